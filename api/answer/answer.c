@@ -2,39 +2,41 @@
  * (answer_slots.h). */
 #include "api/lanes/failed_rows.h"
 #include "api/loops/loop_state.h"
+#include "answer.h"
 #include "answer_slots.h"
 #include "api/request/operation.h"
 #include "api/request/platform.h"
 #include "api/request/unit_warnings.h"
+#include "api/model/loops.h"
 #include <string.h>
 
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
 typedef struct writer {
-    api_evaluation *e;
-    api_emit        out;
-    size_t          states;
-    size_t          arrays;    /* so far */
-    int             operation; /* index in e->selected of the operation being written; -1: an array of all operations */
-    bool            lists;     /* the arrays are listed in e->arrays; nothing is written */
+    api_answer *answer;
+    api_emit    out;
+    size_t      states;
+    size_t      arrays;    /* so far */
+    int         operation; /* index in query->selected of the operation being written; -1: an array of all operations */
+    bool        lists;     /* the arrays are listed in answer->arrays; nothing is written */
 } writer;
 
-static void begin(writer *w, api_evaluation *e, api_buffer *to, size_t states)
+static void begin(writer *w, api_answer *answer, api_buffer *to, size_t states)
 {
-    *w = (writer){.e = e, .states = states, .operation = -1};
-    api_emit_init(&w->out, e->call->media, to);
+    *w = (writer){.answer = answer, .states = states, .operation = -1};
+    api_emit_init(&w->out, answer->plan->query->call->media, to);
 }
 
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
 {
-    const api_evaluation *e = w->e;
+    const api_plan *plan = w->answer->plan;
     return (api_lanes){
-        .values  = lanes ? lanes + first * e->lanes : NULL,
-        .kernels = e->target,
+        .values  = lanes ? lanes + first * plan->lanes : NULL,
+        .kernels = plan->target,
         .entries = entries,
         .states  = w->states,
-        .batched = e->batched || e->samples > 0,
-        .group   = e->batched ? e->samples : 0,
-        .failed  = api_failed_rows_marks(e, w->operation),
+        .batched = plan->query->batched || plan->query->samples > 0,
+        .group   = plan->query->batched ? plan->query->samples : 0,
+        .failed  = api_failed_rows_marks(plan->failed_rows, w->operation),
     };
 }
 
@@ -43,22 +45,22 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 /* True for the single motion of a request that is no batch: when it fails, null stands for the whole array. */
 static bool is_null(const writer *w, const api_lanes *a)
 {
-    const api_evaluation *e = w->e;
-    return w->out.buffer && w->out.media == API_MEDIA_JSON && a->failed && e->samples > 0 && !e->batched &&
-           a->failed[0];
+    const api_plan *plan = w->answer->plan;
+    return w->out.buffer && w->out.media == API_MEDIA_JSON && a->failed && plan->query->samples > 0 &&
+           !plan->query->batched && a->failed[0];
 }
 
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
     api_answer_array array = {.a = *a, .name = name, .operation = w->operation};
-    if (w->lists) w->e->arrays[w->arrays] = array;
+    if (w->lists) w->answer->arrays[w->arrays] = array;
     w->arrays++;
     if (is_null(w, a)) {
         api_emit_null(&w->out);
         return true;
     }
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.buffer && !api_answer_slot_leave(w->e, &array)) return false;
+    if (w->out.buffer && !api_answer_slot_leave(w->answer, &array)) return false;
     if (!w->out.buffer) w->out.bytes += api_answer_slot_room(w->out.media, a);
     api_emit_lanes_end(&w->out, a);
     return true;
@@ -70,12 +72,12 @@ static void end_object(writer *w, size_t first)
     size_t length = api_emit_length(&w->out);
     api_emit_end(&w->out);
     if (w->out.buffer && w->out.media != API_MEDIA_JSON)
-        api_answer_slots_move(w->e, first, api_emit_length(&w->out) - length);
+        api_answer_slots_move(w->answer, first, api_emit_length(&w->out) - length);
 }
 
 static size_t slots_so_far(const writer *w)
 {
-    return w->out.buffer ? w->e->answer->n_slots : 0;
+    return w->out.buffer ? w->answer->n_slots : 0;
 }
 
 /* Entry of a state that stands at `place` of its row-major array, whose `turned` axes are in the request's order. */
@@ -100,11 +102,11 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
         any |= turned[axis];
         n *= a->extent[axis];
     }
-    if (!any || !w->e->order || !(w->out.buffer || w->lists)) return true;
-    int *order = api_take(w->e->pool, n * sizeof *order);
+    if (!any || !w->answer->plan->query->order || !(w->out.buffer || w->lists)) return true;
+    int *order = api_take(w->answer->plan->query->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
-        order[place] = (int)entry_at(a, turned, w->e->order, place);
+        order[place] = (int)entry_at(a, turned, w->answer->plan->query->order, place);
     a->order = order;
     return true;
 }
@@ -114,13 +116,13 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
 /* {"<frame>": {"position": ..., "orientation": ...}, ...}; the lanes hold all positions, then all orientations. */
 static bool emit_poses(writer *w, const api_selection *selected, const double *lanes)
 {
-    const api_evaluation *e            = w->e;
-    size_t                n            = api_selected_extent(selected, API_SELECTED_FRAMES);
-    const double         *orientations = lanes ? lanes + 3 * n * e->window * e->lanes : NULL;
-    size_t                first        = slots_so_far(w);
+    const api_plan *plan         = w->answer->plan;
+    size_t          n            = api_selected_extent(selected, API_SELECTED_FRAMES);
+    const double   *orientations = lanes ? lanes + 3 * n * plan->window * plan->lanes : NULL;
+    size_t          first        = slots_so_far(w);
     api_emit_object(&w->out);
     for (size_t i = 0; i < n; i++) {
-        const char *name = selected->operation->frame_name(e->model, selected, i);
+        const char *name = selected->operation->frame_name(plan->query->model, selected, i);
         api_lanes   p = lanes_of(w, lanes, 3 * n, 3 * i), o = lanes_of(w, orientations, 4 * n, 4 * i);
         p.rank = o.rank = 1;
         p.extent[0]     = 3;
@@ -140,15 +142,15 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
 /* The parts of `full` under their names, one after the other in the lanes. */
 static bool emit_full(writer *w, const double *lanes)
 {
-    const api_evaluation *e = w->e;
-    const api_loops      *l = e->model->loops;
-    api_loop_state_part   parts[API_LOOP_STATE_PARTS];
-    size_t                first = 0;
-    api_loop_state_parts(e->model, parts);
+    const api_plan     *plan = w->answer->plan;
+    const api_loops    *l    = plan->query->model->loops;
+    api_loop_state_part parts[API_LOOP_STATE_PARTS];
+    size_t              first = 0;
+    api_loop_state_parts(plan->query->model, parts);
     api_emit_object(&w->out);
     api_emit_names(&w->out, "position_names", l->position_names, l->nq);
     api_emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
-    for (size_t i = 0; i < API_LOOP_STATE_PARTS; first += parts[i++].entries * e->blocks) {
+    for (size_t i = 0; i < API_LOOP_STATE_PARTS; first += parts[i++].entries * plan->blocks) {
         const api_loop_state_part *part                  = &parts[i];
         api_lanes                  a                     = lanes_of(w, lanes, part->entries, first);
         bool                       turned[API_EMIT_RANK] = {false};
@@ -164,20 +166,20 @@ static bool emit_full(writer *w, const double *lanes)
 
 static bool emit_output(writer *w, const api_selection *selected, size_t output)
 {
-    const api_evaluation *e = w->e;
-    const api_output     *o = &selected->operation->outputs[output];
+    const api_plan   *plan = w->answer->plan;
+    const api_output *o    = &selected->operation->outputs[output];
     api_emit_key(&w->out, o->name);
     if (o->extent[0] == API_SELECTED_FRAMES) return emit_poses(w, selected, selected->result[output]);
     if (o->extent[0] == API_LOOP_STATE) return emit_full(w, selected->result[output]);
     if (o->extent[0] == API_STRUCTURED) {
-        selected->operation->emit(e, selected, output, &w->out);
+        selected->operation->emit(plan, selected, output, &w->out);
         return true;
     }
-    api_lanes a = lanes_of(w, selected->result[output], api_output_entries(e->model, selected, output), 0);
+    api_lanes a = lanes_of(w, selected->result[output], api_output_entries(plan->query->model, selected, output), 0);
     bool      turned[API_EMIT_RANK] = {false};
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
         int extent       = o->extent[a.rank];
-        a.extent[a.rank] = api_extent(e->model, selected, extent);
+        a.extent[a.rank] = api_extent(plan->query->model, selected, extent);
         turned[a.rank]   = extent == API_NV || extent == API_NQ;
     }
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
@@ -186,11 +188,11 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
 /* What a platform takes of the actuated coordinates, before all else. */
 static bool emit_reached(writer *w)
 {
-    const api_evaluation *e = w->e;
-    for (int f = API_Q; e->platform && f <= API_QDD; f++) {
-        if (!api_platform_gives(e, (api_field)f)) continue;
-        size_t    n = f == API_Q ? e->model->nq : e->model->nv;
-        api_lanes a = lanes_of(w, e->state[f], n, 0);
+    const api_plan *plan = w->answer->plan;
+    for (int f = API_Q; plan->query->platform && f <= API_QDD; f++) {
+        if (!api_platform_gives(plan->query, (api_field)f)) continue;
+        size_t    n = f == API_Q ? plan->query->model->nq : plan->query->model->nv;
+        api_lanes a = lanes_of(w, plan->state[f], n, 0);
         a.rank      = 1;
         a.extent[0] = n;
         api_emit_key(&w->out, api_field_names[f]);
@@ -209,12 +211,12 @@ static bool emit_outputs(writer *w, const api_selection *selected)
 /* Every operation of several has an object of its own. */
 static bool emit_operations(writer *w)
 {
-    const api_evaluation *e = w->e;
-    for (size_t i = 0; i < e->n_selected; i++) {
+    const api_plan *plan = w->answer->plan;
+    for (size_t i = 0; i < plan->query->n_selected; i++) {
         w->operation = (int)i;
-        api_emit_key(&w->out, e->selected[i].operation->name);
+        api_emit_key(&w->out, plan->query->selected[i].operation->name);
         api_emit_object(&w->out);
-        if (!emit_outputs(w, &e->selected[i])) return false;
+        if (!emit_outputs(w, &plan->query->selected[i])) return false;
         api_emit_end(&w->out);
     }
     w->operation = -1;
@@ -224,14 +226,15 @@ static bool emit_operations(writer *w)
 /* The errors of rows come last. api_answer_close puts them in place of the empty array that is written here. */
 static bool emit_answer(writer *w)
 {
-    const api_evaluation *e = w->e;
+    const api_plan *plan = w->answer->plan;
     api_emit_object(&w->out);
-    if (!emit_reached(w) || !(e->combined ? emit_operations(w) : emit_outputs(w, e->selected))) return false;
-    if (e->warnings) {
+    if (!emit_reached(w) || !(plan->query->combined ? emit_operations(w) : emit_outputs(w, plan->query->selected)))
+        return false;
+    if (plan->query->warnings) {
         api_emit_key(&w->out, "warnings");
-        api_unit_warnings_emit(e, &w->out);
+        api_unit_warnings_emit(plan->query, &w->out);
     }
-    if (e->failed_rows) {
+    if (plan->failed_rows) {
         api_emit_key(&w->out, "errors");
         api_emit_array(&w->out);
         api_emit_end(&w->out);
@@ -242,23 +245,24 @@ static bool emit_answer(writer *w)
 
 /* --- how long --------------------------------------------------------------------------------------------------- */
 
-static size_t measure(api_evaluation *e, size_t states)
+static size_t measure(api_answer *answer, size_t states)
 {
     writer w;
-    begin(&w, e, NULL, states);
+    begin(&w, answer, NULL, states);
     emit_answer(&w);
-    e->n_arrays = w.arrays;
-    bool slack  = e->failed_rows && e->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
-    return api_emit_length(&w.out) + (slack ? e->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
+    answer->n_arrays = w.arrays;
+    bool slack       = answer->plan->failed_rows &&
+                 answer->plan->query->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
+    return api_emit_length(&w.out) + (slack ? answer->plan->query->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
 }
 
 /* Most states, of less than were given, whose answer is within the limit. */
-static size_t states_that_fit(api_evaluation *e, size_t limit)
+static size_t states_that_fit(api_answer *answer, size_t limit)
 {
-    size_t fit = 0, too_many = api_states(e);
+    size_t fit = 0, too_many = api_states(answer->plan->query);
     while (too_many - fit > 1) {
         size_t states = fit + (too_many - fit) / 2;
-        if (measure(e, states) <= limit)
+        if (measure(answer, states) <= limit)
             fit = states;
         else
             too_many = states;
@@ -266,71 +270,99 @@ static size_t states_that_fit(api_evaluation *e, size_t limit)
     return fit;
 }
 
-bool api_answer_bound(api_evaluation *e, size_t *bytes)
+bool api_answer_bound(api_answer *answer, size_t *bytes)
 {
-    size_t      limit = e->call->api->limits.answer, states = api_states(e);
-    const char *what = e->samples > 0 ? "samples" : "rows";
-    *bytes           = measure(e, states);
+    size_t      limit = answer->plan->query->call->api->limits.answer, states = api_states(answer->plan->query);
+    const char *what = answer->plan->query->samples > 0 ? "samples" : "rows";
+    *bytes           = measure(answer, states);
     if (*bytes <= limit) return true;
-    return api_fail(e->problem, API_ANSWER_TOO_LARGE, NULL,
+    return api_fail(answer->plan->query->problem, API_ANSWER_TOO_LARGE, NULL,
                     "the answer may take %zu bytes for %zu %s, the limit is %zu: %zu %s fit", *bytes, states, what,
-                    limit, states_that_fit(e, limit), what);
+                    limit, states_that_fit(answer, limit), what);
 }
 
-bool api_answer_list(api_evaluation *e)
+bool api_answer_list(api_answer *answer)
 {
     writer w;
-    if (!e->failed_rows) return true;
-    e->arrays = api_take(e->pool, e->n_arrays * sizeof *e->arrays);
-    if (!e->arrays) return false;
-    begin(&w, e, NULL, api_states(e));
+    if (!answer->plan->failed_rows) return true;
+    answer->arrays = api_take(answer->plan->query->pool, answer->n_arrays * sizeof *answer->arrays);
+    if (!answer->arrays) return false;
+    begin(&w, answer, NULL, api_states(answer->plan->query));
     w.lists = true;
     return emit_answer(&w);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
+bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
 {
-    if (!api_claim(&e->call->share, bytes, e->problem)) return false; /* stays claimed until the call ends */
-    api_buffer_init(&e->body, bytes);
-    if (!api_buffer_room(&e->body, bytes))
-        return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);
-    if (!api_answer_slots_begin(e, apart)) return false;
+    if (!api_claim(&answer->plan->query->call->share, bytes, answer->plan->query->problem))
+        return false; /* stays claimed until the call ends */
+    api_buffer_init(answer->body, bytes);
+    if (!api_buffer_room(answer->body, bytes))
+        return api_fail(answer->plan->query->problem, API_MEMORY_FULL, NULL,
+                        "no memory for an answer of up to %zu bytes", bytes);
+    if (!api_answer_slots_begin(answer, apart)) return false;
     writer w;
-    begin(&w, e, &e->body, api_states(e));
+    begin(&w, answer, answer->body, api_states(answer->plan->query));
     if (!emit_answer(&w)) return false;
-    return api_emit_done(&w.out) || api_fail_outgrown(e->problem);
+    return api_emit_done(&w.out) || api_fail_outgrown(answer->plan->query->problem);
 }
 
 /* Claims `more` bytes behind the body. False with a problem: the answer is over its limit, or memory is short. */
-static bool make_room(api_evaluation *e, size_t more, size_t *bytes)
+static bool make_room(api_answer *answer, size_t more, size_t *bytes)
 {
-    size_t limit = e->call->api->limits.answer, length = e->body.length;
+    size_t limit = answer->plan->query->call->api->limits.answer, length = answer->body->length;
     if (more > limit || length > limit - more)
-        return api_fail(e->problem, API_ANSWER_TOO_LARGE, NULL,
+        return api_fail(answer->plan->query->problem, API_ANSWER_TOO_LARGE, NULL,
                         "the answer would take %zu bytes with the errors of its rows, the limit is %zu", length + more,
                         limit);
-    if (!api_claim(&e->call->share, more, e->problem)) return false;
-    e->body.maximum += more;
+    if (!api_claim(&answer->plan->query->call->share, more, answer->plan->query->problem)) return false;
+    answer->body->maximum += more;
     *bytes += more;
     return true;
 }
 
 /* The body ends with the empty array of errors and, in JSON, a brace: the errors replace them. */
-bool api_answer_close(api_evaluation *e, size_t *bytes)
+bool api_answer_close(api_answer *answer, size_t *bytes)
 {
-    bool     json = e->call->media == API_MEDIA_JSON;
+    bool     json = answer->plan->query->call->media == API_MEDIA_JSON;
     api_emit out;
-    api_answer_slots_close(e);
-    if (!e->failed_rows) return true;
-    if (!api_failed_rows_sort(e)) return false;
-    api_emit_init(&out, e->call->media, NULL);
-    api_failed_rows_emit(e, &out);
-    e->body.length -= json ? strlen("[]}") : 1;
-    if (!make_room(e, api_emit_length(&out) + (json ? strlen("}") : 0), bytes)) return false;
-    api_emit_init(&out, e->call->media, &e->body);
-    api_failed_rows_emit(e, &out);
-    if (json) api_buffer_text(&e->body, "}");
-    return api_emit_done(&out) || api_fail_outgrown(e->problem);
+    api_answer_slots_close(answer);
+    if (!answer->plan->failed_rows) return true;
+    if (!api_failed_rows_sort(answer->plan->failed_rows, answer->plan->query->problem)) return false;
+    api_emit_init(&out, answer->plan->query->call->media, NULL);
+    api_failed_rows_emit(answer->plan->failed_rows, &out);
+    answer->body->length -= json ? strlen("[]}") : 1;
+    if (!make_room(answer, api_emit_length(&out) + (json ? strlen("}") : 0), bytes)) return false;
+    api_emit_init(&out, answer->plan->query->call->media, answer->body);
+    api_failed_rows_emit(answer->plan->failed_rows, &out);
+    if (json) api_buffer_text(answer->body, "}");
+    return api_emit_done(&out) || api_fail_outgrown(answer->plan->query->problem);
+}
+
+/* --- numbers that are not finite --------------------------------------------------------------------------------- */
+
+/* States [first, first + states) of one array. */
+static bool check_array(const api_evaluation *e, const api_answer_array *array, size_t first, size_t states)
+{
+    api_lanes   a = api_answer_array_lanes(e, array);
+    api_problem found;
+    size_t      fault, end = first + states;
+    while (first < end && api_emit_lanes_find_non_finite(&a, first, end - first, &fault)) {
+        api_problem_clear(&found);
+        size_t state = api_answer_array_fail(e, array, fault, &found);
+        if (!api_failed_rows_add(e->plan->failed_rows, array->operation, state, &found, e->problem)) return false;
+        first = state + 1;
+    }
+    return true;
+}
+
+bool api_answer_check(const api_answer *answer, const api_evaluation *e, size_t begin, size_t end)
+{
+    size_t first = begin * e->lanes, states = api_states(e->query) - first;
+    if (states > (end - begin) * e->lanes) states = (end - begin) * e->lanes;
+    for (size_t i = 0; i < answer->n_arrays; i++)
+        if (!check_array(e, &answer->arrays[i], first, states)) return false;
+    return true;
 }

@@ -1,52 +1,52 @@
 /* contact.c - reads "held" and solves for the wrenches on held frames (contact.h). */
 #include "contact.h"
-#include "api/lanes/batch.h"
+#include "api/lanes/evaluation.h"
 #include "api/request/frame_fields.h"
 #include <math.h>
 #include <string.h>
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool read_frame(api_evaluation *e, const api_node *given, const api_place *up, api_held_frame *held)
+static bool read_frame(api_query *q, const api_node *given, const api_place *up, api_held_frame *held)
 {
     static const char *const fields[] = {"frame", "axes", "reference", NULL};
     api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place                reference_at = api_place_key(up, "reference");
-    if (!api_check_keys(e, given, up, fields, "an entry of held")) return false;
+    if (!api_check_keys(q, given, up, fields, "an entry of held")) return false;
     if (!api_node_get(given, "frame"))
-        return api_fail_at(e, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
-    int i = api_read_frame(e, api_node_get(given, "frame"), &frame_at);
+        return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
+    int i = api_read_frame(q, api_node_get(given, "frame"), &frame_at);
     if (i < 0) return false;
-    held->frame = e->model->frames[i].frame;
-    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
-           api_read_reference(e, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
+    held->frame = q->model->frames[i].frame;
+    return api_read_axes(q, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
+           api_read_reference(q, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
 }
 
-static bool check_list(const api_evaluation *e, const api_node *list, const api_place *at)
+static bool check_list(const api_query *q, const api_node *list, const api_place *at)
 {
     size_t n = api_node_size(list);
     if (!api_node_is(list, API_ARRAY))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of held frames expected",
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of held frames expected",
                            api_node_kind_text(list));
     return (n > 0 && n <= API_MAX_HELD) ||
-           api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MAX_HELD);
+           api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MAX_HELD);
 }
 
-bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **found)
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const api_contact **found)
 {
     const api_node *list = api_node_get(options, "held");
     api_place       at   = api_place_key(up, "held");
     if (!list) return true;
-    if (!check_list(e, list, &at)) return false;
-    api_contact *contact = api_take(e->pool, sizeof *contact);
+    if (!check_list(q, list, &at)) return false;
+    api_contact *contact = api_take(q->pool, sizeof *contact);
     if (!contact) return false;
     *contact       = (api_contact){.n = api_node_size(list)};
-    contact->frame = api_take(e->pool, contact->n * sizeof *contact->frame);
+    contact->frame = api_take(q->pool, contact->n * sizeof *contact->frame);
     if (!contact->frame) return false;
     for (size_t i = 0; i < contact->n; i++) {
         api_node  given;
         api_place entry = api_place_index(&at, i);
-        if (!api_node_item(list, i, &given) || !read_frame(e, &given, &entry, &contact->frame[i])) return false;
+        if (!api_node_item(list, i, &given) || !read_frame(q, &given, &entry, &contact->frame[i])) return false;
         contact->k += contact->frame[i].n;
     }
     *found = contact;

@@ -1,13 +1,13 @@
 /* contact.h - finds the wrenches on frames whose velocity is held, the field "held" of a request:
  *
- *     {"frame", "axes"?, "reference"?}      held along these axes, of the world or of the frame
+ *     {"frame", "axes"?, "reference"?} held along these axes, of the world or of the frame
  *
  * J (k x nv) stacks the rows of the frames' Jacobians along these axes. The efforts on the robot are J^T l. With M = L
  * L^T (task_inertia.h)
  *
- *     Lambda = (J M^-1 J^T)^-1,    Jbar = M^-1 J^T Lambda,
- *     held:      J qdd + Jdot qd = 0:   b = J qdd_0 + Jdot qd,   l = -Lambda b,   qdd = qdd_0 - Jbar b,
- *     impact:    J qd+ = -e J qd:       b = (1 + e) J qd,        p = -Lambda b,   qd+ = qd - Jbar b,
+ *     Lambda = (J M^-1 J^T)^-1, Jbar = M^-1 J^T Lambda,
+ *     held: J qdd + Jdot qd = 0: b = J qdd_0 + Jdot qd, l = -Lambda b, qdd = qdd_0 - Jbar b,
+ *     impact: J qd+ = -e J qd: b = (1 + e) J qd, p = -Lambda b, qd+ = qd - Jbar b,
  *
  * where qdd_0 are the accelerations of the free robot and e is the restitution.
  *
@@ -59,7 +59,7 @@ typedef struct api_contact_block {
 
 /* Reads the field "held" of `options` at the place `up`. *contact stays NULL without that field. Returns false with a
  * problem. */
-bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **contact);
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const api_contact **contact);
 
 /* The doubles per state that a block needs in lanes; and the block laid out in such lanes, with J first and `inverse`
  * and `singular` NULL. */

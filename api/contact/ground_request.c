@@ -32,58 +32,58 @@ static bool hangs_on(const dyn_model *m, int body, int base)
 }
 
 /* The ground bears the base's efforts only if no loop connects the robot to the world. */
-static bool check_loops(const api_evaluation *e, int base)
+static bool check_loops(const api_query *q, int base)
 {
-    const api_loops *l = e->model->loops;
+    const api_loops *l = q->model->loops;
     for (size_t k = 0; l && k < l->n; k++)
-        if (!hangs_on(e->model->dyn, l->pair[k].a.body, base) || !hangs_on(e->model->dyn, l->pair[k].b.body, base))
-            return api_fail(e->problem, API_NOT_FOR_LOOPS, NULL,
+        if (!hangs_on(q->model->dyn, l->pair[k].a.body, base) || !hangs_on(q->model->dyn, l->pair[k].b.body, base))
+            return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                             "the loop \"%.64s\" connects the robot to the world, which then bears a part of the load",
                             l->loop[k].name);
     return true;
 }
 
-static bool find_base(const api_evaluation *e, api_ground *ground)
+static bool find_base(const api_query *q, api_ground *ground)
 {
-    const dyn_model *m    = e->model->dyn;
+    const dyn_model *m    = q->model->dyn;
     int              body = m->floating ? 0 : API_BASE_DOF - 1;
     if (!m->floating && !global_joints(m))
         return api_fail(
-            e->problem, API_NO_FREE_BASE, NULL,
+            q->problem, API_NO_FREE_BASE, NULL,
             "%.64s has neither a floating base nor three prismatic and three revolute joints, one after the "
             "other, before all others",
-            e->model->name);
+            q->model->name);
     ground->base = (dyn_frame){.body = body, .X_bf = m->body[body].X_bl};
-    return check_loops(e, body);
+    return check_loops(q, body);
 }
 
 /* --- feet and plane --------------------------------------------------------------------------------------------- */
 
 /* Reads three numbers; without the field the vector keeps its value. */
-static bool read_vector(const api_evaluation *e, const api_node *object, const api_place *up, const char *name,
+static bool read_vector(const api_query *q, const api_node *object, const api_place *up, const char *name,
                         double vector[3])
 {
     const api_node *value = api_node_get(object, name);
     api_place       at    = api_place_key(up, name);
-    return !value || api_read_numbers(e, value, &at, 3, vector);
+    return !value || api_read_numbers(q, value, &at, 3, vector);
 }
 
-static bool read_foot(const api_evaluation *e, const api_node *value, const api_place *at, const dyn_frame *base,
+static bool read_foot(const api_query *q, const api_node *value, const api_place *at, const dyn_frame *base,
                       dyn_frame *foot)
 {
-    if (!api_check_keys(e, value, at, foot_fields, "a foot")) return false;
+    if (!api_check_keys(q, value, at, foot_fields, "a foot")) return false;
     const api_node *link = api_node_get(value, "link"), *frame = api_node_get(value, "frame");
     api_place       name_at  = api_place_key(at, link ? "link" : "frame");
     double          point[3] = {0};
     if (!link == !frame)
-        return api_fail_at(e, at, link ? API_BAD_VALUE : API_MISSING_FIELD,
+        return api_fail_at(q->problem, at, link ? API_BAD_VALUE : API_MISSING_FIELD,
                            "a foot needs either its link or its frame");
-    int i = api_read_frame(e, link ? link : frame, &name_at);
-    if (i < 0 || !read_vector(e, value, at, "point", point)) return false;
-    *foot = e->model->frames[i].frame;
-    if (!hangs_on(e->model->dyn, foot->body, base->body))
-        return api_fail_at(e, &name_at, API_BAD_VALUE, "%.64s is not a descendant of the base",
-                           e->model->frames[i].name);
+    int i = api_read_frame(q, link ? link : frame, &name_at);
+    if (i < 0 || !read_vector(q, value, at, "point", point)) return false;
+    *foot = q->model->frames[i].frame;
+    if (!hangs_on(q->model->dyn, foot->body, base->body))
+        return api_fail_at(q->problem, &name_at, API_BAD_VALUE, "%.64s is not a descendant of the base",
+                           q->model->frames[i].name);
     dyn_pose shift = api_pose_translation(point[0], point[1], point[2]);
     foot->X_bf     = api_pose_compose(&foot->X_bf, &shift);
     return true;
@@ -94,87 +94,87 @@ static bool same_place(const dyn_frame *a, const dyn_frame *b)
     return a->body == b->body && memcmp(a->X_bf.p, b->X_bf.p, sizeof a->X_bf.p) == 0;
 }
 
-static bool read_feet(const api_evaluation *e, const api_node *list, const api_place *at, api_ground *ground)
+static bool read_feet(const api_query *q, const api_node *list, const api_place *at, api_ground *ground)
 {
     size_t n = api_node_size(list);
     if (!api_node_is(list, API_ARRAY))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of one or two feet expected",
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of one or two feet expected",
                            api_node_kind_text(list));
-    if (n < 1 || n > API_FEET) return api_fail_at(e, at, API_WRONG_SHAPE, "%zu feet given, one or two expected", n);
+    if (n < 1 || n > API_FEET)
+        return api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu feet given, one or two expected", n);
     for (size_t k = 0; k < n; k++) {
         api_node  foot;
         api_place foot_at = api_place_index(at, k);
-        if (!api_node_item(list, k, &foot) || !read_foot(e, &foot, &foot_at, &ground->base, &ground->contact[k]))
+        if (!api_node_item(list, k, &foot) || !read_foot(q, &foot, &foot_at, &ground->base, &ground->contact[k]))
             return false;
     }
     ground->n_contacts = n;
     if (n < 2 || !same_place(&ground->contact[0], &ground->contact[1])) return true;
     api_place second = api_place_index(at, 1);
-    return api_fail_at(e, &second, API_BAD_VALUE, "both feet are the same point of one link");
+    return api_fail_at(q->problem, &second, API_BAD_VALUE, "both feet are the same point of one link");
 }
 
-static bool read_plane(const api_evaluation *e, const api_node *plane, const api_place *at, api_ground_request *g)
+static bool read_plane(const api_query *q, const api_node *plane, const api_place *at, api_ground_request *g)
 {
     if (!plane) return true;
-    if (!api_check_keys(e, plane, at, plane_fields, "a plane") ||
-        !read_vector(e, plane, at, "point", g->ground.point) || !read_vector(e, plane, at, "normal", g->ground.normal))
+    if (!api_check_keys(q, plane, at, plane_fields, "a plane") ||
+        !read_vector(q, plane, at, "point", g->ground.point) || !read_vector(q, plane, at, "normal", g->ground.normal))
         return false;
     g->normal_given     = api_node_get(plane, "normal") != NULL;
     api_place normal_at = api_place_key(at, "normal");
     return !g->normal_given || api_length(g->ground.normal) > 0 ||
-           api_fail_at(e, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
+           api_fail_at(q->problem, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
-static bool read_ground(const api_evaluation *e, const api_node *options, const api_place *up, bool needed,
+static bool read_ground(const api_query *q, const api_node *options, const api_place *up, bool needed,
                         api_ground_request *g)
 {
     const api_node *feet    = api_node_get(options, "feet");
     api_place       feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
-    if (!find_base(e, &g->ground)) return false;
+    if (!find_base(q, &g->ground)) return false;
     g->ground.n_contacts = 1;
     g->ground.contact[0] = g->ground.base;
     if (!feet && needed)
-        return api_fail_at(e, &feet_at, API_MISSING_FIELD,
+        return api_fail_at(q->problem, &feet_at, API_MISSING_FIELD,
                            "without feet there are only resultant, zero_moment_point and their derivatives: request "
                            "these, or give feet");
-    if (feet && !read_feet(e, feet, &feet_at, &g->ground)) return false;
-    return read_plane(e, api_node_get(options, "plane"), &plane_at, g);
+    if (feet && !read_feet(q, feet, &feet_at, &g->ground)) return false;
+    return read_plane(q, api_node_get(options, "plane"), &plane_at, g);
 }
 
-api_ground_request *api_ground_request_read(api_evaluation *e, const api_node *options, const api_place *up,
-                                            bool needed)
+api_ground_request *api_ground_request_read(api_query *q, const api_node *options, const api_place *up, bool needed)
 {
-    api_ground_request *g = api_take(e->pool, sizeof *g);
+    api_ground_request *g = api_take(q->pool, sizeof *g);
     if (!g) return NULL;
     *g = (api_ground_request){.normal_given = false};
-    return read_ground(e, options, up, needed, g) ? g : NULL;
+    return read_ground(q, options, up, needed, g) ? g : NULL;
 }
 
 /* --- after all fields are read ------------------------------------------------------------------------------------ */
 
-static bool find_normal(const api_evaluation *e, api_ground_request *g)
+static bool find_normal(const api_query *q, api_ground_request *g)
 {
     double *normal = g->ground.normal, length;
     for (int i = 0; !g->normal_given && i < 3; i++)
-        normal[i] = -e->scene.gravity[i];
+        normal[i] = -q->scene.gravity[i];
     length = api_length(normal);
     if (length == 0)
-        return api_fail(e->problem, API_MISSING_FIELD, "/plane",
+        return api_fail(q->problem, API_MISSING_FIELD, "/plane",
                         "without gravity no direction is up: the plane needs its normal");
     for (int i = 0; i < 3; i++)
         normal[i] /= length;
     return true;
 }
 
-bool api_ground_request_prepare(api_evaluation *e, api_ground_request *g)
+bool api_ground_request_prepare(const api_query *q, api_ground_request *g)
 {
-    size_t n         = e->scene.n_wrenches;
-    g->ground.weight = e->scene.model->mass * api_length(e->scene.gravity);
-    g->sites         = api_take(e->pool, (n + g->ground.n_contacts) * sizeof *g->sites);
+    size_t n         = q->scene.n_wrenches;
+    g->ground.weight = q->scene.model->mass * api_length(q->scene.gravity);
+    g->sites         = api_take(q->pool, (n + g->ground.n_contacts) * sizeof *g->sites);
     if (!g->sites) return false;
-    if (n > 0) memcpy(g->sites, e->scene.wrench, n * sizeof *g->sites);
+    if (n > 0) memcpy(g->sites, q->scene.wrench, n * sizeof *g->sites);
     for (size_t k = 0; k < g->ground.n_contacts; k++)
         g->sites[n + k] =
             (dyn_wrench_site){.body = g->ground.contact[k].body, .X_bl = g->ground.contact[k].X_bf, .world_axes = true};
-    return find_normal(e, g);
+    return find_normal(q, g);
 }

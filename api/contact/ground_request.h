@@ -10,9 +10,8 @@ typedef struct api_ground_request {
 } api_ground_request;
 
 /* Reads the fields "feet" and "plane" of `options`. `needed`: an output needs feet. Returns NULL with a problem. */
-api_ground_request *api_ground_request_read(api_evaluation *e, const api_node *options, const api_place *at,
-                                            bool needed);
+api_ground_request *api_ground_request_read(api_query *q, const api_node *options, const api_place *at, bool needed);
 
 /* Completes the request after all fields are read: the plane's normal, the robot's weight, the sites of wrenches.
  * Returns false with a problem. */
-bool api_ground_request_prepare(api_evaluation *e, api_ground_request *g);
+bool api_ground_request_prepare(const api_query *q, api_ground_request *g);

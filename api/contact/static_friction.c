@@ -1,6 +1,6 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
-#include "api/lanes/batch.h"
+#include "api/request/fields.h"
 #include <string.h>
 
 struct api_static_friction {
@@ -10,40 +10,40 @@ struct api_static_friction {
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
 
-static bool list(api_evaluation *e, const api_static_friction **sticking)
+static bool list(api_query *q, const api_static_friction **sticking)
 {
-    api_static_friction *s = api_take(e->pool, sizeof *s);
-    if (!s || !(s->joint = api_take(e->pool, e->model->nv * sizeof *s->joint))) return false;
-    s->n      = api_stiction_list_joints(e->model->dyn, s->joint);
+    api_static_friction *s = api_take(q->pool, sizeof *s);
+    if (!s || !(s->joint = api_take(q->pool, q->model->nv * sizeof *s->joint))) return false;
+    s->n      = api_stiction_list_joints(q->model->dyn, s->joint);
     *sticking = s;
     return true;
 }
 
-bool api_static_friction_read(api_evaluation *e, const api_contact *contact, const api_node *given, const api_place *up,
+bool api_static_friction_read(api_query *q, const api_contact *contact, const api_node *given, const api_place *up,
                               const api_static_friction **sticking)
 {
     const api_node *value = api_node_get(given, "friction_at_rest");
     api_place       at    = api_place_key(up, "friction_at_rest");
     if (!value) return true;
-    const char *name = api_read_string(e, value, &at);
+    const char *name = api_read_string(q, value, &at);
     if (!name) return false;
     if (strcmp(name, "none") == 0) return true;
     if (strcmp(name, "stick") != 0)
-        return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
-    if (e->model->loops)
-        return api_fail_at(e, &at, API_NOT_FOR_LOOPS,
+        return api_fail_at(q->problem, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
+    if (q->model->loops)
+        return api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
                            "friction_at_rest \"stick\" is not available for models with loops");
     if (contact)
-        return api_fail_at(e, &at, API_NOT_SUPPORTED,
+        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                            "friction_at_rest \"stick\" cannot be combined with held: leave out one of them");
-    return list(e, sticking);
+    return list(q, sticking);
 }
 
-bool api_static_friction_check(const api_evaluation *e, const api_static_friction *sticking)
+bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)
 {
     api_place at = api_place_key(NULL, "friction");
-    return !sticking || (e->scene.terms & DYN_FRICTION) ||
-           api_fail_at(e, &at, API_BAD_VALUE,
+    return !sticking || (q->scene.terms & DYN_FRICTION) ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE,
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
 }
 
@@ -128,12 +128,12 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block, double *room,
                                double *qdd, double *friction)
 {
-    size_t          nv = e->model->nv, W = e->lanes, states = api_states(e);
+    size_t          nv = e->model->nv, W = e->lanes, states = api_states(e->query);
     arrays          a  = lay_out(nv, W, room);
     const double   *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
     dyn_mass_matrix io = {
         .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
-    e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
+    e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
     memset(friction, 0, nv * W * sizeof *friction);
     memset(a.stuck, 0, nv * W * sizeof *a.stuck);
     for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {
@@ -144,7 +144,7 @@ bool api_static_friction_apply(const api_evaluation *e, const api_static_frictio
         a.tau[i] = tau[i] - friction[i];
     dyn_forward_dynamics moving = {
         .q = io.q, .qd = qd, .tau = a.tau, .wrenches = api_wrench_block(e, block), .qdd = qdd, .singular = a.singular};
-    e->kernels->forward_dynamics(&e->scene, e->workspace, &moving, 1);
+    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &moving, 1);
     for (size_t i = 0; i < nv * W; i++)
         if (a.stuck[i] != 0) qdd[i] = 0;
     return true;

@@ -1,6 +1,7 @@
 /* static_friction.h - applies the option "friction_at_rest": "stick" of forward-dynamics: joints at rest stay at rest
  * if static friction (stiction.h) can hold them. */
 #pragma once
+#include "api/lanes/evaluation.h"
 #include "api/request/operation.h"
 #include "contact.h"
 #include "stiction.h"
@@ -10,11 +11,11 @@ typedef struct api_static_friction api_static_friction;
 
 /* Reads the option into *sticking, which stays NULL unless joints may stick; held frames (`contact` not NULL) exclude
  * it. Returns false with a problem. */
-bool api_static_friction_read(api_evaluation *e, const api_contact *contact, const api_node *given, const api_place *up,
+bool api_static_friction_read(api_query *q, const api_contact *contact, const api_node *given, const api_place *up,
                               const api_static_friction **sticking);
 
 /* Checks, after all fields are read, that the request has friction. Returns false with a problem. */
-bool api_static_friction_check(const api_evaluation *e, const api_static_friction *sticking);
+bool api_static_friction_check(const api_query *q, const api_static_friction *sticking);
 
 /* The doubles per state of the lanes that api_static_friction_apply needs. */
 size_t api_static_friction_entries(const api_model *model);

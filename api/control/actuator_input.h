@@ -1,7 +1,7 @@
 /* actuator_input.h - reads the field "input" of a simulation: what drives the robot's actuators.
  *
- *     {"tau": signal}                                                torques over time (api/motion/signal.h)
- *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...}  a controller (controller.h)
+ *     {"tau": signal} torques over time (api/motion/signal.h)
+ *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
  *
  * The efforts of a controller are clipped at the effort limits of joints unless "clip" is false. Without the field all
  * torques are zero. */
@@ -26,9 +26,9 @@ typedef struct api_actuator_input {
 
 /* Reads and checks the field; `value` is NULL without it. `duration` is in s. `prescribed` [nv] marks coordinates with
  * a prescribed motion; NULL: none. Returns false with a problem. */
-bool api_actuator_input_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed,
+bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
                              api_actuator_input *input);
 
 /* Loads the signal's numbers and brings the gains to the model's order. Call it after the field "joints" is read.
  * Returns false with a problem. */
-bool api_actuator_input_load(api_evaluation *e, api_actuator_input *input);
+bool api_actuator_input_load(const api_query *q, api_actuator_input *input);

@@ -113,17 +113,18 @@ static const api_controller computed = {.name = "computed_torque", .fields = fie
 
 static const api_controller *const controllers[] = {&pd, &computed, &api_hua_controller};
 
-const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at)
+const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at)
 {
     enum { N = sizeof controllers / sizeof *controllers };
     char        known[200] = "";
-    const char *name       = api_read_string(e, value, at);
+    const char *name       = api_read_string(q, value, at);
     for (size_t i = 0; name && i < N; i++) {
         if (strcmp(controllers[i]->name, name) == 0) return controllers[i];
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", controllers[i]->name);
     }
-    if (name) api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" is not a controller; supported: %s", name, known);
+    if (name)
+        api_fail_at(q->problem, at, API_UNKNOWN_NAME, "\"%.64s\" is not a controller; supported: %s", name, known);
     return NULL;
 }
 

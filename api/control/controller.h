@@ -1,20 +1,20 @@
 /* controller.h - computes the efforts of controllers that drive a simulated robot along a reference r(t).
  *
- *     pd_gravity        tau = kp (r - q) + kd (r' - q') + g(q)
- *     computed_torque   tau = inverse dynamics of  r'' + kd (r' - q') + kp (r - q)
- *     hua               for robots with elastic joints; motors follow what the joints need (hua_torques.h)
+ *     pd_gravity tau = kp (r - q) + kd (r' - q') + g(q)
+ *     computed_torque tau = inverse dynamics of r'' + kd (r' - q') + kp (r - q)
+ *     hua for robots with elastic joints; motors follow what the joints need (hua_torques.h)
  *
  * Efforts act on actuated coordinates only (actuation.h); all others are zero. For a robot with passive coordinates p
  * and actuated coordinates a, computed_torque is collocated partial feedback linearization (Spong 1994):
  *
  *     qdd_a = r'' + kd (r' - q') + kp (r - q),
- *     M_pp qdd_p = -M_pa qdd_a - h_p,   tau_a = M_ap qdd_p + M_aa qdd_a + h_a.
+ *     M_pp qdd_p = -M_pa qdd_a - h_p, tau_a = M_ap qdd_p + M_aa qdd_a + h_a.
  *
  * Held frames (api/contact/contact.h) add the efforts J^T l. computed_torque uses l and qdd_p of the held robot whose
  * actuated coordinates have the acceleration qdd_a. pd_gravity uses the l of static equilibrium, of least norm; where
  * no equilibrium exists, the least-squares solution:
  *
- *     J_p^T l = g_p,   tau_a = ... + g_a - J_a^T l.
+ *     J_p^T l = g_p, tau_a = ... + g_a - J_a^T l.
  *
  * The spring of an elastic joint passes the gravity load of its link to its motor. Therefore g of the joint's own
  * coordinate is added to that of the motor's coordinate, and columns of J likewise (Tomei 1991).
@@ -72,7 +72,7 @@ typedef struct api_controller {
 extern const api_controller api_hua_controller; /* hua_controller.c */
 
 /* Returns the controller that a string names, or NULL with a problem. */
-const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at);
+const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at);
 
 size_t api_controller_entries(const api_controller *controller, const dyn_model *model);
 size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* NULL: 0 */

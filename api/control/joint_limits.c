@@ -11,18 +11,18 @@ static void add(api_joint_limits *limits, api_joint_limit limit)
 }
 
 /* Returns the velocity index at which the joint's actuator acts; -1: it has no actuator or no effort limit. */
-static int effort_of(const api_evaluation *e, const api_actuator_input *input, size_t joint)
+static int effort_of(const api_query *q, const api_actuator_input *input, size_t joint)
 {
-    for (size_t v = 0; v < e->model->nv; v++)
+    for (size_t v = 0; v < q->model->nv; v++)
         if (input->coordinate[v].joint == (int)joint && isfinite(input->effort_limit[v])) return (int)v;
     return -1;
 }
 
-static void add_joint(const api_evaluation *e, const api_actuator_input *input, size_t i, api_joint_limits *limits)
+static void add_joint(const api_query *q, const api_actuator_input *input, size_t i, api_joint_limits *limits)
 {
-    const api_joint_name *j     = &e->model->joints[i];
-    const dyn_body       *b     = &e->model->dyn->body[j->body];
-    int                   v     = effort_of(e, input, i);
+    const api_joint_name *j     = &q->model->joints[i];
+    const dyn_body       *b     = &q->model->dyn->body[j->body];
+    int                   v     = effort_of(q, input, i);
     api_joint_limit       limit = {.joint = j->name, .ratio = b->mimic ? b->ratio : 1};
     if (v >= 0) {
         limit.kind  = API_LIMIT_EFFORT;
@@ -46,12 +46,12 @@ static void add_joint(const api_evaluation *e, const api_actuator_input *input, 
     }
 }
 
-bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *input, api_joint_limits *limits)
+bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits)
 {
-    *limits = (api_joint_limits){.limit = api_take(e->pool, 3 * e->model->n_joints * sizeof *limits->limit)};
+    *limits = (api_joint_limits){.limit = api_take(q->pool, 3 * q->model->n_joints * sizeof *limits->limit)};
     if (!limits->limit) return false;
-    for (size_t i = 0; i < e->model->n_joints; i++)
-        add_joint(e, input, i, limits);
+    for (size_t i = 0; i < q->model->n_joints; i++)
+        add_joint(q, input, i, limits);
     return true;
 }
 
@@ -69,13 +69,13 @@ static void emit_one(const api_joint_limit *limit, const api_limit_violation *fo
     api_emit_end(to);
 }
 
-void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limits, api_emit *to)
+void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, api_emit *to)
 {
-    if (e->batched) api_emit_array(to);
-    for (size_t row = 0; row < e->rows; row++) {
+    if (plan->query->batched) api_emit_array(to);
+    for (size_t row = 0; row < plan->query->rows; row++) {
         const api_limit_violation *found = limits->violation ? limits->violation + row * limits->n : NULL;
-        bool longest = !found && limits->n == 0 && e->failed_rows; /* null is longer than an empty list */
-        if (longest || (found && api_failed_rows_has(e, row * e->samples))) {
+        bool longest = !found && limits->n == 0 && plan->failed_rows; /* null is longer than an empty list */
+        if (longest || (found && api_failed_rows_has(plan->failed_rows, row * plan->query->samples))) {
             api_emit_null(to);
             continue;
         }
@@ -84,5 +84,5 @@ void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limi
             if (!found || found[k].excess > 0) emit_one(&limits->limit[k], found ? &found[k] : NULL, to);
         api_emit_end(to);
     }
-    if (e->batched) api_emit_end(to);
+    if (plan->query->batched) api_emit_end(to);
 }

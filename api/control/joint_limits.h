@@ -5,6 +5,7 @@
  * checked before they are clipped. The effort limit of an elastic joint applies to its motor. A joint that mimics
  * another has limits of position and velocity only. */
 #pragma once
+#include "api/lanes/evaluation.h"
 #include "api/wire/emit.h"
 #include "actuator_input.h"
 
@@ -31,9 +32,9 @@ typedef struct api_joint_limits {
 } api_joint_limits;
 
 /* Lists the limits of the model. `input` must have been read. Returns false with a problem. */
-bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *input, api_joint_limits *limits);
+bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits);
 
 /* Writes [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded; for a batch an array of
  * these. A failed simulation has null. Before the simulation it writes all limits, to measure the length of the answer.
  */
-void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limits, api_emit *to);
+void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, api_emit *to);

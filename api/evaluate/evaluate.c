@@ -1,16 +1,14 @@
-/* evaluation.c - the way of one request for dynamics: see evaluation.h. */
-#include "api/lanes/evaluation.h"
-#include "api/wire/nodes/node_read.h"
+/* evaluate.c - decode a request, evaluate its states on all free threads and write the answer: see evaluate.h. */
+#include "evaluate.h"
+#include "api/answer/answer.h"
 #include "api/lanes/batch.h"
-#include "loop_evaluation.h"
 #include "api/lanes/failed_rows.h"
-#include "api/request/operation.h"
-#include "api/work/parallel.h"
 #include "api/request/unit_warnings.h"
-#include "api/lanes/plan.h"
+#include "api/wire/nodes/node_read.h"
+#include "loop_evaluation.h"
 #include <string.h>
 
-/* --- results ---------------------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------------------------ */
 
 /* Blocks that an operation evaluates at a time. */
 static size_t step_of(const api_selection *selected, size_t blocks)
@@ -18,266 +16,279 @@ static size_t step_of(const api_selection *selected, size_t blocks)
     return selected->operation->one_by_one || selected->one_by_one ? 1 : blocks;
 }
 
-/* Zeros where rows may fail: a failed state need not write its results. */
-static bool take_results(api_evaluation *e, api_selection *selected)
+/* Takes the lanes of the outputs. Where rows may fail they are zeroed: a failed state need not write its results. */
+static bool take_results(api_plan *plan, api_selection *selected)
 {
     for (size_t i = 0; api_has_output(selected->operation, i); i++) {
         if (!(selected->outputs & API_BIT(i)) || selected->result[i]) continue;
-        size_t entries      = api_output_entries(e->model, selected, i);
-        selected->result[i] = api_take_lanes(e, entries);
+        size_t entries      = api_output_entries(plan->query->model, selected, i);
+        selected->result[i] = api_take_lanes(plan, entries);
         if (!selected->result[i]) return false;
-        if (e->failed_rows) memset(selected->result[i], 0, e->window * e->lanes * entries * sizeof(double));
+        if (plan->failed_rows) memset(selected->result[i], 0, plan->window * plan->lanes * entries * sizeof(double));
     }
     return true;
 }
 
-static bool take_spare(api_evaluation *e, api_selection *selected)
+/* Takes the scratch lanes of every operation. */
+static bool take_spares(api_evaluation *e)
 {
-    const api_operation *operation = selected->operation;
-    if (!operation->spare) return true;
-    size_t entries = operation->spare(e->model, selected), blocks = e->window < e->chunk ? e->window : e->chunk;
-    selected->spare = api_take(e->pool, entries * step_of(selected, blocks) * e->lanes * sizeof(double));
-    return selected->spare != NULL;
-}
-
-/* What a kernel writes on while it works: of each seat. */
-static bool take_room(api_evaluation *e, api_evaluation *seat)
-{
-    seat->workspace =
-        e->model->loops ? api_loop_open_workspace(e) : api_take(e->pool, e->kernels->workspace_size(e->scene.model));
-    if (!seat->workspace) return false;
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (!take_spare(e, &seat->selected[i])) return false;
-    return true;
-}
-
-/* A copy of the evaluation for each seat; the first is itself. */
-static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
-{
-    if (n == 1) return take_room(e, *seats = e);
-    *seats = api_take(e->pool, n * sizeof **seats);
-    if (!*seats) return false;
-    for (size_t i = 0; i < n; i++) {
-        api_evaluation *seat = &(*seats)[i];
-        *seat                = *e;
-        seat->selected       = api_take(e->pool, e->n_selected * sizeof *e->selected);
-        if (!seat->selected) return false;
-        memcpy(seat->selected, e->selected, e->n_selected * sizeof *e->selected);
-        if (e->held && !api_window_copy(e, seat)) return false;
-        if (!take_room(e, seat)) return false;
+    const api_query *q      = e->query;
+    const api_plan  *plan   = e->plan;
+    size_t           blocks = plan->window < plan->chunk ? plan->window : plan->chunk;
+    e->spares               = api_take(q->pool, q->n_selected * sizeof *e->spares);
+    if (!e->spares) return false;
+    for (size_t i = 0; i < q->n_selected; i++) {
+        const api_selection *selected = &q->selected[i];
+        e->spares[i]                  = NULL;
+        if (!selected->operation->spare) continue;
+        size_t entries = selected->operation->spare(e->model, selected) * step_of(selected, blocks);
+        e->spares[i]   = api_take(q->pool, entries * e->lanes * sizeof(double));
+        if (!e->spares[i]) return false;
     }
     return true;
 }
 
-const char *api_joint_of(const api_model *m, int body)
+/* Takes the memory that kernels and operations write while they work. */
+static bool take_room(api_evaluation *e)
 {
-    const dyn_body *b = &m->dyn->body[body];
-    if (b->mover >= 0) return m->mover_names[b->mover];
-    for (size_t i = 0; i < m->n_joints; i++) /* one of the bodies that its joint is made of */
-        if (m->dyn->body[m->joints[i].body].link == b->link) return m->joints[i].name;
-    return "the floating base";
+    const api_query *q = e->query;
+    e->workspace =
+        e->model->loops ? api_loop_open_workspace(e) : api_take(q->pool, e->kernels->workspace_size(q->scene.model));
+    return e->workspace && take_spares(e);
 }
 
-bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks)
+/* A copy of the plan's window: fields that are the same for all rows are in it already. */
+static bool take_window(api_evaluation *e)
 {
-    size_t first = block * e->lanes, rows = blocks * e->lanes;
-    if (rows > e->rows - first) rows = e->rows - first;
-    for (size_t i = 0; i < rows; i++) {
-        if (singular[i] < 0) continue;
-        if (!api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
-                            "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
-                            api_joint_of(e->model, (int)singular[i])))
-            return false;
-    }
+    if (!e->window_lanes) return true;
+    e->window_lanes = api_take(e->query->pool, api_window_bytes(e->plan));
+    if (!e->window_lanes) return false;
+    memcpy(e->window_lanes, e->plan->window_lanes, api_window_bytes(e->plan));
     return true;
 }
+
+/* Evaluations of n slots, into `one` if that is enough. NULL with a problem. */
+static api_evaluation *take_slots(const api_plan *plan, size_t n, api_evaluation *one)
+{
+    api_evaluation *slots = n == 1 ? one : api_take(plan->query->pool, n * sizeof *slots);
+    for (size_t i = 0; slots && i < n; i++) {
+        slots[i] = api_evaluation_of(plan);
+        if ((n > 1 && !take_window(&slots[i])) || !take_room(&slots[i])) return NULL;
+    }
+    return slots;
+}
+
+/* --- chunks ----------------------------------------------------------------------------------------------------- */
 
 static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < e->n_selected; i++) {
-        const api_operation *operation = e->selected[i].operation;
-        size_t               step      = step_of(&e->selected[i], end - begin);
-        e->evaluating                  = (int)i;
+    const api_query *q = e->query;
+    for (size_t i = 0; i < q->n_selected; i++) {
+        const api_selection *selected = &q->selected[i];
+        size_t               step     = step_of(selected, end - begin);
+        e->evaluating                 = (int)i;
+        e->spare                      = e->spares[i];
         for (size_t block = begin; block < end; block += step) {
-            if (block > begin && !api_deadline_check(e->input->deadline, e->problem)) return false; /* one by one */
-            if (!operation->evaluate(e, &e->selected[i], block, step)) return false;
+            if (block > begin && !api_deadline_check(q->input->deadline, e->problem)) return false; /* one by one */
+            if (!selected->operation->evaluate(e, selected, block, step)) return false;
         }
     }
     e->evaluating = -1;
     return true;
 }
 
-/* Chunk `part` of every operation. Loops are closed once for all of them. */
-static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+/* What the tasks of all slots work on. */
+typedef struct job {
+    api_answer     *answer;
+    api_evaluation *slots;
+} job;
+
+static size_t end_of_chunk(const api_plan *plan, size_t chunk)
 {
-    api_evaluation *e     = (api_evaluation *)arg + place;
-    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    size_t end = (chunk + 1) * plan->chunk;
+    return end < plan->blocks ? end : plan->blocks;
+}
+
+/* Evaluates a chunk by all operations. Loops are closed once for all of them. */
+static bool evaluate_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
+{
+    api_evaluation *e     = &((const job *)arg)->slots[slot];
+    size_t          begin = chunk * e->plan->chunk, end = end_of_chunk(e->plan, chunk);
     e->problem = problem;
     if (!e->model->loops) return evaluate_blocks(e, begin, end);
     for (size_t block = begin; block < end; block++) {
         bool good = api_loop_close_block(e, block) && evaluate_blocks(e, block, block + 1);
-        if (!api_deadline_check(e->input->deadline, problem) || !good)
-            return false; /* the first speaks for what it cut short */
+        if (!api_deadline_check(e->query->input->deadline, problem) || !good)
+            return false; /* a search that the deadline cut short has no result of its own */
     }
     return true;
 }
 
-static bool begin(api_evaluation *e)
+static bool begin(api_plan *plan)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].operation->begin && !e->selected[i].operation->begin(e, &e->selected[i])) return false;
+    const api_query *q = plan->query;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->begin && !q->selected[i].operation->begin(plan, &q->selected[i])) return false;
     return true;
 }
 
-static bool finish(api_evaluation *e)
+static bool finish(const api_evaluation *e)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].operation->finish && !e->selected[i].operation->finish(e, &e->selected[i])) return false;
+    const api_query *q = e->query;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->finish && !q->selected[i].operation->finish(e, &q->selected[i])) return false;
     return true;
 }
 
-/* What sums up over the states takes them in order, on one seat. */
-static bool in_order(const api_evaluation *e)
+/* True if an operation sums up over the states: they are evaluated in order, by one slot. */
+static bool needs_order(const api_query *q)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].operation->finish) return true;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->finish) return true;
     return false;
 }
 
-/* All states are held: evaluated first, then written. */
-static bool fill_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+static bool fill_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
-    (void)place;
-    const api_evaluation *e     = arg;
-    size_t                begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
-    return api_answer_fill(e, part, begin, end, problem);
+    (void)slot;
+    const job     *j = arg;
+    api_evaluation e = api_evaluation_of(j->answer->plan);
+    e.problem        = problem;
+    return api_answer_fill(j->answer, &e, chunk, chunk * e.plan->chunk, end_of_chunk(e.plan, chunk));
 }
 
-static bool check_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+static bool check_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
-    (void)place;
-    api_evaluation own   = *(const api_evaluation *)arg;
-    size_t         begin = part * own.chunk, end = begin + own.chunk < own.blocks ? begin + own.chunk : own.blocks;
-    own.problem = problem;
-    return api_failed_rows_check(&own, begin, end);
+    (void)slot;
+    const job     *j = arg;
+    api_evaluation e = api_evaluation_of(j->answer->plan);
+    e.problem        = problem;
+    return api_answer_check(j->answer, &e, chunk * e.plan->chunk, end_of_chunk(e.plan, chunk));
 }
 
 /* A motion whose last sample fails is null from its first: failures must be known before anything is written. */
-static bool check_held(api_evaluation *e, size_t seats, size_t chunks)
+static bool check_all(job *j, size_t slots, size_t chunks)
 {
-    if (!e->failed_rows) return true;
-    if (!api_run_parallel(e, seats, chunks, check_chunk, e)) return false;
-    api_failed_rows_settle(e);
+    const api_plan *plan     = j->answer->plan;
+    api_parallel    parallel = api_query_parallel(plan->query);
+    if (!plan->failed_rows) return true;
+    if (!api_run_parallel(&parallel, slots, chunks, check_chunk, j)) return false;
+    api_failed_rows_settle(plan->failed_rows);
     return true;
 }
 
-static bool evaluate_held(api_evaluation *e, size_t bound)
+/* All states are in lanes: they are evaluated first, then written. */
+static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 {
-    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_parallel_slots(e, chunks);
-    size_t          n = in_order(e) ? 1 : seats;
-    api_evaluation *each;
-    return begin(e) && take_seats(e, n, &each) && api_run_parallel(e, n, chunks, evaluate_chunk, each) && finish(e) &&
-           check_held(e, seats, chunks) && api_answer_open(e, bound, seats > 1) &&
-           api_run_parallel(e, seats, chunks, fill_chunk, e);
+    api_parallel   parallel = api_query_parallel(plan->query);
+    size_t         chunks = (plan->blocks + plan->chunk - 1) / plan->chunk, n = api_parallel_slots(&parallel, chunks);
+    size_t         evaluating = needs_order(plan->query) ? 1 : n;
+    api_evaluation one;
+    job            j = {.answer = answer};
+    return begin(plan) && (j.slots = take_slots(plan, evaluating, &one)) &&
+           api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) && finish(j.slots) &&
+           check_all(&j, n, chunks) && api_answer_open(answer, bound, n > 1) &&
+           api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
 }
 
-enum { LOOK = 8192 /* numbers between two looks at the deadline within a chunk: those of large models take long */ };
+enum { LOOK = 8192 /* numbers between two checks of the deadline within a chunk: those of large models take long */ };
 
-/* Read, evaluated and written window by window. */
-static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+/* Reads, evaluates and writes a chunk window by window. */
+static bool pass_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
-    api_evaluation *e     = (api_evaluation *)arg + place;
-    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
-    e->problem = problem;
-    e->first   = begin;
-    for (size_t since = 0; e->first < end; e->first += e->window) {
-        size_t last = e->first + e->window < end ? e->first + e->window : end;
-        if (since >= LOOK && !api_deadline_check(e->input->deadline, problem)) return false;
-        since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * e->entries;
+    const job      *j    = arg;
+    api_evaluation *e    = &j->slots[slot];
+    const api_plan *plan = e->plan;
+    size_t          end  = end_of_chunk(plan, chunk);
+    e->problem           = problem;
+    e->first             = chunk * plan->chunk;
+    for (size_t since = 0; e->first < end; e->first += plan->window) {
+        size_t last = e->first + plan->window < end ? e->first + plan->window : end;
+        if (since >= LOOK && !api_deadline_check(e->query->input->deadline, problem)) return false;
+        since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * plan->entries;
         if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
-            (e->failed_rows && !api_failed_rows_check(e, e->first, last)) ||
-            !api_answer_fill(e, part, e->first, last, problem))
+            (plan->failed_rows && !api_answer_check(j->answer, e, e->first, last)) ||
+            !api_answer_fill(j->answer, e, chunk, e->first, last))
             return false;
-        e->stands = e->stands || last - e->first == e->window;
+        e->zeros_written = e->zeros_written || last - e->first == plan->window;
     }
     return true;
 }
 
-static bool evaluate_windows(api_evaluation *e, size_t bound)
+static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bound)
 {
-    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_parallel_slots(e, chunks);
-    api_evaluation *each;
-    return api_answer_open(e, bound, seats > 1) && take_seats(e, seats, &each) &&
-           api_run_parallel(e, seats, chunks, pass_chunk, each);
+    api_parallel   parallel = api_query_parallel(plan->query);
+    size_t         chunks = (plan->blocks + plan->chunk - 1) / plan->chunk, n = api_parallel_slots(&parallel, chunks);
+    api_evaluation one;
+    job            j = {.answer = answer};
+    return api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
+           api_run_parallel(&parallel, n, chunks, pass_chunk, &j);
 }
 
-static bool evaluate(api_evaluation *e, size_t *bound)
+static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (!take_results(e, &e->selected[i])) return false;
-    return api_answer_list(e) && (e->held ? evaluate_windows(e, *bound) : evaluate_held(e, *bound)) &&
-           api_answer_close(e, bound);
+    const api_query *q = plan->query;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (!take_results(plan, &q->selected[i])) return false;
+    return api_answer_list(answer) &&
+           (plan->window_lanes ? evaluate_windows(plan, answer, *bound) : evaluate_all(plan, answer, *bound)) &&
+           api_answer_close(answer, bound);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------------------------ */
 
-static bool check_rows(const api_evaluation *e)
+static bool check_rows(const api_query *q)
 {
-    size_t limit = e->call->api->limits.rows;
-    if (api_states(e) <= limit) return true;
-    if (e->samples > 0)
-        return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from,
-                        "%zu times %zu samples asked for, the limit is %zu states", e->rows, e->samples, limit);
-    return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
+    size_t limit = q->call->api->limits.rows;
+    if (api_states(q) <= limit) return true;
+    if (q->samples > 0)
+        return api_fail(q->problem, API_TOO_MANY_ROWS, q->rows_from,
+                        "%zu times %zu samples asked for, the limit is %zu states", q->rows, q->samples, limit);
+    return api_fail(q->problem, API_TOO_MANY_ROWS, q->rows_from, "%zu rows given, the limit is %zu", q->rows, limit);
 }
 
-static bool prepare(api_evaluation *e)
+static bool prepare(api_plan *plan)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].operation->prepare && !e->selected[i].operation->prepare(e, &e->selected[i])) return false;
+    const api_query *q = plan->query;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->prepare && !q->selected[i].operation->prepare(plan, &q->selected[i]))
+            return false;
     return true;
 }
 
-/* A state alone takes one lane: the same bits for less than a block costs. */
-static bool choose_kernels(api_evaluation *e)
+/* Finds everything that can be wrong with the request, before anything is evaluated, except for the numbers of batches
+ * that are read window by window. */
+static bool decode(api_query *q, const api_node *request, api_plan *plan, api_answer *answer, size_t *bound)
 {
-    const api *a = e->call->api;
-    e->target    = api_states(e) == 1 ? a->alone : a->kernels;
-    e->lanes     = (size_t)e->target->lanes;
-    e->kernels   = api_loop_kernels_of(e);
-    return e->kernels != NULL;
-}
-
-/* Everything that can be wrong with the request is found here, before anything is evaluated, but for the numbers of
- * batches that are read window by window. */
-static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
-{
-    if (!api_decode_asked(e, request) || !api_loop_check_request(e) || !api_decode_joints(e) ||
-        !api_decode_surroundings(e) || !api_measure_state(e) || !api_loop_measure_guess(e) ||
-        !api_measure_wrenches(e) || !check_rows(e) || !choose_kernels(e) || !api_window_open(e) ||
-        !api_failed_rows_open(e))
+    if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
+        !api_decode_surroundings(q) || !api_measure_state(q) || !api_measure_guess(q) || !api_measure_wrenches(q) ||
+        !check_rows(q) || !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) || !api_failed_rows_open(plan))
         return false;
-    return api_unit_warnings_find(e) && api_answer_bound(e, answer_bytes) && api_decode_payload(e) &&
-           api_decode_state(e) && api_loop_decode_guess(e) && api_decode_wrenches(e) && prepare(e);
+    return api_unit_warnings_find(q) && api_answer_bound(answer, bound) && api_decode_payload(q) &&
+           api_fill_state(plan) && api_fill_guess(plan) && api_fill_platform(plan) && api_fill_wrenches(plan) &&
+           prepare(plan);
 }
 
-/* What is wrong with the numbers of a request goes before all else that is found later: it has been there first. */
-static bool fail_first(api_evaluation *e, const api_node *request)
+/* Problems of the request's numbers are reported instead of those that were found later. */
+static bool fail_first(const api_plan *plan, const api_node *request)
 {
-    api_problem  late    = *e->problem;
-    api_problem *problem = e->problem;
+    api_problem *problem = plan->query->problem;
+    api_problem  late    = *problem;
     api_problem_clear(problem);
     if (!api_check_members_finite(problem, request->items,
                                   api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
         problem->row = api_pointer_row(problem->pointer);
-    else if (api_batch_check(e))
+    else if (api_batch_check(plan))
         *problem = late;
     return false;
 }
 
-bool api_evaluate(api_evaluation *e, const api_node *request, size_t *bytes)
+bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_t *bytes)
 {
-    bool done = decode(e, request, bytes) && evaluate(e, bytes);
-    if (done || e->failed_rows) return done; /* numbers that are not finite fail rows, not the request */
-    return fail_first(e, request);
+    api_plan   plan   = {.query = q};
+    api_answer answer = {.plan = &plan, .body = body};
+    bool       done   = decode(q, request, &plan, &answer, bytes) && evaluate(&plan, &answer, bytes);
+    bool       rows   = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
+    api_failed_rows_close(plan.failed_rows);
+    return done || (!rows && fail_first(&plan, request));
 }

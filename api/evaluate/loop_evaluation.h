@@ -2,22 +2,6 @@
  * operations call as they would those of a tree; and `guess`, from where loops are closed. */
 #pragma once
 #include "api/lanes/evaluation.h"
-#include "api/model/loops.h"
-
-/* Whether an output of an operation is for such a model, or for one without loops. False with a problem of what stands
- * at `at`. */
-bool api_loop_takes_output(const api_evaluation *e, const struct api_operation *operation, size_t output,
-                           const api_place *at);
-
-/* After the operations are known. False with a problem. */
-bool api_loop_check_request(api_evaluation *e);
-
-/* What operations call: the target's kernels, or those over them. NULL with a problem. */
-const dyn_kernels *api_loop_kernels_of(api_evaluation *e);
-
-/* "guess", into lanes: beside the state. */
-bool api_loop_measure_guess(api_evaluation *e);
-bool api_loop_decode_guess(api_evaluation *e);
 
 /* Motions between their samples, as whoever samples them knows them. */
 typedef struct api_loop_curve {
@@ -30,12 +14,17 @@ typedef struct api_loop_curve {
     const void *arg;
 } api_loop_curve;
 
-/* Before the samples of motions are evaluated: finds e->passive, the passive coordinates of each, the first as of a
+/* Before the samples of motions are evaluated: finds plan->passive, the passive coordinates of each, the first as of a
  * row, the others along the motion. False with a problem. */
-bool api_loop_follow(api_evaluation *e, const api_loop_curve *curve);
+bool api_loop_follow(api_plan *plan, const api_loop_curve *curve);
 
-/* The kernels' workspace, of each seat. NULL with a problem. */
-void *api_loop_open_workspace(api_evaluation *e);
+/* The kernels' workspace of a slot. NULL with a problem. */
+void *api_loop_open_workspace(const api_evaluation *e);
 
 /* Closes the loops of a block of states; false with a problem of the first that cannot be, unless rows fail alone. */
 bool api_loop_close_block(const api_evaluation *e, size_t block);
+
+/* Puts the state of a block whose loops are closed into lanes of all states (loop_state.h): with the accelerations,
+ * wrenches and efforts of `motion`, whose results are not written. */
+void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
+                        double *lanes, size_t block);

@@ -21,46 +21,46 @@ struct api_coordinate {
     double  deviation; /* standard deviation by which the rows are divided */
 };
 
-static bool take_coordinate(api_evaluation *e, const api_estimate *t, api_coordinate *c, size_t v)
+static bool take_coordinate(const api_query *q, const api_estimate *t, api_coordinate *c, size_t v)
 {
     *c           = (api_coordinate){.deviation = 1};
-    c->parameter = api_take(e->pool, (t->n + 1) * sizeof *c->parameter);
+    c->parameter = api_take(q->pool, (t->n + 1) * sizeof *c->parameter);
     if (!c->parameter) return false;
     for (size_t k = 0; k < t->n; k++)
         if (api_parameter_acts(t->model, t->base->parameter[k], v)) c->parameter[c->n++] = k;
-    c->row = api_take(e->pool, ROWS * (c->n + 1) * sizeof *c->row);
-    c->R   = api_take(e->pool, (c->n + 1) * (c->n + 1) * sizeof *c->R);
+    c->row = api_take(q->pool, ROWS * (c->n + 1) * sizeof *c->row);
+    c->R   = api_take(q->pool, (c->n + 1) * (c->n + 1) * sizeof *c->R);
     if (!c->row || !c->R) return false;
     memset(c->R, 0, (c->n + 1) * (c->n + 1) * sizeof *c->R);
     return true;
 }
 
-static double *take_zeros(api_evaluation *e, size_t count)
+static double *take_zeros(const api_query *q, size_t count)
 {
-    double *zeros = api_take(e->pool, (count + 1) * sizeof *zeros);
+    double *zeros = api_take(q->pool, (count + 1) * sizeof *zeros);
     if (zeros) memset(zeros, 0, (count + 1) * sizeof *zeros);
     return zeros;
 }
 
-bool api_estimate_open(api_evaluation *e, api_estimate *t)
+bool api_estimate_open(const api_query *q, api_estimate *t)
 {
     size_t n = t->n = t->base->n, scratch = api_qr_solve_scratch(n) + api_qr_scratch(n + 1);
     t->unknowns.n = n;
-    t->at         = api_take(e->pool, (t->model->nv + 1) * sizeof *t->at);
+    t->at         = api_take(q->pool, (t->model->nv + 1) * sizeof *t->at);
     if (!t->at) return false;
     for (size_t v = 0; v < t->model->nv; v++)
-        if (!take_coordinate(e, t, &t->at[v], v)) return false;
-    t->R                = take_zeros(e, (n + 1) * (n + 1));
-    t->sheet            = take_zeros(e, (n + 1) * (n + 1));
-    t->scratch          = take_zeros(e, scratch);
-    t->unknowns.x       = take_zeros(e, n);
-    t->unknowns.inverse = take_zeros(e, n * n);
-    t->unknowns.unseen  = api_take(e->pool, n + 1);
-    t->deviation        = take_zeros(e, n);
-    t->noise            = take_zeros(e, t->model->nv);
+        if (!take_coordinate(q, t, &t->at[v], v)) return false;
+    t->R                = take_zeros(q, (n + 1) * (n + 1));
+    t->sheet            = take_zeros(q, (n + 1) * (n + 1));
+    t->scratch          = take_zeros(q, scratch);
+    t->unknowns.x       = take_zeros(q, n);
+    t->unknowns.inverse = take_zeros(q, n * n);
+    t->unknowns.unseen  = api_take(q->pool, n + 1);
+    t->deviation        = take_zeros(q, n);
+    t->noise            = take_zeros(q, t->model->nv);
     return t->R && t->sheet && t->scratch && t->unknowns.x && t->unknowns.inverse && t->unknowns.unseen &&
            t->deviation && t->noise &&
-           api_pool_claim(e->pool, scratch * sizeof(double)); /* LAPACK allocates the same again */
+           api_pool_claim(q->pool, scratch * sizeof(double)); /* LAPACK allocates the same again */
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct api_estimate {
 } api_estimate;
 
 /* Prepares t, whose members up to `weighted` are set. The memory is from the request's pool. False with a problem. */
-bool api_estimate_open(api_evaluation *e, api_estimate *t);
+bool api_estimate_open(const api_query *q, api_estimate *t);
 
 /* A measured state: its regressor, and lanes of the measured torques, of those of the model and of the weights (NULL:
  * 1). */

@@ -3,9 +3,10 @@
  * The results are the base parameters with standard deviations, the parameters without effect on the torques, and on
  * request a full set of physically consistent parameters. */
 #include "shared_base_parameters.h"
+#include "api/lanes/evaluation.h"
+#include "api/request/fields.h"
 #include "consistent_parameters.h"
 #include "estimate.h"
-#include "api/lanes/batch.h"
 #include "api/lanes/failed_rows.h"
 #include "api/request/operation.h"
 #include "api/loops/loop_kernels.h"
@@ -26,36 +27,36 @@ typedef struct identification {
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
 
-static bool read_flag(const api_evaluation *e, api_field field, bool *set)
+static bool read_flag(const api_query *q, api_field field, bool *set)
 {
     api_place at = api_place_key(NULL, api_field_names[field]);
     *set         = false;
-    return api_read_flag(e, e->given[field], &at, set);
+    return api_read_flag(q, q->field[field], &at, set);
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
     (void)given, (void)up; /* its options are fields of the request: the only operation */
-    if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
-        !read_flag(e, API_CONSISTENT, &consistent))
+    if (!read_flag(q, API_FRICTION, &friction) || !read_flag(q, API_ROTOR, &rotor) ||
+        !read_flag(q, API_CONSISTENT, &consistent))
         return false;
-    identification *id = api_take(e->pool, sizeof *id);
+    identification *id = api_take(q->pool, sizeof *id);
     if (!id) return false;
     *id               = (identification){.with =
                                              (friction ? (unsigned)API_BASE_FRICTION : 0) | (rotor ? (unsigned)API_BASE_ROTORS : 0)};
     selected->options = id;
-    id->base          = api_base_share(e, id->with);
+    id->base          = api_base_share(q, id->with);
     if (consistent) selected->outputs |= API_BIT(PARAMETERS);
     return id->base != NULL;
 }
 
 /* Lists the parameters of the model that its torques contain. Friction is zero: the model's torques are computed
  * without it when it is identified. */
-static bool list_own(api_evaluation *e, identification *id)
+static bool list_own(const api_query *q, identification *id)
 {
-    const api_model *m = e->model;
-    id->own            = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
+    const api_model *m = q->model;
+    id->own            = api_take(q->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
     if (!id->own) return false;
     api_parameters_compute(m, id->own);
     for (size_t j = 0; j < m->n_movers; j++)
@@ -64,28 +65,29 @@ static bool list_own(api_evaluation *e, identification *id)
     return true;
 }
 
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
-    const api_model *m  = e->model;
+    const api_model *m  = plan->query->model;
     identification  *id = selected->options;
     size_t           n  = id->base->n;
-    if (!api_base_check_gravity(e)) return false;
-    if (e->rows * m->nv <= n)
-        return api_fail_at(e, NULL, API_RANK_DEFICIENT,
+    if (!api_base_check_gravity(plan->query, plan->query->problem)) return false;
+    if (plan->query->rows * m->nv <= n)
+        return api_fail_at(plan->query->problem, NULL, API_RANK_DEFICIENT,
                            "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
                            "that: give at least %zu states, several times as many where torques are noisy",
-                           n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
+                           n, plan->query->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
     id->estimate = (api_estimate){.model    = m,
                                   .base     = id->base,
-                                  .deadline = e->input->deadline,
-                                  .problem  = e->problem,
-                                  .weighted = e->state[API_WEIGHTS] != NULL};
-    if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
+                                  .deadline = plan->query->input->deadline,
+                                  .problem  = plan->query->problem,
+                                  .weighted = plan->state[API_WEIGHTS] != NULL};
+    if (!list_own(plan->query, id) || !api_estimate_open(plan->query, &id->estimate)) return false;
     if (!(selected->outputs & API_BIT(PARAMETERS))) return true;
     size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
-    id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
-    id->scratch    = api_take(e->pool, scratch);
-    return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK allocates the same again */
+    id->parameters = api_take(plan->query->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
+    id->scratch    = api_take(plan->query->pool, scratch);
+    return id->parameters && id->scratch &&
+           api_pool_claim(plan->query->pool, scratch); /* LAPACK allocates the same again */
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
@@ -100,10 +102,10 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
 {
     identification *id = selected->options;
     api_estimate   *t  = &id->estimate;
-    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
+    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->query->rows; lane++) {
         size_t state       = block * e->lanes + lane;
         at->regressed.lane = lane;
-        if (api_failed_rows_has(e, state)) continue;
+        if (api_failed_rows_has(e->plan->failed_rows, state)) continue;
         if (!api_estimate_takes(t, at)) {
             if (api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the figures of this state are too large"))
                 continue;
@@ -124,11 +126,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const identification *id      = selected->options;
     const api_model      *m       = e->model;
     const dyn_kernels    *kernels = e->kernels;
-    double               *Y = selected->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
+    double               *Y = e->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
            *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
                  *qdd            = api_state_block(e, API_QDD, block);
-    dyn_scene            scene   = e->scene;
+    dyn_scene            scene   = e->query->scene;
     dyn_regressor        columns = {.q = q, .qd = qd, .qdd = qdd, .regressor = Y, .joint_regressor = joint};
     dyn_inverse_dynamics known   = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block), .tau = tau};
     if (id->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
@@ -166,7 +168,7 @@ static bool fail_deficient(const api_evaluation *e, const api_selection *selecte
         return api_fail(e->problem, API_RANK_DEFICIENT, t->weighted ? "/weights" : NULL,
                         "%zu base parameters are looked for, and only %zu rows%s are left%s: give more", t->n, t->used,
                         t->weighted ? " with a weight above zero" : "",
-                        e->failed_rows ? " of rows that can be evaluated" : "");
+                        e->plan->failed_rows ? " of rows that can be evaluated" : "");
     for (size_t k = 0; k < t->n; k++) {
         if (!t->unknowns.unseen[k] || unseen++ >= SHOWN) continue;
         api_parameter_name(t->model, t->base->parameter[k], name);
@@ -180,7 +182,7 @@ static bool fail_deficient(const api_evaluation *e, const api_selection *selecte
 static bool go_on(void *arg)
 {
     const api_evaluation *e = arg;
-    return api_deadline_check(e->input->deadline, e->problem);
+    return api_deadline_check(e->query->input->deadline, e->problem);
 }
 
 static bool find_consistent(const api_evaluation *e, const api_selection *selected, const double *beta)
@@ -206,7 +208,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     identification *id   = selected->options;
     api_estimate   *t    = &id->estimate;
     double         *beta = t->unknowns.x, sum = 0;
-    if (api_failed_rows_all(e)) return true; /* no state is left: the outputs are null */
+    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* no state is left: the outputs are null */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, selected);
@@ -219,12 +221,12 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     }
     for (size_t v = 0; v < e->model->nv; v++)
         sum += t->scratch[v] = t->noise[v];
-    for (size_t v = 0; v < e->model->nv && e->order; v++)
-        t->noise[v] = t->scratch[e->order[v]];
+    for (size_t v = 0; v < e->model->nv && e->query->order; v++)
+        t->noise[v] = t->scratch[e->query->order[v]];
     if (!isfinite(sum + t->residual + t->unknowns.condition))
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
     return (!id->parameters || find_consistent(e, selected, beta)) &&
-           api_deadline_check(e->input->deadline, e->problem);
+           api_deadline_check(e->query->input->deadline, e->problem);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
@@ -332,21 +334,21 @@ static void emit_unobservable(api_emit *to, const api_model *m, const api_base *
     api_emit_end(to);
 }
 
-static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
+static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const identification *id = selected->options;
     const api_estimate   *t  = &id->estimate;
-    if (output != UNOBSERVABLE && to->buffer && api_failed_rows_all(e)) {
+    if (output != UNOBSERVABLE && to->buffer && api_failed_rows_all(plan->failed_rows)) {
         api_emit_null(to);
         return;
     }
     switch (output) {
-    case BASE_PARAMETERS: emit_base(to, e->model, id); break;
-    case PARAMETERS: emit_parameters(to, e->model, id); break;
+    case BASE_PARAMETERS: emit_base(to, plan->query->model, id); break;
+    case PARAMETERS: emit_parameters(to, plan->query->model, id); break;
     case RESIDUAL: api_emit_number(to, t->residual); break;
-    case NOISE: api_emit_numbers(to, t->noise, 1, &e->model->nv); break;
+    case NOISE: api_emit_numbers(to, t->noise, 1, &plan->query->model->nv); break;
     case CONDITION: api_emit_number(to, t->unknowns.condition); break;
-    case UNOBSERVABLE: emit_unobservable(to, e->model, id->base); break;
+    case UNOBSERVABLE: emit_unobservable(to, plan->query->model, id->base); break;
     default: break;
     }
 }

@@ -3,11 +3,11 @@
 #include "api/loops/reference_continuation.h"
 #include "api/wire/number.h"
 
-static bool fail_size(const api_evaluation *e)
+static bool fail_size(const api_query *q)
 {
-    return api_fail(e->problem, API_NOT_SUPPORTED, NULL,
+    return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
                     "base parameters are found for models of up to %d moving bodies; %s has %zu", API_BASE_MAX_BODIES,
-                    e->model->name, e->model->n_bodies);
+                    q->model->name, q->model->n_bodies);
 }
 
 static bool close_loops(void *arg, const dyn_scene *scene, double *q)
@@ -22,38 +22,38 @@ static const double *tree_rates(void *arg)
 }
 
 /* Finds the base parameters of a model with loops. NULL: the deadline has passed, or there is no memory. */
-static api_base *find_closed(api_evaluation *e, unsigned with)
+static api_base *find_closed(api_query *q, unsigned with)
 {
-    const dyn_kernels         *tree = e->call->api->kernels;
+    const dyn_kernels         *tree = q->call->api->kernels;
     dyn_kernels                over = api_loop_kernels(tree);
     api_reference_continuation walk;
-    if (!api_reference_continuation_open(e->pool, e->model, tree, e->input->deadline, &walk)) return NULL;
+    if (!api_reference_continuation_open(q->pool, q->model, tree, q->input->deadline, &walk)) return NULL;
     api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
-    api_base            *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
-    if (api_deadline_check(e->input->deadline, e->problem)) return base;
+    api_base            *base    = api_base_find(q->model, &over, &closing, with, q->input->deadline, q->problem);
+    if (api_deadline_check(q->input->deadline, q->problem)) return base;
     api_base_free(base); /* from a search that the deadline cut short */
     return NULL;
 }
 
-static api_base *find(api_evaluation *e, unsigned with)
+static api_base *find(api_query *q, unsigned with)
 {
-    if (!api_pool_claim(e->pool, api_base_estimate_bytes(e->model, with))) return NULL;
-    api_base *base = e->model->loops
-                         ? find_closed(e, with)
-                         : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->deadline, e->problem);
+    if (!api_pool_claim(q->pool, api_base_estimate_bytes(q->model, with))) return NULL;
+    api_base *base = q->model->loops
+                         ? find_closed(q, with)
+                         : api_base_find(q->model, q->call->api->kernels, NULL, with, q->input->deadline, q->problem);
     if (!base) /* a problem that was set before is kept */
-        api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
+        api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
     return base;
 }
 
 /* Two requests may find the same base parameters at the same time: the model keeps the first, the second is freed. */
-const api_base *api_base_share(api_evaluation *e, unsigned with)
+const api_base *api_base_share(api_query *q, unsigned with)
 {
-    api_model *m    = e->call->model;
+    api_model *m    = q->call->model;
     api_base  *base = atomic_load(&m->base[with]), *first = NULL;
     if (base) return base;
-    if (m->n_bodies > API_BASE_MAX_BODIES && !fail_size(e)) return NULL;
-    base = find(e, with);
+    if (m->n_bodies > API_BASE_MAX_BODIES && !fail_size(q)) return NULL;
+    base = find(q, with);
     if (base && !atomic_compare_exchange_strong(&m->base[with], &first, base)) {
         api_base_free(base);
         base = first;
@@ -68,11 +68,10 @@ double api_base_wait(const api_model *m, unsigned with)
            (m->loops ? (double)api_base_sample_count(m) * api_reference_continuation_seconds(m) : 0);
 }
 
-bool api_base_check_gravity(const api_evaluation *e)
+bool api_base_check_gravity(const api_query *q, api_problem *problem)
 {
-    const double *g = e->scene.gravity, *own = e->model->dyn->gravity;
+    const double *g = q->scene.gravity, *own = q->model->dyn->gravity;
     return (g[0] == own[0] && g[1] == own[1] && g[2] == own[2]) ||
-           api_fail(e->problem, API_BAD_VALUE, "/gravity",
-                    "base parameters are for the model's own gravity, [%s,%s,%s]", API_NUMBER_TEXT(own[0]),
-                    API_NUMBER_TEXT(own[1]), API_NUMBER_TEXT(own[2]));
+           api_fail(problem, API_BAD_VALUE, "/gravity", "base parameters are for the model's own gravity, [%s,%s,%s]",
+                    API_NUMBER_TEXT(own[0]), API_NUMBER_TEXT(own[1]), API_NUMBER_TEXT(own[2]));
 }

@@ -1,19 +1,13 @@
-/* guess.c - reads "guess", the passive coordinates that select an assembly (loop_evaluation.h). */
+/* guess.c - reads "guess", the passive coordinates that select an assembly of the loops. */
 #include "batch.h"
-#include "api/evaluate/loop_evaluation.h"
+#include "api/model/loops.h"
+#include "api/request/fields.h"
 #include "failed_rows.h"
 #include "api/model/coordinates.h"
 #include "api/wire/number.h"
 #include "api/request/platform.h"
 #include <math.h>
 #include <string.h>
-
-bool api_loop_measure_guess(api_evaluation *e)
-{
-    const api_node *guess = e->given[API_GUESS];
-    api_place       at    = api_place_key(NULL, "guess");
-    return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e);
-}
 
 /* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
 static bool check_range(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
@@ -26,7 +20,7 @@ static bool check_range(const api_evaluation *e, const api_vector *v, const doub
         if (good) continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, k);
-        return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%s given for %.64s; a guess is limited to %g",
+        return api_fail_at(e->problem, &at, API_ANGLE_TOO_LARGE, "%s given for %.64s; a guess is limited to %g",
                            API_NUMBER_TEXT(values[k * stride]), v->names[k], DYN_MAX_ANGLE);
     }
     return true;
@@ -69,32 +63,33 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
         api_names known = api_names_from_array(v->names, v->n);
-        if (k == v->n) return api_fail_no_such(e, &at, "passive coordinate", key, &known);
-        if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
+        if (k == v->n) return api_fail_no_such(e->query, &at, "passive coordinate", key, &known);
+        if (!api_read_number(e->query, api_node_value(v->value, member), &at, &values[k])) return false;
     }
     return api_batch_check_one(e, v, values);
 }
 
 /* The same for all states. */
-static bool spread_named(api_evaluation *e, const api_vector *v)
+static bool spread_named(api_plan *plan, const api_vector *v)
 {
-    double *values = api_take(e->pool, v->n * sizeof *values);
-    if (!values || !read_named(e, v, values)) return false;
-    for (size_t i = 0; i < e->blocks * v->n * e->lanes; i++)
-        v->lanes[i] = values[i / e->lanes % v->n];
+    double        *values = api_take(plan->query->pool, v->n * sizeof *values);
+    api_evaluation e      = api_evaluation_of(plan);
+    if (!values || !read_named(&e, v, values)) return false;
+    for (size_t i = 0; i < plan->blocks * v->n * plan->lanes; i++)
+        v->lanes[i] = values[i / plan->lanes % v->n];
     return true;
 }
 
-bool api_loop_decode_guess(api_evaluation *e)
+bool api_fill_guess(api_plan *plan)
 {
-    const api_loops *l = e->model->loops;
-    if (!e->given[API_GUESS]) return api_platform_decode(e);
-    api_vector v = {.value = e->given[API_GUESS], .count = "passive coordinates", .check = check_guess};
+    const api_loops *l = plan->query->model->loops;
+    if (!plan->query->field[API_GUESS]) return true;
+    api_vector v = {.value = plan->query->field[API_GUESS], .count = "passive coordinates", .check = check_guess};
     v.at         = api_place_key(NULL, "guess");
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
-    v.neutral      = api_failed_rows_guess(e);
-    v.lanes = e->guess = api_take_lanes(e, v.n);
+    v.neutral      = api_failed_rows_guess(plan->failed_rows);
+    v.lanes = plan->guess = api_take_lanes(plan, v.n);
     if (!v.lanes) return false;
-    return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) && api_platform_decode(e);
+    return api_node_is(v.value, API_OBJECT) ? spread_named(plan, &v) : api_batch_read(plan, &v);
 }

@@ -1,87 +1,84 @@
-/* window.c - see window.h. */
-#include "plan.h"
+/* plan.c - choose kernels and lay out the lanes of all states, or of a window: see plan.h. */
 #include "batch.h"
-#include "api/request/operation.h"
-#include <string.h>
+#include "api/loops/loop_kernels.h"
 
-/* Less than the caches next to a processor have. */
+/* A window fits into the first-level data cache of a core. */
 enum { WINDOW_BYTES = 16 * 1024, WRENCH_ENTRIES = 9 + 6 /* values and rates */, WRENCH_VECTORS = WRENCH_ENTRIES / 3 };
 
-static bool stand_alone(const api_evaluation *e)
+/* A single state takes one lane: the same bits, for less than a whole block costs. */
+bool api_plan_choose_kernels(api_plan *plan)
 {
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].operation->begin || e->selected[i].operation->finish) return false;
-    return !e->model->loops && e->samples == 0;
+    const api_query *q = plan->query;
+    const api       *a = q->call->api;
+    plan->target       = api_states(q) == 1 ? a->alone : a->kernels;
+    plan->lanes        = (size_t)plan->target->lanes;
+    plan->kernels      = plan->target;
+    if (!q->model->loops) return true;
+    dyn_kernels *table = api_take(q->pool, sizeof *table);
+    if (table) *table = api_loop_kernels(plan->target);
+    plan->kernels = table;
+    return table != NULL;
 }
 
-static size_t count_entries(const api_evaluation *e)
+static bool states_are_independent(const api_query *q)
 {
-    size_t entries = WRENCH_ENTRIES * e->scene.n_wrenches;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->begin || q->selected[i].operation->finish) return false;
+    return !q->model->loops && q->samples == 0;
+}
+
+/* Entries of a state that a window holds: its fields and wrenches, and all outputs. */
+static size_t count_entries(const api_query *q)
+{
+    size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches;
     for (int f = 0; f < API_STATE_FIELDS; f++)
-        if (e->given[f]) entries += f == API_Q ? e->model->nq : e->model->nv;
-    for (size_t i = 0; i < e->n_selected; i++)
-        for (size_t output = 0; api_has_output(e->selected[i].operation, output); output++)
-            if (e->selected[i].outputs & API_BIT(output))
-                entries += api_output_entries(e->model, &e->selected[i], output);
+        if (q->field[f]) entries += f == API_Q ? q->model->nq : q->model->nv;
+    for (size_t i = 0; i < q->n_selected; i++)
+        for (size_t output = 0; api_has_output(q->selected[i].operation, output); output++)
+            if (q->selected[i].outputs & API_BIT(output))
+                entries += api_output_entries(q->model, &q->selected[i], output);
     return entries;
 }
 
-/* Entries a state of the longest vector there is. */
-static size_t row_entries(const api_evaluation *e)
+/* Numbers of the longest vector of a state. */
+static size_t longest_row(const api_model *m)
 {
-    size_t n = e->model->nq > e->model->nv ? e->model->nq : e->model->nv;
+    size_t n = m->nq > m->nv ? m->nq : m->nv;
     return n > 3 ? n : 3;
 }
 
-static size_t held_bytes(const api_evaluation *e)
+size_t api_window_bytes(const api_plan *plan)
 {
-    return (e->window * e->entries + row_entries(e)) * e->lanes * sizeof *e->held;
+    return (plan->window * plan->entries + longest_row(plan->query->model)) * plan->lanes * sizeof(double);
 }
 
-bool api_window_open(api_evaluation *e)
+bool api_plan_open_window(api_plan *plan)
 {
-    size_t most = API_CHUNK / e->lanes;
-    e->blocks   = (api_states(e) + e->lanes - 1) / e->lanes;
-    e->chunk    = e->blocks < most ? e->blocks : most;
-    e->window   = e->blocks;
-    if (!stand_alone(e)) return true;
-    e->entries   = count_entries(e);
-    size_t block = e->entries * e->lanes * sizeof *e->held, fit = WINDOW_BYTES / (block > 0 ? block : 1);
-    e->window = fit < 1 ? 1 : fit < e->chunk ? fit : e->chunk;
-    e->held   = api_take(e->pool, held_bytes(e));
-    if (!(e->held_by_all = e->held)) return false;
-    e->batches = api_take(e->pool, (API_STATE_FIELDS + WRENCH_VECTORS * e->scene.n_wrenches) * sizeof *e->batches);
-    return e->batches != NULL;
+    const api_query *q    = plan->query;
+    size_t           most = API_CHUNK / plan->lanes;
+    plan->blocks          = (api_states(q) + plan->lanes - 1) / plan->lanes;
+    plan->chunk           = plan->blocks < most ? plan->blocks : most;
+    plan->window          = plan->blocks;
+    if (!states_are_independent(q)) return true;
+    plan->entries = count_entries(q);
+    size_t block = plan->entries * plan->lanes * sizeof(double), fit = WINDOW_BYTES / (block > 0 ? block : 1);
+    plan->window       = fit < 1 ? 1 : fit < plan->chunk ? fit : plan->chunk;
+    plan->window_lanes = api_take(q->pool, api_window_bytes(plan));
+    if (!plan->window_lanes) return false;
+    plan->batches =
+        api_take(q->pool, (API_STATE_FIELDS + WRENCH_VECTORS * q->scene.n_wrenches) * sizeof *plan->batches);
+    return plan->batches != NULL;
 }
 
-double *api_take_lanes(api_evaluation *e, size_t entries)
+double *api_take_lanes(api_plan *plan, size_t entries)
 {
-    if (!e->held) return api_take(e->pool, e->blocks * e->lanes * entries * sizeof(double));
-    if (entries > e->entries - e->entries_held) {
-        api_fail(e->problem, API_INTERNAL_ERROR, NULL, "the lanes outgrew their computed size");
+    const api_query *q = plan->query;
+    if (!plan->window_lanes) return api_take(q->pool, plan->blocks * plan->lanes * entries * sizeof(double));
+    if (entries > plan->entries - plan->entries_taken) {
+        api_fail(q->problem, API_INTERNAL_ERROR, NULL, "the lanes outgrew their computed size");
         return NULL;
     }
-    double *lanes = api_behind(e, e->held, e->entries_held, e->window);
-    e->entries_held += entries;
+    double *lanes = plan->window_lanes + plan->window * plan->entries_taken * plan->lanes;
+    plan->entries_taken += entries;
     return lanes;
-}
-
-bool api_window_copy(api_evaluation *e, api_evaluation *seat)
-{
-    seat->held    = api_take(e->pool, held_bytes(e));
-    seat->batches = api_take(e->pool, e->n_batches * sizeof *e->batches);
-    if (!seat->held || !seat->batches) return false;
-    memcpy(seat->held, e->held, held_bytes(e));
-    for (int f = 0; f < API_STATE_FIELDS; f++)
-        seat->state[f] = api_window_own(e, seat, e->state[f]);
-    seat->wrenches     = api_window_own(e, seat, e->wrenches);
-    seat->wrench_rates = api_window_own(e, seat, e->wrench_rates);
-    for (size_t i = 0; i < e->n_selected; i++)
-        for (size_t output = 0; output < API_MAX_OUTPUTS; output++)
-            seat->selected[i].result[output] = api_window_own(e, seat, e->selected[i].result[output]);
-    for (size_t i = 0; i < e->n_batches; i++) {
-        seat->batches[i]       = e->batches[i];
-        seat->batches[i].lanes = api_window_own(e, seat, e->batches[i].lanes);
-    }
-    return true;
 }

@@ -1,9 +1,6 @@
 /* loop_state.c - see loop_state.h. */
 #include "loop_state.h"
-#include "loop_kernels.h"
-#include "api/model/coordinates.h"
 #include "api/model/loops.h"
-#include <string.h>
 
 void api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_LOOP_STATE_PARTS])
 {
@@ -20,21 +17,4 @@ size_t api_loop_state_entries(const api_model *model)
 {
     const api_loops *l = model->loops;
     return l ? l->nq + 2 * l->nv + l->nv * model->nv + 6 * l->n + 1 : 0;
-}
-
-void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
-                        double *lanes, size_t block)
-{
-    api_loop_workspace  *c = e->workspace;
-    api_loop_state_part  parts[API_LOOP_STATE_PARTS];
-    dyn_inverse_dynamics io = *motion;
-    const double        *from[API_LOOP_STATE_PARTS];
-    io.tau = io.joint_wrenches = NULL;
-    e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
-    api_loop_tree_state(c, from);
-    api_loop_state_parts(e->model, parts);
-    double *q = lanes + parts[0].entries * block * e->lanes;
-    for (size_t i = 0; i < API_LOOP_STATE_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
-        memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
-    api_coordinates_make_quaternions_positive(e->model->dyn, q, e->lanes);
 }

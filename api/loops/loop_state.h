@@ -1,7 +1,7 @@
 /* loop_state.h - the output `full` of models with loops: all there is to know of a state. An object of arrays, whose
  * lanes stand one array after the other. */
 #pragma once
-#include "api/lanes/evaluation.h"
+#include "api/model/model.h"
 
 enum { API_LOOP_STATE_PARTS = 6 };
 
@@ -15,8 +15,3 @@ typedef struct api_loop_state_part {
 /* Of a model with loops, in the order of their lanes; and entries of a state in all of them, 0 without loops. */
 void   api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_LOOP_STATE_PARTS]);
 size_t api_loop_state_entries(const api_model *model);
-
-/* Puts a block whose loops are closed (loop_evaluation.h) into lanes of all states, with the accelerations, wrenches
- * and efforts of `motion`, whose results are left alone. */
-void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
-                        double *lanes, size_t block);

@@ -1,6 +1,6 @@
 /* motion.c - read and check the description of a motion in a request: see motion.h. */
 #include "motion.h"
-#include "api/lanes/batch.h"
+#include "api/request/rows.h"
 #include "api/lanes/failed_rows.h"
 #include "sampling.h"
 #include "spline_fields.h"
@@ -11,90 +11,91 @@
 
 /* --- time ------------------------------------------------------------------------------------------------------- */
 
-static bool check_duration(const api_evaluation *e, double duration, const api_place *at)
+static bool check_duration(api_problem *problem, double duration, const api_place *at)
 {
     if (!(duration > 0))
-        return api_fail_at(e, at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
+        return api_fail_at(problem, at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
                            API_NUMBER_TEXT(duration));
     return isfinite(1 / (duration * duration * duration)) ||
-           api_fail_at(e, at, API_BAD_VALUE, "%s s given: so short a motion has derivatives too large to compute with",
+           api_fail_at(problem, at, API_BAD_VALUE,
+                       "%s s given: so short a motion has derivatives too large to compute with",
                        API_NUMBER_TEXT(duration));
 }
 
 /* True if the duration is valid; otherwise the problem is written to `found`, not to e->problem. */
-static bool is_valid(const api_evaluation *e, double duration, const api_place *at, api_problem *found)
+static bool is_valid(double duration, const api_place *at, api_problem *found)
 {
-    api_evaluation own = *e;
-    own.problem        = found;
     api_problem_clear(found);
-    return check_duration(&own, duration, at);
+    return check_duration(found, duration, at);
 }
 
 /* Replaces each invalid duration by a valid one, so that the other motions can be evaluated. The motions with
  * invalid durations are marked later, by api_motion_check_durations. */
-static void replace_durations(const api_evaluation *e, const api_place *at, size_t n, double *durations)
+static void replace_durations(const api_place *at, size_t n, double *durations)
 {
     api_problem found;
     double      valid = ANY_DURATION;
     for (size_t b = n; b-- > 0;)
-        if (is_valid(e, durations[b], at, &found)) valid = durations[b];
+        if (is_valid(durations[b], at, &found)) valid = durations[b];
     for (size_t b = 0; b < n; b++)
-        if (!is_valid(e, durations[b], at, &found)) durations[b] = valid;
+        if (!is_valid(durations[b], at, &found)) durations[b] = valid;
 }
 
-bool api_motion_check_durations(const api_evaluation *e, const api_motion *m)
+bool api_motion_check_durations(const api_plan *plan, const api_motion *m)
 {
-    const api_node *value = e->given[API_DURATION];
-    api_place       at    = api_place_key(NULL, "duration");
-    api_problem     found;
-    if (!e->failed_rows) return true;
+    const api_query *q     = plan->query;
+    api_failed_rows *f     = plan->failed_rows;
+    const api_node  *value = q->field[API_DURATION];
+    api_place        at    = api_place_key(NULL, "duration");
+    api_problem      found;
+    if (!f) return true;
     if (!m->durations_differ)
-        return is_valid(e, api_node_number(value), &at, &found) || api_failed_rows_add_all(e, &found);
-    for (size_t b = 0; b < e->rows; b++) {
+        return is_valid(api_node_number(value), &at, &found) || api_failed_rows_add_all(f, &found, q->problem);
+    for (size_t b = 0; b < q->rows; b++) {
         double    duration;
         api_place entry_at = api_place_index(&at, b);
         api_node_numbers(value, b, 1, &duration);
-        if (!is_valid(e, duration, &entry_at, &found) && !api_failed_rows_add(e, -1, b * e->samples, &found))
+        if (!is_valid(duration, &entry_at, &found) && !api_failed_rows_add(f, -1, b * q->samples, &found, q->problem))
             return false;
     }
     return true;
 }
 
-static bool check_durations(const api_evaluation *e, const api_place *at, size_t n, const double *durations)
+static bool check_durations(const api_query *q, const api_place *at, size_t n, const double *durations)
 {
     for (size_t b = 0; b < n; b++) {
         api_place entry_at = api_place_index(at, b);
-        if (check_duration(e, durations[b], &entry_at)) continue;
-        e->problem->row = (long long)b;
+        if (check_duration(q->problem, durations[b], &entry_at)) continue;
+        q->problem->row = (long long)b;
         return false;
     }
     return true;
 }
 
 /* Reads one duration for all motions, or one for each motion. Returns the number of durations, 0 with a problem. */
-static size_t read_durations(api_evaluation *e, const api_node *value, const api_place *at, double **durations)
+static size_t read_durations(api_query *q, const api_node *value, const api_place *at, double **durations)
 {
-    bool   differ = api_node_is(value, API_ARRAY), alone = api_failed_rows_requested(e);
+    bool   differ = api_node_is(value, API_ARRAY), alone = api_failed_rows_requested(q);
     size_t n = differ ? api_node_size(value) : 1;
     if (n == 0) {
-        api_fail_at(e, at, API_WRONG_SHAPE, "an empty array given, a time for each motion expected");
+        api_fail_at(q->problem, at, API_WRONG_SHAPE, "an empty array given, a time for each motion expected");
         return 0;
     }
-    if (differ && !api_batch_rows(e, n, at)) return 0;
-    *durations = api_take(e->pool, n * sizeof **durations);
+    if (differ && !api_batch_rows(q, n, at)) return 0;
+    *durations = api_take(q->pool, n * sizeof **durations);
     if (!*durations) return 0;
-    if (!(differ ? api_read_numbers(e, value, at, n, *durations) : api_read_number(e, value, at, *durations))) return 0;
-    if (alone) replace_durations(e, at, n, *durations);
-    bool good = alone || (differ ? check_durations(e, at, n, *durations) : check_duration(e, **durations, at));
+    if (!(differ ? api_read_numbers(q, value, at, n, *durations) : api_read_number(q, value, at, *durations))) return 0;
+    if (alone) replace_durations(at, n, *durations);
+    bool good = alone || (differ ? check_durations(q, at, n, *durations) : check_duration(q->problem, **durations, at));
     return good ? n : 0;
 }
 
-static bool read_duration(api_evaluation *e, const api_node *fields, api_motion *m)
+static bool read_duration(api_query *q, const api_node *fields, api_motion *m)
 {
     const api_node *value     = api_node_get(fields, "duration");
     api_place       at        = api_place_key(NULL, "duration");
     double         *durations = NULL;
-    size_t          n         = read_durations(e, value, &at, &durations);
+    size_t          n         = read_durations(q, value, &at, &durations);
     m->durations              = durations;
     m->durations_differ       = api_node_is(value, API_ARRAY);
     m->least = m->most = n > 0 ? durations[0] : 0;
@@ -105,38 +106,38 @@ static bool read_duration(api_evaluation *e, const api_node *fields, api_motion 
     return n > 0;
 }
 
-static bool read_samples(api_evaluation *e, const api_node *fields, api_motion *m)
+static bool read_samples(api_query *q, const api_node *fields, api_motion *m)
 {
     api_sampling sampling;
-    if (!api_sampling_read(e, fields, m->least, "a trajectory", &sampling)) return false;
+    if (!api_sampling_read(q, fields, m->least, "a trajectory", &sampling)) return false;
     m->samples = sampling.n;
     m->times   = sampling.times;
     return true;
 }
 
-static bool read_dense(const api_evaluation *e, const api_node *fields, api_motion *m)
+static bool read_dense(const api_query *q, const api_node *fields, api_motion *m)
 {
     api_place at = api_place_key(NULL, "dense");
-    return api_read_flag(e, api_node_get(fields, "dense"), &at, &m->dense);
+    return api_read_flag(q, api_node_get(fields, "dense"), &at, &m->dense);
 }
 
-api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
+api_motion *api_motion_read(api_query *q, const api_node *fields)
 {
     api_place   root = api_place_key(NULL, "control_points");
-    api_motion *m    = api_take(e->pool, sizeof *m);
+    api_motion *m    = api_take(q->pool, sizeof *m);
     if (!m) return NULL;
-    if (e->model->nq != e->model->nv) {
-        api_fail_at(e, &root, API_NOT_SUPPORTED,
+    if (q->model->nq != q->model->nv) {
+        api_fail_at(q->problem, &root, API_NOT_SUPPORTED,
                     "trajectories are for models with as many positions as velocities; %s has nq = %zu, nv = %zu: "
                     "replace a spherical joint by three revolute joints, a floating base also by three prismatic ones",
-                    e->model->name, e->model->nq, e->model->nv);
+                    q->model->name, q->model->nq, q->model->nv);
         return NULL;
     }
     *m = (api_motion){.samples = 0};
-    if (!api_spline_read(e, fields, NULL, 0, &m->spline, &m->points) || !read_duration(e, fields, m) ||
-        !read_samples(e, fields, m) || !read_dense(e, fields, m) ||
-        !api_wrench_signals_read(e, 1, m->most, &m->wrenches))
+    if (!api_spline_read(q, fields, NULL, 0, &m->spline, &m->points) || !read_duration(q, fields, m) ||
+        !read_samples(q, fields, m) || !read_dense(q, fields, m) ||
+        !api_wrench_signals_read(q, 1, m->most, &m->wrenches))
         return NULL;
-    e->samples = m->samples;
+    q->samples = m->samples;
     return m;
 }

@@ -3,19 +3,20 @@
  * The fields of the request are "degree", "duration", "control_points", "knots", "dense", and "samples" or "times".
  * With the fraction f = t / T of the duration T, the basis functions B_k of spline.h and the control points c_k,
  *
- *     q(t) = sum_k B_k(f) c_k,   d^r q / dt^r = sum_k b_rk c_k,   b_rk = B_k^(r)(f) / T^r.
+ *     q(t) = sum_k B_k(f) c_k, d^r q / dt^r = sum_k b_rk c_k, b_rk = B_k^(r)(f) / T^r.
  *
  * Every row of the request is a motion of N samples; state b N + n is sample n of motion b.
  *
  * A wrench W that changes with time (a signal) contributes its value to tau, and its value and rate W' to tau_dot.
  * Derivatives by the duration are taken at a constant fraction f. A signal that stretches with the duration is W(f):
  *
- *     dW/dT = 0,          dW'/dT = -W' / T.
+ *     dW/dT = 0, dW'/dT = -W' / T.
  *
  * A signal that is a function of time in seconds is W(f T):
  *
- *     dW/dT = t/T W',     dW'/dT = t/T W''. */
+ *     dW/dT = t/T W', dW'/dT = t/T W''. */
 #pragma once
+#include "api/lanes/evaluation.h"
 #include "api/request/points.h"
 #include "spline.h"
 #include "wrench_signals.h"
@@ -43,7 +44,7 @@ typedef struct api_motion {
 
 /* Reads and checks the fields of a motion and sets e->samples. Angles are checked by api_motion_sample. NULL with a
  * problem. */
-api_motion *api_motion_read(api_evaluation *e, const api_node *fields);
+api_motion *api_motion_read(api_query *q, const api_node *fields);
 
 /* Functions of the part of a row's motion between its samples n - 1 (s = 0) and n (s = 1), 0 < n < N:
  * - api_motion_between writes the coordinates q [nv] at s;
@@ -55,12 +56,12 @@ double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, siz
 
 /* With "on_error": "row", marks the motions whose duration is invalid. To be called once the number of rows is known.
  * False with a problem. */
-bool api_motion_check_durations(const api_evaluation *e, const api_motion *motion);
+bool api_motion_check_durations(const api_plan *plan, const api_motion *motion);
 
 /* To be called after all fields are read. Fills the lanes above, q to qddd in e->state, and the wrenches that change
  * with time. False with a problem. */
-bool api_motion_sample(api_evaluation *e, api_motion *motion);
+bool api_motion_sample(api_plan *plan, api_motion *motion);
 
 /* Fills only the lanes of the wrenches that change with time, and of their rates. Needs the lane `time`. False with a
  * problem. */
-bool api_motion_sample_wrenches(api_evaluation *e, api_motion *motion);
+bool api_motion_sample_wrenches(api_plan *plan, api_motion *motion);

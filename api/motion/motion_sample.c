@@ -1,6 +1,6 @@
 /* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
 #include "motion.h"
-#include "api/lanes/batch.h"
+#include "api/request/rows.h"
 #include "api/model/loops.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -34,7 +34,7 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     *api_state_lane(e, m->first, 1, state) = (double)f->first;
     points += f->first * nv;
     for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
-        double *q = api_state_lane(e, e->state[API_Q + r], nv, state);
+        double *q = api_state_lane(e, e->plan->state[API_Q + r], nv, state);
         for (size_t k = 0; k < support; k++)
             basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
         for (size_t j = 0; j < nv; j++) {
@@ -50,7 +50,7 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
  * fails; its q is set to 0 in case the evaluation continues with the other rows. */
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
-    double          *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
+    double          *q      = api_state_lane(e, e->plan->state[API_Q], e->model->nv, state);
     const dyn_bound *beyond = api_find_angle_beyond_limit(e->model, q, e->lanes);
     if (!beyond) return true;
     char text[API_ANGLE_TEXT];
@@ -66,15 +66,15 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
  * durations differ. */
 static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
 {
-    size_t    room   = e->blocks * e->lanes;
+    size_t    room   = e->plan->blocks * e->lanes;
     bool      shared = !m->times || !m->durations_differ;
     functions f;
     for (size_t n = 0; n < m->samples; n++) {
-        if (n % API_CHUNK == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;
-        for (size_t b = 0; b < e->rows; b++) {
+        if (n % API_CHUNK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        for (size_t b = 0; b < e->query->rows; b++) {
             double duration = m->durations[m->durations_differ ? b : 0];
             if (b == 0 || !shared) f = evaluate_basis(m, n, duration);
-            size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
+            size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
             for (; state < last; state++) /* the last state fills its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
             if (!check_angles(e, m, b * m->samples + n)) return false;
@@ -129,15 +129,17 @@ double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, siz
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */
 
-bool api_motion_sample(api_evaluation *e, api_motion *m)
+bool api_motion_sample(api_plan *plan, api_motion *m)
 {
-    const double *points = m->values = api_points_read(e, &m->points);
-    m->time                          = api_take_lanes(e, 1);
-    m->rate                          = api_take_lanes(e, 1);
-    m->first                         = api_take_lanes(e, 1);
-    m->basis                         = api_take_lanes(e, API_SPLINE_ORDERS * (m->spline.degree + 1));
+    const double *points = m->values = api_points_read(plan->query, &m->points);
+    m->time                          = api_take_lanes(plan, 1);
+    m->rate                          = api_take_lanes(plan, 1);
+    m->first                         = api_take_lanes(plan, 1);
+    m->basis                         = api_take_lanes(plan, API_SPLINE_ORDERS * (m->spline.degree + 1));
     bool room                        = points && m->time && m->rate && m->first && m->basis;
     for (int field = API_Q; room && field <= API_QDDD; field++)
-        room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
-    return room && api_motion_check_durations(e, m) && put_states(e, m, points) && api_motion_sample_wrenches(e, m);
+        room = (plan->state[field] = api_take_lanes(plan, plan->query->model->nv)) != NULL;
+    api_evaluation e = api_evaluation_of(plan);
+    return room && api_motion_check_durations(plan, m) && put_states(&e, m, points) &&
+           api_motion_sample_wrenches(plan, m);
 }

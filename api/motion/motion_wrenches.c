@@ -34,15 +34,15 @@ static void put(const api_evaluation *e, double *lanes, size_t entries, size_t f
 
 static void put_signal(const api_evaluation *e, const api_motion *m, const api_wrench_signal *w, const sample *at)
 {
-    size_t n = e->scene.n_wrenches, first = 6 * w->wrench + 3 * w->part;
+    size_t n = e->query->scene.n_wrenches, first = 6 * w->wrench + 3 * w->part;
     double value[API_SIGNAL_ORDERS][3], by_duration[2][3];
     evaluate(&w->signal, at, value);
     for (size_t i = 0; i < 3; i++) {
         by_duration[0][i] = w->signal.stretches ? 0 : at->fraction * value[1][i];
         by_duration[1][i] = w->signal.stretches ? -value[1][i] / at->T : at->fraction * value[2][i];
     }
-    put(e, e->wrenches, 9 * n, 9 * w->wrench + 3 * w->part, at->state, value[0]);
-    put(e, e->wrench_rates, 6 * n, first, at->state, value[1]);
+    put(e, e->plan->wrenches, 9 * n, 9 * w->wrench + 3 * w->part, at->state, value[0]);
+    put(e, e->plan->wrench_rates, 6 * n, first, at->state, value[1]);
     put(e, m->wrench_by_duration, 6 * n, first, at->state, by_duration[0]);
     put(e, m->wrench_rate_by_duration, 6 * n, first, at->state, by_duration[1]);
 }
@@ -54,32 +54,33 @@ static void put_sample(const api_evaluation *e, const api_motion *m, const sampl
 }
 
 /* Takes lanes of zeros, 6 numbers for each wrench: the rate of a constant wrench stays zero. NULL: no memory. */
-static double *take_rates(api_evaluation *e)
+static double *take_rates(api_plan *plan)
 {
-    size_t  entries = 6 * e->scene.n_wrenches;
-    double *lanes   = api_take_lanes(e, entries);
-    if (lanes) memset(lanes, 0, entries * e->blocks * e->lanes * sizeof *lanes);
+    size_t  entries = 6 * plan->query->scene.n_wrenches;
+    double *lanes   = api_take_lanes(plan, entries);
+    if (lanes) memset(lanes, 0, entries * plan->blocks * plan->lanes * sizeof *lanes);
     return lanes;
 }
 
-bool api_motion_sample_wrenches(api_evaluation *e, api_motion *m)
+bool api_motion_sample_wrenches(api_plan *plan, api_motion *m)
 {
     if (m->wrenches.n == 0) return true;
-    e->wrench_rates            = take_rates(e);
-    m->wrench_by_duration      = take_rates(e);
-    m->wrench_rate_by_duration = take_rates(e);
-    if (!e->wrench_rates || !m->wrench_by_duration || !m->wrench_rate_by_duration) return false;
-    if (!api_wrench_signals_load(e, &m->wrenches)) return false;
-    size_t states = api_states(e), room = e->blocks * e->lanes;
+    plan->wrench_rates         = take_rates(plan);
+    m->wrench_by_duration      = take_rates(plan);
+    m->wrench_rate_by_duration = take_rates(plan);
+    if (!plan->wrench_rates || !m->wrench_by_duration || !m->wrench_rate_by_duration) return false;
+    if (!api_wrench_signals_load(plan->query, &m->wrenches)) return false;
+    api_evaluation e      = api_evaluation_of(plan);
+    size_t         states = api_states(plan->query), room = plan->blocks * plan->lanes;
     for (size_t state = 0; state < room; state++) { /* the last state fills its block */
         sample at = {.state = state};
         size_t n  = (state < states ? state : states - 1) % m->samples;
-        if (n == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;
+        if (n == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem)) return false;
         at.row      = (state < states ? state : states - 1) / m->samples;
         at.T        = m->durations[m->durations_differ ? at.row : 0];
-        at.t        = *api_state_lane(e, m->time, 1, state);
+        at.t        = *api_state_lane(&e, m->time, 1, state);
         at.fraction = m->times ? m->times[n] / at.T : (double)n / (double)(m->samples - 1);
-        put_sample(e, m, &at);
+        put_sample(&e, m, &at);
     }
     return true;
 }

@@ -10,7 +10,7 @@ typedef struct api_sampling {
 
 /* Reads "samples" or "times"; exactly one of them is required. `least` is the shortest duration, in s; `of` names in
  * messages what has the duration: "a trajectory". False with a problem. */
-bool api_sampling_read(api_evaluation *e, const api_node *fields, double least, const char *of, api_sampling *sampling);
+bool api_sampling_read(api_query *q, const api_node *fields, double least, const char *of, api_sampling *sampling);
 
 /* The time of sample n of a motion, in s. */
 static inline double api_sample_time(const api_sampling *s, size_t n, double duration)

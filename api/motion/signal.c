@@ -1,6 +1,6 @@
 /* signal.c - read signals and find the cubic spline through sampled values: see signal.h. */
 #include "signal.h"
-#include "api/lanes/batch.h"
+#include "api/request/rows.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"
 #include <lapacke.h>
@@ -13,18 +13,18 @@ static const char *const sine_fields[]    = {"amplitude", "angular_frequency", "
 
 /* --- splines ---------------------------------------------------------------------------------------------------- */
 
-static bool take_knots(api_evaluation *e, api_spline *s, size_t degree, size_t n)
+static bool take_knots(api_query *q, api_spline *s, size_t degree, size_t n)
 {
     s->degree = degree;
     s->n      = n;
-    s->knots  = api_take(e->pool, (n + degree + 1) * sizeof *s->knots);
+    s->knots  = api_take(q->pool, (n + degree + 1) * sizeof *s->knots);
     return s->knots != NULL;
 }
 
-static bool read_constant(api_evaluation *e, const api_node *value, const api_place *at, size_t width, api_signal *s)
+static bool read_constant(api_query *q, const api_node *value, const api_place *at, size_t width, api_signal *s)
 {
     api_points_form form = {.name = "values", .width = width};
-    if (!api_points_measure(e, value, at, &form, &s->points[0]) || !take_knots(e, &s->spline, 0, 1)) return false;
+    if (!api_points_measure(q, value, at, &form, &s->points[0]) || !take_knots(q, &s->spline, 0, 1)) return false;
     s->spline.knots[0] = 0;
     s->spline.knots[1] = s->range;
     s->stretches       = true;
@@ -33,47 +33,48 @@ static bool read_constant(api_evaluation *e, const api_node *value, const api_pl
 
 typedef enum interpolation { HOLD, LINEAR, CUBIC, INTERPOLATIONS } interpolation;
 
-static bool read_interpolation(const api_evaluation *e, const api_node *fields, const api_place *up, interpolation *how)
+static bool read_interpolation(const api_query *q, const api_node *fields, const api_place *up, interpolation *how)
 {
     static const char *const names[INTERPOLATIONS] = {"hold", "linear", "cubic"};
     const api_node          *value                 = api_node_get(fields, "interpolation");
     api_place                at                    = api_place_key(up, "interpolation");
     *how                                           = LINEAR;
     if (!value) return true;
-    const char *name = api_read_string(e, value, &at);
+    const char *name = api_read_string(q, value, &at);
     if (!name) return false;
     for (*how = HOLD; *how < INTERPOLATIONS; ++*how)
         if (strcmp(names[*how], name) == 0) return true;
-    return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"hold\", \"linear\" or \"cubic\" expected", name);
+    return api_fail_at(q->problem, &at, API_BAD_VALUE, "\"%.64s\" given, \"hold\", \"linear\" or \"cubic\" expected",
+                       name);
 }
 
-static bool check_times(const api_evaluation *e, const double *t, size_t n, const api_place *at, double least)
+static bool check_times(const api_query *q, const double *t, size_t n, const api_place *at, double least)
 {
     for (size_t i = 0; i < n; i++) {
         api_place entry_at = api_place_index(at, i);
         if (i == 0 ? t[i] != 0 : !(t[i] > t[i - 1]))
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s s given: times begin with 0 and rise",
+            return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s s given: times begin with 0 and rise",
                                API_NUMBER_TEXT(t[i]));
     }
     if (t[n - 1] >= least) return true;
     api_place last_at = api_place_index(at, n - 1);
-    return api_fail_at(e, &last_at, API_BAD_VALUE,
+    return api_fail_at(q->problem, &last_at, API_BAD_VALUE,
                        "the last time is %s s: with interpolation the times must reach the duration, %s s",
                        API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 
 /* The times of n values, in s, and with HOLD one time more: the end of the last value. With given times this end must
  * not depend on the duration, which may differ between the motions of a request. NULL with a problem. */
-static const double *read_times(api_evaluation *e, const api_node *fields, const api_place *up,
-                                const api_signal_form *form, interpolation how, size_t n)
+static const double *read_times(api_query *q, const api_node *fields, const api_place *up, const api_signal_form *form,
+                                interpolation how, size_t n)
 {
     const api_node *list = api_node_get(fields, "times");
     api_place       at   = api_place_key(up, "times");
-    double         *t = api_take(e->pool, (n + 1) * sizeof *t), spans = how == HOLD ? (double)n : (double)(n - 1);
+    double         *t = api_take(q->pool, (n + 1) * sizeof *t), spans = how == HOLD ? (double)n : (double)(n - 1);
     for (size_t i = 0; t && !list && i <= n; i++)
         t[i] = (double)i / spans * form->duration;
     if (!t || !list) return t;
-    if (!api_read_numbers(e, list, &at, n, t) || !check_times(e, t, n, &at, how == HOLD ? 0 : form->reach)) return NULL;
+    if (!api_read_numbers(q, list, &at, n, t) || !check_times(q, t, n, &at, how == HOLD ? 0 : form->reach)) return NULL;
     t[n] = 2 * t[n - 1] + 1;
     return t;
 }
@@ -89,21 +90,21 @@ static void put_knots(const api_spline *s, const double *t, size_t n, interpolat
     }
 }
 
-static bool read_sampled(api_evaluation *e, const api_node *fields, const api_place *up, const api_signal_form *span,
+static bool read_sampled(api_query *q, const api_node *fields, const api_place *up, const api_signal_form *span,
                          api_signal *s)
 {
     interpolation   how;
     api_place       at   = api_place_key(up, "values");
     api_points_form form = {.name = "values", .least = 1, .why = "", .width = span->width};
-    if (!read_interpolation(e, fields, up, &how)) return false;
+    if (!read_interpolation(q, fields, up, &how)) return false;
     if (how != HOLD) {
         form.least = 2;
         form.why   = " to interpolate between";
     }
-    if (!api_points_measure(e, api_node_get(fields, "values"), &at, &form, &s->points[0])) return false;
+    if (!api_points_measure(q, api_node_get(fields, "values"), &at, &form, &s->points[0])) return false;
     size_t        n = s->points[0].n, degree = how == HOLD ? 0 : how == LINEAR ? 1 : 3;
-    const double *t = read_times(e, fields, up, span, how, n);
-    if (!t || !take_knots(e, &s->spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
+    const double *t = read_times(q, fields, up, span, how, n);
+    if (!t || !take_knots(q, &s->spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
     put_knots(&s->spline, t, n, how);
     s->is_cubic  = how == CUBIC;
     s->stretches = !api_node_get(fields, "times");
@@ -113,7 +114,7 @@ static bool read_sampled(api_evaluation *e, const api_node *fields, const api_pl
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool read_sine(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
+static bool read_sine(api_query *q, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
     api_points_form form = {.name = "values", .width = width};
     s->is_sine           = true;
@@ -121,36 +122,37 @@ static bool read_sine(api_evaluation *e, const api_node *fields, const api_place
         const api_node *value = api_node_get(fields, sine_fields[i]);
         api_place       at    = api_place_key(up, sine_fields[i]);
         if (!value && i <= API_SINE_FREQUENCY)
-            return api_fail_at(e, &at, API_MISSING_FIELD, "a sinusoid needs its %s", sine_fields[i]);
-        if (value && !api_points_measure(e, value, &at, &form, &s->points[i])) return false;
+            return api_fail_at(q->problem, &at, API_MISSING_FIELD, "a sinusoid needs its %s", sine_fields[i]);
+        if (value && !api_points_measure(q, value, &at, &form, &s->points[i])) return false;
     }
     return true;
 }
 
-static bool read_spline(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
+static bool read_spline(api_query *q, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
     api_place at = api_place_key(up, "degree");
-    if (!api_node_get(fields, "degree")) return api_fail_at(e, &at, API_MISSING_FIELD, "a spline needs its degree");
+    if (!api_node_get(fields, "degree"))
+        return api_fail_at(q->problem, &at, API_MISSING_FIELD, "a spline needs its degree");
     s->stretches = true;
-    return api_spline_read(e, fields, up, width, &s->spline, &s->points[0]);
+    return api_spline_read(q, fields, up, width, &s->spline, &s->points[0]);
 }
 
-bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, const api_signal_form *form,
+bool api_signal_read(api_query *q, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *s)
 {
     size_t width = form->width;
     *s           = (api_signal){.range = form->duration};
-    if (api_node_is(value, API_ARRAY) || api_node_is(value, API_NUMBER)) return read_constant(e, value, at, width, s);
+    if (api_node_is(value, API_ARRAY) || api_node_is(value, API_NUMBER)) return read_constant(q, value, at, width, s);
     if (api_node_get(value, "values"))
-        return api_check_keys(e, value, at, sampled_fields, "sampled values") && read_sampled(e, value, at, form, s);
+        return api_check_keys(q, value, at, sampled_fields, "sampled values") && read_sampled(q, value, at, form, s);
     if (api_node_get(value, "control_points"))
-        return api_check_keys(e, value, at, spline_fields, "a spline") && read_spline(e, value, at, width, s);
+        return api_check_keys(q, value, at, spline_fields, "a spline") && read_spline(q, value, at, width, s);
     if (api_node_get(value, "amplitude"))
-        return api_check_keys(e, value, at, sine_fields, "a sinusoid") && read_sine(e, value, at, width, s);
-    return api_fail_at(e, at, api_node_is(value, API_OBJECT) ? API_MISSING_FIELD : API_WRONG_TYPE,
+        return api_check_keys(q, value, at, sine_fields, "a sinusoid") && read_sine(q, value, at, width, s);
+    return api_fail_at(q->problem, at, api_node_is(value, API_OBJECT) ? API_MISSING_FIELD : API_WRONG_TYPE,
                        "%s given: an array of %zu numbers, or an object with values, control_points or amplitude "
                        "expected",
-                       api_node_kind_text(value), width > 0 ? width : e->model->nv);
+                       api_node_kind_text(value), width > 0 ? width : q->model->nv);
 }
 
 /* --- a cubic spline through values -------------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *
 /* The control points c_k of the natural cubic spline through values y_i at its knots t_i solve tridiagonal equations
  * (de Boor 1978, ch. IV). With the basis functions B_k of spline.h,
  *
- *     sum_k B_k(t_i) c_k = y_i  at each knot,     sum_k B''_k c_k = 0  at both ends.
+ *     sum_k B_k(t_i) c_k = y_i at each knot, sum_k B''_k c_k = 0 at both ends.
  *
  * The second equation at the first knot is row 1, after the row of y_0; that at the last knot is row n - 2. */
 typedef struct tridiagonal {
@@ -211,17 +213,17 @@ static void solve(const api_spline *s, const tridiagonal *m, size_t width, const
         to[i * width] = column[i];
 }
 
-static bool interpolate(api_evaluation *e, const api_place *at, api_signal *s)
+static bool interpolate(const api_query *q, const api_place *at, api_signal *s)
 {
-    size_t      width = s->points[0].width, n = s->spline.n, given = s->points[0].batch ? e->rows : 1;
-    tridiagonal m       = {api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
-                           api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
-                           api_take(e->pool, n * sizeof(lapack_int))};
-    double     *control = api_take(e->pool, given * n * width * sizeof *control),
-           *column      = api_take(e->pool, n * sizeof *column);
+    size_t      width = s->points[0].width, n = s->spline.n, given = s->points[0].batch ? q->rows : 1;
+    tridiagonal m       = {api_take(q->pool, n * sizeof(double)), api_take(q->pool, n * sizeof(double)),
+                           api_take(q->pool, n * sizeof(double)), api_take(q->pool, n * sizeof(double)),
+                           api_take(q->pool, n * sizeof(lapack_int))};
+    double     *control = api_take(q->pool, given * n * width * sizeof *control),
+           *column      = api_take(q->pool, n * sizeof *column);
     if (!m.low || !m.middle || !m.high || !m.high2 || !m.pivot || !control || !column) return false;
     if (!factor(&s->spline, &m))
-        return api_fail_at(e, at, API_BAD_VALUE, "the times of sampled values are too close to each other");
+        return api_fail_at(q->problem, at, API_BAD_VALUE, "the times of sampled values are too close to each other");
     for (size_t b = 0; b < given; b++)
         for (size_t j = 0; j < width; j++)
             solve(&s->spline, &m, width, s->numbers[0] + b * (n - 2) * width + j, column, control + b * n * width + j);
@@ -230,9 +232,9 @@ static bool interpolate(api_evaluation *e, const api_place *at, api_signal *s)
     return true;
 }
 
-bool api_signal_load(api_evaluation *e, const api_place *at, api_signal *s)
+bool api_signal_load(const api_query *q, const api_place *at, api_signal *s)
 {
     for (int i = 0; i < API_SINE_PARTS; i++)
-        if (s->points[i].value && !(s->numbers[i] = api_points_read(e, &s->points[i]))) return false;
-    return !s->is_cubic || interpolate(e, at, s);
+        if (s->points[i].value && !(s->numbers[i] = api_points_read(q, &s->points[i]))) return false;
+    return !s->is_cubic || interpolate(q, at, s);
 }

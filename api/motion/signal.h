@@ -1,9 +1,9 @@
 /* signal.h - read and evaluate vectors that change with time: torques, references and wrenches of a request. The forms:
  *
- *     [...]                                                      constant
- *     {"values", "times"?, "interpolation"?}                     sampled: "hold", "linear", or natural "cubic" spline
- *     {"degree", "control_points", "knots"?}                     B-spline over the duration
- *     {"amplitude", "angular_frequency", "offset"?, "phase"?}    offset + amplitude sin(angular_frequency t + phase)
+ *     [...] constant
+ *     {"values", "times"?, "interpolation"?} sampled: "hold", "linear", or natural "cubic" spline
+ *     {"degree", "control_points", "knots"?} B-spline over the duration
+ *     {"amplitude", "angular_frequency", "offset"?, "phase"?} offset + amplitude sin(angular_frequency t + phase)
  *
  * Each vector has `width` numbers (points.h); with a batch of vectors each row of the request has its own. All forms
  * but the last are stored as splines: a constant is a spline of degree 0 with one control point, "hold" has degree 0,
@@ -46,12 +46,12 @@ typedef struct api_signal_form {
 
 /* Reads and checks a signal at the place `at` of the request; its numbers are read by api_signal_load. False with a
  * problem. */
-bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, const api_signal_form *form,
+bool api_signal_read(api_query *q, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *signal);
 
 /* Reads the numbers of a signal at the place `at`. To be called after "joints" is read, which gives their order. False
  * with a problem. */
-bool api_signal_load(api_evaluation *e, const api_place *at, api_signal *signal);
+bool api_signal_load(const api_query *q, const api_place *at, api_signal *signal);
 
 /* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them
  * in ascending order to `breaks` unless `breaks` is NULL, and returns their number. */

@@ -3,7 +3,7 @@
  * With x_r the r-th derivative of q (x_0 = q), b_rk of motion.h and T the duration, the chain rule (Barman 2020, eq.
  * 4.15) is
  *
- *     d tau / d c_k = sum_r b_rk d tau / d x_r,      d tau / dT = -1/T sum_r r (d tau / d x_r) x_r
+ *     d tau / d c_k = sum_r b_rk d tau / d x_r, d tau / dT = -1/T sum_r r (d tau / d x_r) x_r
  *
  * the latter at a constant fraction of the motion, where x_r is proportional to T^-r. The partial derivatives of
  * tau_dot are those of dyn_sensitivity_rate (dynamics.h). Wrenches that change with time add the terms of
@@ -44,10 +44,10 @@ static const api_motion *motion_of(const api_selection *selected)
     return selected->options;
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)at; /* the options are members of the request: a trajectory is its only operation */
-    api_motion *m = api_motion_read(e, given);
+    api_motion *m = api_motion_read(q, given);
     if (!m) return false;
     selected->options = m;
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
@@ -56,13 +56,13 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 }
 
 /* Samples the motion. The results that are lanes of the motion itself are complete then. */
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_motion *m = selected->options;
-    if (!api_motion_sample(e, m)) return false;
+    if (!api_motion_sample(plan, m)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
-        selected->result[Q + r] = e->state[API_Q + r];
+        selected->result[Q + r] = plan->state[API_Q + r];
     selected->result[FIRST_CONTROL_POINT] = m->first;
     if (!m->dense) selected->result[BASIS] = m->basis;
     return true;
@@ -110,7 +110,7 @@ static void sensitivities(const api_evaluation *e, size_t block, const partials 
         .djoint_wrenches_dqd  = wrenches->by[1],
         .djoint_wrenches_dqdd = wrenches->by[2],
     };
-    e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
 }
 
 /* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
@@ -126,7 +126,7 @@ static void find_torque_rate_partials(const api_evaluation *e, size_t block, con
         .dtau_dqd_dot  = rate->by[1],
         .dtau_dqdd_dot = rate->by[2],
     };
-    e->kernels->sensitivity_rate(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
     size_t n = rate->rows * e->model->nv * e->lanes;
     for (size_t r = 1; r < 3; r++)
         for (size_t i = 0; i < n; i++)
@@ -261,11 +261,12 @@ static double interpolate_time(const void *arg, size_t row, size_t n, double s)
     return api_motion_time(c->motion, row, n, s);
 }
 
-static bool begin(api_evaluation *e, const api_selection *selected)
+static bool begin(api_plan *plan, const api_selection *selected)
 {
-    curve          c       = {e, motion_of(selected)};
+    api_evaluation e       = api_evaluation_of(plan);
+    curve          c       = {&e, motion_of(selected)};
     api_loop_curve between = {interpolate_position, bound_travel, interpolate_time, &c};
-    return api_loop_follow(e, &between);
+    return api_loop_follow(plan, &between);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
@@ -284,16 +285,16 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
                                      .tau_dot        = api_result_block(e, selected, TAU_DOT, block),
                                      .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
     if (io.tau_dot) {
-        kernels->torque_derivative(&e->scene, e->workspace, &io, 1);
+        kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
     } else if (io.tau || io.joint_wrenches) {
         dyn_inverse_dynamics plain = {io.q, io.qd, io.qdd, io.wrenches, io.tau, io.joint_wrenches};
-        kernels->inverse_dynamics(&e->scene, e->workspace, &plain, 1);
+        kernels->inverse_dynamics(&e->query->scene, e->workspace, &plain, 1);
     }
 }
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double          *next     = selected->spare;
+    double          *next     = e->spare;
     partials         tau      = take(e, e->model->nv, true, &next);
     partials         rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
     partials         wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);

@@ -12,10 +12,10 @@ size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches)
 api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room)
 {
     size_t           nv = e->model->nv, matrix = nv * nv * e->lanes;
-    api_wrench_terms p = {.e = e, .scene = e->scene, .block = block, .wrenches = room};
+    api_wrench_terms p = {.e = e, .scene = e->query->scene, .block = block, .wrenches = room};
     p.scene.terms      = 0;
     memset(p.scene.gravity, 0, sizeof p.scene.gravity);
-    room += WRENCH * e->scene.n_wrenches * e->lanes;
+    room += WRENCH * e->query->scene.n_wrenches * e->lanes;
     for (size_t i = 0; i < 3; i++, room += matrix)
         p.by[i] = room;
     p.tau            = room;
@@ -28,7 +28,7 @@ api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block,
 static void set_wrenches(api_wrench_terms *p, double *lanes)
 {
     const api_evaluation *e = p->e;
-    size_t                n = e->scene.n_wrenches, W = e->lanes;
+    size_t                n = e->query->scene.n_wrenches, W = e->lanes;
     const double         *block = api_block(e, lanes, RATE * n, p->block);
     memcpy(p->wrenches, api_wrench_block(e, p->block), WRENCH * n * W * sizeof *p->wrenches);
     for (size_t i = 0; i < n; i++)
@@ -65,7 +65,7 @@ static void add(double *to, const double *from, size_t n)
 void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq)
 {
     size_t nv = p->e->model->nv;
-    set_wrenches(p, p->e->wrench_rates);
+    set_wrenches(p, p->e->plan->wrench_rates);
     find_efforts_by_q(p);
     add(dtau_dot_dq, p->by[0], nv * nv * p->e->lanes);
 }

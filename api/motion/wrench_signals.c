@@ -13,21 +13,21 @@ static const api_node *find(const api_node *list, size_t index, size_t part, api
     return api_node_is(value, API_OBJECT) ? value : NULL;
 }
 
-static bool read(api_evaluation *e, const api_node *value, const api_signal_form *form, api_wrench_signal *s)
+static bool read(api_query *q, const api_node *value, const api_signal_form *form, api_wrench_signal *s)
 {
     s->list_at   = api_place_key(NULL, "wrenches");
     s->wrench_at = api_place_index(&s->list_at, s->wrench);
     s->at        = api_place_key(&s->wrench_at, parts[s->part]);
-    return api_signal_read(e, value, &s->at, form, &s->signal);
+    return api_signal_read(q, value, &s->at, form, &s->signal);
 }
 
-bool api_wrench_signals_read(api_evaluation *e, double duration, double reach, api_wrench_signals *signals)
+bool api_wrench_signals_read(api_query *q, double duration, double reach, api_wrench_signals *signals)
 {
     api_signal_form form = {.width = 3, .duration = duration, .reach = reach};
-    const api_node *list = e->given[API_WRENCHES];
+    const api_node *list = q->field[API_WRENCHES];
     size_t          n    = list && api_node_is(list, API_ARRAY) ? api_node_size(list) : 0;
     *signals             = (api_wrench_signals){.n = 0};
-    if (n > 0 && !(signals->signal = api_take(e->pool, PARTS * n * sizeof *signals->signal))) return false;
+    if (n > 0 && !(signals->signal = api_take(q->pool, PARTS * n * sizeof *signals->signal))) return false;
     for (size_t i = 0; i < PARTS * n; i++) {
         api_node           wrench;
         const api_node    *value = find(list, i / PARTS, i % PARTS, &wrench);
@@ -35,16 +35,16 @@ bool api_wrench_signals_read(api_evaluation *e, double duration, double reach, a
         if (!value) continue;
         s->wrench = i / PARTS;
         s->part   = i % PARTS;
-        if (!read(e, value, &form, s)) return false;
+        if (!read(q, value, &form, s)) return false;
         signals->n++;
     }
     return true;
 }
 
-bool api_wrench_signals_load(api_evaluation *e, api_wrench_signals *signals)
+bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals)
 {
     for (size_t i = 0; i < signals->n; i++)
-        if (!api_signal_load(e, &signals->signal[i].at, &signals->signal[i].signal)) return false;
+        if (!api_signal_load(q, &signals->signal[i].at, &signals->signal[i].signal)) return false;
     return true;
 }
 

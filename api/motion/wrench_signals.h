@@ -1,6 +1,6 @@
 /* wrench_signals.h - read and evaluate wrenches that change with time: "force" and "torque" of a wrench as signals
  * (signal.h). Parts that are arrays, and the points of application, are read with the constant wrenches
- * (request/wrenches.c). */
+ * (api/lanes/wrenches.c). */
 #pragma once
 #include "signal.h"
 
@@ -18,10 +18,10 @@ typedef struct api_wrench_signals {
 
 /* Reads and checks the signals among the wrenches of the request. `duration` and `reach` are those of api_signal_form,
  * in s. False with a problem. */
-bool api_wrench_signals_read(api_evaluation *e, double duration, double reach, api_wrench_signals *signals);
+bool api_wrench_signals_read(api_query *q, double duration, double reach, api_wrench_signals *signals);
 
 /* Reads the numbers of the signals. To be called after all fields are read. False with a problem. */
-bool api_wrench_signals_load(api_evaluation *e, api_wrench_signals *signals);
+bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals);
 
 /* Writes the values at a moment into `wrenches`, lanes of W rows with 9 numbers for each wrench (force, torque, point).
  * Lane l gets the signals of row[l]. Numbers that are not signals are unchanged. */

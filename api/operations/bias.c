@@ -1,6 +1,6 @@
 /* bias.c - computes the terms of the equation of motion without acceleration: C qd, g and friction, and their sum with
  * springs and wrenches. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { BIAS, CORIOLIS, GRAVITY, FRICTION };
 
@@ -15,7 +15,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .gravity  = api_result_block(e, selected, GRAVITY, block),
         .friction = api_result_block(e, selected, FRICTION, block),
     };
-    e->kernels->bias(&e->scene, e->workspace, &io, blocks);
+    e->kernels->bias(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* coriolis.c - computes the Coriolis matrix C, for which dM/dt - 2 C is skew-symmetric, and its Christoffel symbols. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };
 
@@ -11,7 +11,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .coriolis_matrix = api_result_block(e, selected, CORIOLIS_MATRIX, block),
         .christoffel     = api_result_block(e, selected, CHRISTOFFEL, block),
     };
-    e->kernels->coriolis(&e->scene, e->workspace, &io, blocks);
+    e->kernels->coriolis(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
 

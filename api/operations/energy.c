@@ -1,5 +1,5 @@
 /* energy.c - computes kinetic and potential energy, the centre of mass and the momentum about it. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOMENTUM_MATRIX };
 
@@ -17,9 +17,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .momentum        = api_result_block(e, selected, MOMENTUM, block),
           .momentum_matrix = api_result_block(e, selected, MOMENTUM_MATRIX, block),
     };
-    e->kernels->energy(&e->scene, e->workspace, &io, blocks);
+    e->kernels->energy(&e->query->scene, e->workspace, &io, blocks);
     for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* constant, but batched like the other outputs */
-        mass[i] = e->scene.model->mass;
+        mass[i] = e->query->scene.model->mass;
     return true;
 }
 

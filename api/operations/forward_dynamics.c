@@ -1,6 +1,7 @@
 /* forward_dynamics.c - computes qdd from tau, with held frames the wrenches on them (api/contact/contact.h), and the
  * joint wrenches by inverse dynamics of that motion. */
-#include "api/loops/loop_state.h"
+#include "api/evaluate/loop_evaluation.h"
+#include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
 #include "api/contact/static_friction.h"
 #include <string.h>
@@ -18,33 +19,33 @@ typedef struct forward_options {
     const dyn_wrench_site     *sites;    /* of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    forward_options *o = selected->options = api_take(e->pool, sizeof *o);
+    forward_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (forward_options){.contact = NULL};
-    if (!api_contact_read(e, given, up, &o->contact)) return false;
+    if (!api_contact_read(q, given, up, &o->contact)) return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
-    if (!api_static_friction_read(e, o->contact, given, up, &o->sticking)) return false;
+    if (!api_static_friction_read(q, o->contact, given, up, &o->sticking)) return false;
     selected->one_by_one = o->contact || o->sticking;
     if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
     return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
-           api_fail_output(e, selected, CONTACT_WRENCHES, given, up,
+           api_fail_output(q, selected, CONTACT_WRENCHES, given, up,
                            "contact_wrenches are computed only with held frames: name them in held");
 }
 
 /* Lists the sites of all wrenches: those of the request, then those of the contacts. */
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
     forward_options   *o       = selected->options;
     const api_contact *contact = o->contact;
-    size_t             given   = e->scene.n_wrenches;
-    if (!api_static_friction_check(e, o->sticking)) return false;
+    size_t             given   = plan->query->scene.n_wrenches;
+    if (!api_static_friction_check(plan->query, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
-    dyn_wrench_site *sites = api_take(e->pool, (given + contact->n) * sizeof *sites);
+    dyn_wrench_site *sites = api_take(plan->query->pool, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
-    if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
+    if (given > 0) memcpy(sites, plan->query->scene.wrench, given * sizeof *sites);
     for (size_t i = 0; i < contact->n; i++)
         sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
                                              .X_bl       = contact->frame[i].frame.X_bf,
@@ -80,7 +81,7 @@ static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, siz
         .qdd      = qdd,
         .singular = singular,
     };
-    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &io, blocks);
     return api_check_singular(e, singular, block, blocks);
 }
 
@@ -106,7 +107,7 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 static void gather_wrenches(const api_evaluation *e, const api_contact *contact, const double *contacts, size_t block,
                             double *to)
 {
-    size_t        W = e->lanes, given = SITE_VALUES * e->scene.n_wrenches * W;
+    size_t        W = e->lanes, given = SITE_VALUES * e->query->scene.n_wrenches * W;
     const double *wrenches = api_wrench_block(e, block);
     if (wrenches) memcpy(to, wrenches, given * sizeof *to);
     for (size_t i = 0; i < contact->n; i++) {
@@ -143,21 +144,21 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
         next += API_FRAME_AXES * contact->n * W;
     }
     wrenches = next;
-    next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
+    next += SITE_VALUES * (e->query->scene.n_wrenches + contact->n) * W;
     api_contact_block  b      = api_contact_lay_out(contact, e->model->nv, W, next);
     api_contact_states states = {.kernels   = e->kernels,
-                                 .scene     = &e->scene,
+                                 .scene     = &e->query->scene,
                                  .workspace = e->workspace,
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
     api_contact_evaluate(&b, &states);
     memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         api_code code = apply_to_state(&b, states.qd, lane, contacts, qdd);
         if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
     }
     if (!o->sites) return true;
-    dyn_scene scene = e->scene;
+    dyn_scene scene = e->query->scene;
     scene.n_wrenches += contact->n;
     scene.wrench = o->sites;
     gather_wrenches(e, contact, contacts, block, wrenches);
@@ -173,7 +174,7 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
     dyn_bias io = {.q        = api_state_block(e, API_Q, block),
                    .qd       = api_state_block(e, API_QD, block),
                    .friction = own ? own : friction};
-    e->kernels->bias(&e->scene, e->workspace, &io, 1);
+    e->kernels->bias(&e->query->scene, e->workspace, &io, 1);
     for (size_t i = 0; own && i < e->model->nv * e->lanes; i++)
         friction[i] += own[i];
 }
@@ -189,7 +190,7 @@ static bool apply_stiction(const api_evaluation *e, const api_selection *selecte
     }
     if (!api_static_friction_apply(e, o->sticking, block, room, qdd, friction)) return false;
     find_friction(e, friction, room, block);
-    find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, 1);
+    find_joint_wrenches(e, selected, &e->query->scene, qdd, api_wrench_block(e, block), block, 1);
     return true;
 }
 
@@ -198,8 +199,8 @@ static bool apply_stiction(const api_evaluation *e, const api_selection *selecte
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     const forward_options *o   = selected->options;
-    double                *qdd = api_result_block(e, selected, QDD, block), *singular = selected->spare,
-           *next = api_behind(e, selected->spare, 1, blocks);
+    double                *qdd = api_result_block(e, selected, QDD, block), *singular = e->spare,
+           *next = api_behind(e, e->spare, 1, blocks);
     if (!qdd) {
         qdd  = next;
         next = api_behind(e, next, e->model->nv, blocks);
@@ -209,7 +210,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
         find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);
     if (o->contact) return apply_contacts(e, selected, block, next, qdd);
-    find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
+    find_joint_wrenches(e, selected, &e->query->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }
 

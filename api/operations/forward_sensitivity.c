@@ -1,5 +1,5 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
@@ -12,7 +12,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    double                 *singular = selected->spare, *next = singular + e->lanes;
+    double                 *singular = e->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {
         .q            = api_state_block(e, API_Q, block),
         .qd           = api_state_block(e, API_QD, block),
@@ -25,7 +25,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .dqdd_dwrench = api_result_block(e, selected, DQDD_DWRENCH, block),
         .singular     = singular,
     };
-    e->kernels->forward_sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->forward_sensitivity(&e->query->scene, e->workspace, &io, 1);
     return api_check_singular(e, singular, block, 1);
 }
 

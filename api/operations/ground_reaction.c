@@ -8,9 +8,8 @@
  *     their derivatives, J_k sensitivity with these wrenches constant: H = dtau/dx, dtau/dW_k = -J_k^T
  *
  * and finally dtau = H + sum dtau/dW_k dW_k. */
-#include "api/lanes/batch.h"
 #include "api/contact/ground_request.h"
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 #include <string.h>
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };
@@ -24,9 +23,9 @@ enum {
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
 #define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    api_ground_request *g = selected->options = api_ground_request_read(e, given, up, selected->outputs & OF_FEET);
+    api_ground_request *g = selected->options = api_ground_request_read(q, given, up, selected->outputs & OF_FEET);
     if (g) api_set_extent(selected, API_CONTACTS, g->ground.n_contacts);
     return g != NULL;
 }
@@ -46,9 +45,9 @@ static size_t n_wrenches(const api_selection *selected)
     return api_selected_extent(selected, API_REQUEST_WRENCHES);
 }
 
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
-    return api_ground_request_prepare(e, selected->options);
+    return api_ground_request_prepare(plan->query, selected->options);
 }
 
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
@@ -76,7 +75,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     size_t  nv = e->model->nv, W = e->lanes, n = n_wrenches(selected) + n_contacts(selected);
-    double *next = selected->spare;
+    double *next = e->spare;
     b->tau       = next;
     b->jacobian  = b->tau + nv * W;
     b->positions = b->jacobian + 6 * nv * W;
@@ -94,7 +93,7 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
 
 static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
 {
-    if (row >= e->rows) row = e->rows - 1; /* padding lanes repeat the last row */
+    if (row >= e->query->rows) row = e->query->rows - 1; /* padding lanes repeat the last row */
     if (status == API_GROUND_BASE_SINGULAR)
         return api_fail_state(
             e, API_NO_FREE_BASE, API_Q, row,
@@ -174,8 +173,8 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
                                            .positions = b->positions,
                                            .frame     = &ground->base,
                                            .jacobian  = b->jacobian};
-    kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
-    kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
+    kernels->inverse_dynamics(&e->query->scene, e->workspace, &id, 1);
+    kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
     if (given) memcpy(b->wrenches, given, SITE * n_wrenches(selected) * e->lanes * sizeof *given);
     return solve(e, selected, block, b);
 }
@@ -238,7 +237,7 @@ static bool check_smooth(const api_evaluation *e, const api_selection *selected,
     for (size_t lane = 0; lane < e->lanes && n_contacts(selected) > 1; lane++)
         for (size_t k = 0; k < n_contacts(selected) && b->solved[lane]; k++) {
             size_t row = block * e->lanes + lane;
-            if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
+            if (row >= e->query->rows || b->state[lane].distance[k] > 0) continue;
             b->solved[lane] = false;
             if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                                 "foot %zu is at the zero-moment point, where its share has no derivatives", k))
@@ -275,7 +274,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     block_lanes          b;
-    dyn_scene            grounded = e->scene;
+    dyn_scene            grounded = e->query->scene;
     dyn_inverse_dynamics id       = {.q   = api_state_block(e, API_Q, block),
                                      .qd  = api_state_block(e, API_QD, block),
                                      .qdd = api_state_block(e, API_QDD, block),

@@ -8,6 +8,7 @@
  *
  * It is never negative, because one restitution e applies to all directions. */
 #include "api/contact/contact.h"
+#include "api/lanes/evaluation.h"
 #include "api/wire/number.h"
 #include <string.h>
 
@@ -21,19 +22,19 @@ typedef struct impact_options {
     double             restitution;
 } impact_options;
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *restitution = api_node_get(given, "restitution");
     api_place       at          = api_place_key(up, "restitution");
-    impact_options *o = selected->options = api_take(e->pool, sizeof *o);
+    impact_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (impact_options){.restitution = 0};
-    if (!api_contact_read(e, given, up, &o->contact)) return false;
+    if (!api_contact_read(q, given, up, &o->contact)) return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact->n);
     if (!restitution) return true;
-    if (!api_read_number(e, restitution, &at, &o->restitution)) return false;
+    if (!api_read_number(q, restitution, &at, &o->restitution)) return false;
     return (o->restitution >= 0 && o->restitution <= 1) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
                        API_NUMBER_TEXT(o->restitution));
 }
 
@@ -68,7 +69,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const impact_options *o  = selected->options;
     size_t                nv = e->model->nv, W = e->lanes, k = o->contact->k;
     const double         *qd       = api_state_block(e, API_QD, block);
-    double               *singular = selected->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double               *singular = e->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
     double               *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
     double               *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
     double               *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
@@ -76,14 +77,14 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     b.inverse                      = inverse;
     b.singular                     = singular;
     api_contact_states states      = {.kernels   = e->kernels,
-                                      .scene     = &e->scene,
+                                      .scene     = &e->query->scene,
                                       .workspace = e->workspace,
                                       .q         = api_state_block(e, API_Q, block),
                                       .qd        = qd};
     api_contact_evaluate(&b, &states);
     if (!api_check_singular(e, singular, block, 1)) return false;
     memcpy(after, qd, nv * W * sizeof *after);
-    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         double along[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(&b, lane)) {
             if (!api_contact_fail(e, API_RESULT_NOT_FINITE, block * W + lane)) return false;

@@ -1,8 +1,9 @@
 /* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
  * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. */
-#include "api/loops/loop_state.h"
+#include "api/evaluate/loop_evaluation.h"
+#include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
@@ -15,32 +16,33 @@ static const bool *driven_of(const api_selection *selected)
     return selected->options;
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_read_free(e, given, up)) return false;
-    selected->options = e->driven;
-    bool free_base    = api_base_is_free(e);
+    if (!api_read_free(q, given, up)) return false;
+    selected->options = q->driven;
+    bool free_base    = api_base_is_free(q);
     if (driven_of(selected) && !api_node_get(given, "outputs"))
         selected->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
     if (selected->outputs & API_BIT(QDD) && !driven_of(selected))
-        return api_fail_output(e, selected, QDD, given, up,
+        return api_fail_output(q, selected, QDD, given, up,
                                "qdd is computed only with free coordinates: name them in free");
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
-        return api_fail_output(e, selected, BASE_ACCELERATION, given, up,
+        return api_fail_output(q, selected, BASE_ACCELERATION, given, up,
                                "base_acceleration is computed only if the base is free");
     return true;
 }
 
 /* Checks that tau is used: by free coordinates, or by another operation of the request. */
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_place at = api_place_key(NULL, "tau");
-    if (driven_of(selected) || !e->state[API_TAU]) return true;
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (&e->selected[i] != selected &&
-            (e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(API_TAU))
+    if (driven_of(selected) || !plan->state[API_TAU]) return true;
+    for (size_t i = 0; i < plan->query->n_selected; i++)
+        if (&plan->query->selected[i] != selected &&
+            (plan->query->selected[i].operation->needs | plan->query->selected[i].operation->takes) & API_BIT(API_TAU))
             return true;
-    return api_fail_at(e, &at, API_UNKNOWN_FIELD, "inverse-dynamics takes tau only for free coordinates");
+    return api_fail_at(plan->query->problem, &at, API_UNKNOWN_FIELD,
+                       "inverse-dynamics takes tau only for free coordinates");
 }
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
@@ -62,11 +64,11 @@ static const double *find_qdd(const api_evaluation *e, const api_selection *sele
          .wrenches   = api_wrench_block(e, block),
          .driven     = driven_of(selected),
          .driven_qdd = api_state_block(e, API_QDD, block),
-         .qdd        = qdd ? qdd : api_behind(e, selected->spare, 1, blocks),
-         .singular   = selected->spare,
+         .qdd        = qdd ? qdd : api_behind(e, e->spare, 1, blocks),
+         .singular   = e->spare,
     };
-    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
-    return api_check_singular(e, selected->spare, block, blocks) ? io.qdd : NULL;
+    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &io, blocks);
+    return api_check_singular(e, e->spare, block, blocks) ? io.qdd : NULL;
 }
 
 /* Sets tau of free coordinates to the given values, without rounding errors. */
@@ -102,9 +104,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     };
     if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
-    if (selected->result[FULL]) api_loop_state_put(e, &e->scene, &io, selected->result[FULL], block);
+    if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
-    e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
     if (driven_of(selected) && io.tau) restore_given(e, selected, block, blocks, io.tau);
     return true;
 }

@@ -1,7 +1,7 @@
 /* kinematics.c - computes poses of frames, and Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame.
  */
 #include "api/request/frame_fields.h"
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 #include <string.h>
 
 /* The operation's options. */
@@ -16,26 +16,26 @@ enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
 /* Reads "frames", the names of the frames whose poses are requested, each at most once; without the field all frames.
  */
-static bool read_frames(api_evaluation *e, api_selection *selected, kinematics_options *o, const api_node *list,
+static bool read_frames(api_query *q, api_selection *selected, kinematics_options *o, const api_node *list,
                         const api_place *at)
 {
-    const api_model *m = e->model;
+    const api_model *m = q->model;
     if (list && !api_node_is(list, API_ARRAY))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames' names expected",
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of frames' names expected",
                            api_node_kind_text(list));
     size_t     n      = list ? api_node_size(list) : m->n_frames;
-    int       *frame  = api_take(e->pool, n * sizeof *frame);
-    dyn_frame *frames = api_take(e->pool, n * sizeof *frames);
-    bool      *seen   = api_take(e->pool, m->n_frames);
+    int       *frame  = api_take(q->pool, n * sizeof *frame);
+    dyn_frame *frames = api_take(q->pool, n * sizeof *frames);
+    bool      *seen   = api_take(q->pool, m->n_frames);
     if (!frame || !frames || !seen) return false;
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {
         api_place entry = api_place_index(at, i);
         api_node  name;
-        frame[i] = api_node_item(list, i, &name) ? api_read_frame(e, &name, &entry) : (int)i;
+        frame[i] = api_node_item(list, i, &name) ? api_read_frame(q, &name, &entry) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
-            return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
+            return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
                                m->frames[frame[i]].name);
         seen[frame[i]] = true;
         frames[i]      = m->frames[frame[i]].frame;
@@ -46,26 +46,26 @@ static bool read_frames(api_evaluation *e, api_selection *selected, kinematics_o
     return true;
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node     *frame     = api_node_get(given, "frame");
     api_place           frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
     api_place           reference_at = api_place_key(up, "reference");
-    kinematics_options *o            = api_take(e->pool, sizeof *o);
+    kinematics_options *o            = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o                = (kinematics_options){.frame = NULL};
     selected->options = o;
-    if (!read_frames(e, selected, o, api_node_get(given, "frames"), &frames_at)) return false;
+    if (!read_frames(q, selected, o, api_node_get(given, "frames"), &frames_at)) return false;
     if (!(selected->outputs & API_BIT(POSES))) api_set_extent(selected, API_SELECTED_FRAMES, 0);
     if (frame) {
-        int i = api_read_frame(e, frame, &frame_at);
+        int i = api_read_frame(q, frame, &frame_at);
         if (i < 0) return false;
-        o->frame = &e->model->frames[i].frame;
+        o->frame = &q->model->frames[i].frame;
     } else if (selected->outputs & ~API_BIT(POSES)) {
-        return api_fail_at(e, &frame_at, API_MISSING_FIELD,
+        return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the frame that they describe");
     }
-    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
+    return api_read_reference(q, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
 }
 
 static const char *frame_name(const api_model *model, const api_selection *selected, size_t i)
@@ -80,7 +80,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const kinematics_options *o            = selected->options;
     size_t                    n            = api_selected_extent(selected, API_SELECTED_FRAMES);
     double                   *positions    = selected->result[POSES];
-    double                   *orientations = positions ? api_behind(e, positions, 3 * n, e->window) : NULL;
+    double                   *orientations = positions ? api_behind(e, positions, 3 * n, e->plan->window) : NULL;
     dyn_kinematics            io           = {
                              .q            = api_state_block(e, API_Q, block),
                              .qd           = api_state_block(e, API_QD, block),
@@ -98,7 +98,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                              .acceleration = api_result_block(e, selected, ACCELERATION, block),
                              .jerk         = api_result_block(e, selected, JERK, block),
     };
-    e->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->kinematics(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
 

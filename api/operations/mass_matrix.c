@@ -1,5 +1,5 @@
 /* mass_matrix.c - computes M(q), with rotor inertia, and its inverse. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { MASS_MATRIX, INVERSE };
 
@@ -11,15 +11,15 @@ static size_t spare(const api_model *model, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double         *M = api_result_block(e, selected, MASS_MATRIX, block), *singular = selected->spare;
+    double         *M = api_result_block(e, selected, MASS_MATRIX, block), *singular = e->spare;
     dyn_mass_matrix io = {
         .q             = api_state_block(e, API_Q, block),
-        .zeros_are_set = M && e->stands,
-        .mass_matrix   = M ? M : api_behind(e, selected->spare, 1, blocks),
+        .zeros_are_set = M && e->zeros_written,
+        .mass_matrix   = M ? M : api_behind(e, e->spare, 1, blocks),
         .inverse       = api_result_block(e, selected, INVERSE, block),
         .singular      = singular,
     };
-    e->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
+    e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, blocks);
     return !io.inverse || api_check_singular(e, singular, block, blocks);
 }
 

@@ -2,7 +2,7 @@
  * parameters. With the base parameters, the smallest set that determines tau: tau = base_regressor * base parameters +
  * ... */
 #include "api/identification/shared_base_parameters.h"
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
@@ -12,9 +12,9 @@ typedef struct regressor_options {
     const api_base *base; /* the model's base parameters; NULL: no output needs them */
 } regressor_options;
 
-static bool keep(api_evaluation *e, api_selection *selected, const api_base *base)
+static bool keep(api_query *q, api_selection *selected, const api_base *base)
 {
-    regressor_options *o = selected->options = api_take(e->pool, sizeof *o);
+    regressor_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (o) o->base = base;
     return o != NULL;
 }
@@ -25,14 +25,14 @@ static const api_base *base_of(const api_selection *selected)
     return o ? o->base : NULL;
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)given, (void)at;
     if (!(selected->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
-    const api_base *base = api_base_share(e, 0);
+    const api_base *base = api_base_share(q, 0);
     if (!base) return false;
     api_set_extent(selected, API_BASE_PARAMETERS, base->n);
-    return keep(e, selected, base);
+    return keep(q, selected, base);
 }
 
 /* Lanes for the whole regressor; the base regressor consists of some of its columns. */
@@ -53,7 +53,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     const api_base *base = base_of(selected);
-    double         *next = selected->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
+    double         *next = e->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
     dyn_regressor   io = {
           .q               = api_state_block(e, API_Q, block),
           .qd              = api_state_block(e, API_QD, block),
@@ -62,8 +62,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                     : api_result_block(e, selected, REGRESSOR, block),
           .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
     };
-    if (base && !api_base_check_gravity(e)) return false;
-    e->kernels->regressor(&e->scene, e->workspace, &io, 1);
+    if (base && !api_base_check_gravity(e->query, e->problem)) return false;
+    e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
     if (chosen && base) choose_columns(e, base, io.regressor, chosen);
     return true;
 }
@@ -73,13 +73,13 @@ static double once(const api_model *model)
     return api_base_wait(model, 0);
 }
 
-static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
+static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     (void)output; /* base_parameters is the only such output */
     const api_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)
-        api_base_emit(to, e->model, base, k);
+        api_base_emit(to, plan->query->model, base, k);
     api_emit_end(to);
 }
 

@@ -1,6 +1,6 @@
 /* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters.
  */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum {
     DTAU_DQ,
@@ -33,20 +33,20 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
     id.tau                   = api_result_block(e, selected, TAU, block);
     id.joint_wrenches        = api_result_block(e, selected, JOINT_WRENCHES, block);
     Y.regressor              = api_result_block(e, selected, DTAU_DPARAMETERS, block);
-    if (id.tau || id.joint_wrenches) kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
-    if (Y.regressor) kernels->regressor(&e->scene, e->workspace, &Y, 1);
+    if (id.tau || id.joint_wrenches) kernels->inverse_dynamics(&e->query->scene, e->workspace, &id, 1);
+    if (Y.regressor) kernels->regressor(&e->query->scene, e->workspace, &Y, 1);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    double         *next = selected->spare;
+    double         *next = e->spare;
     dyn_sensitivity io   = {
           .q                    = api_state_block(e, API_Q, block),
           .qd                   = api_state_block(e, API_QD, block),
           .qdd                  = api_state_block(e, API_QDD, block),
           .wrenches             = api_wrench_block(e, block),
-          .zeros_are_set        = e->stands,
+          .zeros_are_set        = e->zeros_written,
           .dtau_dq              = api_result_or_spare(e, selected, DTAU_DQ, block, &next),
           .dtau_dqd             = api_result_or_spare(e, selected, DTAU_DQD, block, &next),
           .dtau_dqdd            = api_result_or_spare(e, selected, DTAU_DQDD, block, &next),
@@ -56,7 +56,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .dtau_dwrench         = api_result_block(e, selected, DTAU_DWRENCH, block),
           .dtau_dgravity        = api_result_block(e, selected, DTAU_DGRAVITY, block),
     };
-    e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
     undifferentiated(e, selected, block);
     return true;
 }

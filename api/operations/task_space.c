@@ -5,9 +5,9 @@
  *
  * where h is the bias. Kernels compute M, J, Jdot and h in lanes. task_inertia.c computes the rest for one state at a
  * time, so that a state gives the same bits alone and in a batch. */
-#include "api/lanes/batch.h"
+#include "api/request/fields.h"
 #include "api/request/frame_fields.h"
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 #include "api/contact/task_inertia.h"
 #include "api/wire/number.h"
 #include <string.h>
@@ -26,29 +26,29 @@ typedef struct task_options {
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool read_damping(const api_evaluation *e, task_options *o, const api_node *value, const api_place *at)
+static bool read_damping(const api_query *q, task_options *o, const api_node *value, const api_place *at)
 {
     if (!value) return true;
     if (!api_node_is(value, API_NUMBER))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
     o->damping = api_node_number(value);
-    return o->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
+    return o->damping >= 0 || api_fail_at(q->problem, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
                                           API_NUMBER_TEXT(o->damping));
 }
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *frame    = api_node_get(given, "frame");
     api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place       damping_at = api_place_key(up, "damping");
-    int             i          = api_read_frame(e, frame, &frame_at);
+    int             i          = api_read_frame(q, frame, &frame_at);
     if (i < 0) return false;
-    task_options *o = selected->options = api_take(e->pool, sizeof *o);
+    task_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
-    *o = (task_options){.frame = &e->model->frames[i].frame};
-    if (!api_read_axes(e, api_node_get(given, "axes"), &axes_at, o->axis, &o->n_axes)) return false;
+    *o = (task_options){.frame = &q->model->frames[i].frame};
+    if (!api_read_axes(q, api_node_get(given, "axes"), &axes_at, o->axis, &o->n_axes)) return false;
     api_set_extent(selected, API_SELECTED_AXES, o->n_axes);
-    return read_damping(e, o, api_node_get(given, "damping"), &damping_at);
+    return read_damping(q, o, api_node_get(given, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static block_lanes place(const api_evaluation *e, const api_selection *selected)
 {
     const task_options *o  = selected->options;
     size_t              nv = e->model->nv, W = e->lanes;
-    block_lanes         b = {.J = selected->spare};
+    block_lanes         b = {.J = e->spare};
     b.J_dot               = b.J + 6 * nv * W;
     b.M                   = b.J_dot + 6 * nv * W;
     b.inverse             = b.M + nv * nv * W;
@@ -90,10 +90,10 @@ static bool fill(const api_evaluation *e, const api_selection *selected, const b
     dyn_kinematics      kinematics = {.q = q, .qd = qd, .frame = o->frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias            bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
     dyn_mass_matrix     mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
-    kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
-    if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->scene, e->workspace, &bias, 1);
+    kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
+    if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->query->scene, e->workspace, &bias, 1);
     if (!(selected->outputs & ~OF_KINEMATICS)) return true;
-    kernels->mass_matrix(&e->scene, e->workspace, &mass, 1);
+    kernels->mass_matrix(&e->query->scene, e->workspace, &mass, 1);
     return api_check_singular(e, b->singular, block, 1);
 }
 
@@ -196,7 +196,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     block_lanes         b  = place(e, selected);
     size_t              nv = e->model->nv, W = e->lanes;
     if (!fill(e, selected, &b, block)) return false;
-    for (size_t row = block * W; row < (block + 1) * W && row < e->rows; row++) {
+    for (size_t row = block * W; row < (block + 1) * W && row < e->query->rows; row++) {
         size_t lane = row % W;
         write_kinematics(e, selected, &b, row);
         if (!(selected->outputs & ~OF_KINEMATICS)) continue;

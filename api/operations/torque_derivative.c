@@ -1,5 +1,5 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives. */
-#include "api/request/operation.h"
+#include "api/lanes/evaluation.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
 
@@ -17,7 +17,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .joint_wrenches     = api_result_block(e, selected, JOINT_WRENCHES, block),
         .joint_wrench_rates = api_result_block(e, selected, JOINT_WRENCH_RATES, block),
     };
-    e->kernels->torque_derivative(&e->scene, e->workspace, &io, blocks);
+    e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
 

@@ -11,42 +11,43 @@ static int axis_named(const char *name)
     return -1;
 }
 
-static bool read_axis(const api_evaluation *e, const api_node *value, const api_place *at, int *axes, size_t *n)
+static bool read_axis(const api_query *q, const api_node *value, const api_place *at, int *axes, size_t *n)
 {
-    const char *name = api_read_string(e, value, at);
+    const char *name = api_read_string(q, value, at);
     if (!name) return false;
     int axis = axis_named(name);
     if (axis < 0)
-        return api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" given, one of x, y, z, rx, ry, rz expected", name);
+        return api_fail_at(q->problem, at, API_UNKNOWN_NAME, "\"%.64s\" given, one of x, y, z, rx, ry, rz expected",
+                           name);
     for (size_t i = 0; i < *n; i++)
-        if (axes[i] == axis) return api_fail_at(e, at, API_DUPLICATE_NAME, "the axis %s is listed twice", name);
+        if (axes[i] == axis)
+            return api_fail_at(q->problem, at, API_DUPLICATE_NAME, "the axis %s is listed twice", name);
     axes[(*n)++] = axis;
     return true;
 }
 
-bool api_read_axes(const api_evaluation *e, const api_node *list, const api_place *at, int axis[API_FRAME_AXES],
-                   size_t *n)
+bool api_read_axes(const api_query *q, const api_node *list, const api_place *at, int axis[API_FRAME_AXES], size_t *n)
 {
     *n = 0;
     for (int i = 0; !list && i < API_FRAME_AXES; i++)
         axis[(*n)++] = i;
     if (!list) return true;
-    if (!api_check_list(e, list, at, "of x, y, z, rx, ry, rz")) return false;
+    if (!api_check_list(q, list, at, "of x, y, z, rx, ry, rz")) return false;
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  name;
         api_place entry = api_place_index(at, i);
-        if (!api_node_item(list, i, &name) || !read_axis(e, &name, &entry, axis, n)) return false;
+        if (!api_node_item(list, i, &name) || !read_axis(q, &name, &entry, axis, n)) return false;
     }
     return true;
 }
 
-bool api_read_reference(const api_evaluation *e, const api_node *value, const api_place *at, bool *frame_axes)
+bool api_read_reference(const api_query *q, const api_node *value, const api_place *at, bool *frame_axes)
 {
     *frame_axes = false;
     if (!value) return true;
-    const char *name = api_read_string(e, value, at);
+    const char *name = api_read_string(q, value, at);
     if (!name) return false;
     *frame_axes = strcmp(name, "frame") == 0;
     return *frame_axes || strcmp(name, "world") == 0 ||
-           api_fail_at(e, at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"frame\" expected", name);
+           api_fail_at(q->problem, at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"frame\" expected", name);
 }

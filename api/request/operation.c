@@ -27,28 +27,12 @@ size_t api_output_entries(const api_model *model, const api_selection *selected,
     return n;
 }
 
-double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
-{
-    if (!selected->result[output]) return NULL;
-    return api_block(e, selected->result[output], api_output_entries(e->model, selected, output), block);
-}
-
 size_t api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last)
 {
     size_t entries = 0;
     for (size_t output = first; output <= last; output++)
         if (!selected->result[output]) entries += api_output_entries(model, selected, output);
     return entries;
-}
-
-double *api_result_or_spare(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
-                            double **next)
-{
-    double *result = api_result_block(e, selected, output, block);
-    if (result) return result;
-    result = *next;
-    *next += api_output_entries(e->model, selected, output) * e->lanes;
-    return result;
 }
 
 static const char *operation_name(const void *operations, size_t i)

@@ -4,7 +4,15 @@
  * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
  * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
 #pragma once
-#include "api/lanes/evaluation.h"
+#include "api/wire/emit.h"
+#include "api/wire/names.h"
+#include "query.h"
+
+enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4 };
+
+/* The later stages, which operations work on. */
+typedef struct api_plan       api_plan;       /* api/lanes/plan.h */
+typedef struct api_evaluation api_evaluation; /* api/lanes/evaluation.h */
 
 /* Extents of outputs that are no constants. */
 enum {
@@ -34,7 +42,6 @@ struct api_selection {
     size_t                      extent[API_REQUEST_EXTENTS]; /* see api_selected_extent */
     bool                        one_by_one;                  /* evaluated a block at a time, whatever the operation */
     double                     *result[API_MAX_OUTPUTS];     /* lanes of all states; NULL: the output is not selected */
-    double                     *spare; /* scratch lanes of the blocks evaluated at a time: operation->spare a state */
 };
 
 /* One of the extents that the request decides. */
@@ -68,11 +75,11 @@ typedef struct api_operation {
                                            * dynamics costs 1 per body */
     double least_seconds;                 /* that it may take whatever a glance at the request says */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
-    bool (*options)(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at);
+    bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
     /* When all fields are read: the last look at the request. It may set lanes in selected->result. NULL: nothing to
      * do.
      */
-    bool (*prepare)(api_evaluation *e, api_selection *selected);
+    bool (*prepare)(api_plan *plan, api_selection *selected);
     /* Entries a state of scratch lanes; NULL: none. */
     size_t (*spare)(const api_model *model, const api_selection *selected);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
@@ -81,10 +88,10 @@ typedef struct api_operation {
     const char *(*frame_name)(const api_model *model, const api_selection *selected, size_t i);
     /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
      * measure the answer: with the same names and as many numbers. NULL: there is none. */
-    void (*emit)(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to);
+    void (*emit)(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);
     /* Before the first block, when all results have their lanes: what states have to do with each other. False with a
      * problem. NULL: nothing. */
-    bool (*begin)(api_evaluation *e, const api_selection *selected);
+    bool (*begin)(api_plan *plan, const api_selection *selected);
     /* Evaluates blocks [block, block + blocks) into selected->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
     /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
@@ -112,17 +119,11 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
 /* Numbers of one state in an extent or in a whole output. */
 size_t api_extent(const api_model *model, const api_selection *selected, int extent);
 /* Fails e->problem with API_BAD_VALUE where `given`, the options at `up`, name that output. */
-bool api_fail_output(const api_evaluation *e, const api_selection *selected, size_t output, const api_node *given,
+bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text) __attribute__((cold));
 
 size_t api_output_entries(const api_model *model, const api_selection *selected, size_t output);
 
-/* Block `block` of output `output`; NULL: not asked for. */
-double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block);
-
-/* For outputs that a kernel cannot do without: the entries a state of those from `first` to `last` that were not asked
- * for; and, for an operation that evaluates one block at a time, the output's block or the next room of the spare
- * lanes, past which `next` moves. */
-size_t  api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last);
-double *api_result_or_spare(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
-                            double **next);
+/* Entries a state of the outputs from `first` to `last` that are not selected: for outputs that a kernel cannot do
+ * without, in scratch lanes. */
+size_t api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last);

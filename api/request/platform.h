@@ -7,8 +7,7 @@
  * the frame may turn as it will, and rates are the origin's 3. The answer begins with the q, qd and qdd that were
  * found. */
 #pragma once
-#include "api/loops/loop_kernels.h"
-#include "api/lanes/evaluation.h"
+#include "query.h"
 
 typedef enum api_platform_part {
     API_PLATFORM_POSITION,
@@ -18,25 +17,17 @@ typedef enum api_platform_part {
     API_PLATFORM_PARTS
 } api_platform_part;
 
+/* The members of "platform" that are numbers. */
+extern const char *const api_platform_part_names[API_PLATFORM_PARTS];
+
 struct api_platform {
     dyn_frame frame;
     size_t    rows; /* 6; without orientation 3 */
     bool      given[API_PLATFORM_PARTS];
-    double   *lanes[API_PLATFORM_PARTS];
 };
 
 /* Reads all but the numbers into e->platform, which stays NULL when there is none. False with a problem. */
-bool api_platform_measure(api_evaluation *e);
-
-/* The numbers; and lanes for the state that follows from them. */
-bool api_platform_decode(api_evaluation *e);
+bool api_platform_measure(api_query *q);
 
 /* Whether the answer begins with this field of the state. */
-bool api_platform_gives(const api_evaluation *e, api_field field);
-
-/* Fails e->problem for a row whose platform cannot be where it is said to be: at that entry of the first part that is a
- * batch. */
-bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *found) __attribute__((cold));
-
-/* The state of a block, into its lanes. False when there is none: the workspace knows why. */
-bool api_platform_reach(const api_evaluation *e, api_loop_workspace *c, size_t block, size_t live);
+bool api_platform_gives(const api_query *q, api_field field);

@@ -21,12 +21,12 @@ typedef struct api_points {
 } api_points;
 
 /* Checks all of it and notes the rows of a batch. False with a problem. */
-bool api_points_measure(api_evaluation *e, const api_node *value, const api_place *at, const api_points_form *form,
+bool api_points_measure(api_query *q, const api_node *value, const api_place *at, const api_points_form *form,
                         api_points *points);
 
 /* After "joints" is read: the numbers, [row][point][width], those of joints in the model's order; a single row unless
  * they are a batch. NULL with a problem. */
-double *api_points_read(api_evaluation *e, const api_points *points);
+double *api_points_read(const api_query *q, const api_points *points);
 
 /* Those of one row of the request. */
 static inline const double *api_points_of(const api_points *points, const double *numbers, size_t row)

@@ -1,6 +1,5 @@
 /* selected_outputs.c - what a request asks for: which operations, with which outputs, and which fields it may hold and
  * must. */
-#include "api/evaluate/loop_evaluation.h"
 #include "fields.h"
 #include "operation.h"
 #include <string.h>
@@ -33,7 +32,7 @@ static int field_named(api_set mask, const char *name)
 }
 
 /* The request's fields, which are those of the mask and what `more` names, into e->given. */
-static bool find_fields(api_evaluation *e, const api_node *request, api_set mask, const char *more, const char *of)
+static bool find_fields(api_query *q, const api_node *request, api_set mask, const char *more, const char *of)
 {
     const char *names[API_FIELD_COUNT + 2];
     bool        known = api_node_is(request, API_OBJECT);
@@ -42,15 +41,15 @@ static bool find_fields(api_evaluation *e, const api_node *request, api_set mask
         const char *key = api_node_key(request, member);
         int         f   = field_named(mask, key);
         if (f < API_FIELD_COUNT) {
-            e->given[f] = api_node_value(request, member);
-            e->there |= API_BIT(f);
+            q->field[f] = api_node_value(request, member);
+            q->present |= API_BIT(f);
         } else {
             known = known && more && strcmp(key, more) == 0;
         }
     }
     if (known) return true;
     list_fields(mask, more, names);
-    return api_check_keys(e, request, NULL, names, of); /* says what is wrong */
+    return api_check_keys(q, request, NULL, names, of); /* says what is wrong */
 }
 
 static const char *output_name(const void *operation, size_t i)
@@ -58,40 +57,52 @@ static const char *output_name(const void *operation, size_t i)
     return ((const api_operation *)operation)->outputs[i].name;
 }
 
-static bool read_output(api_evaluation *e, api_selection *selected, const api_node *value, const api_place *at)
+/* A tree knows nothing of loops, a model with loops not all that trees do. */
+static bool takes_output(const api_query *q, const api_operation *operation, size_t output, const api_place *at)
+{
+    const api_output *o = &operation->outputs[output];
+    if (!q->model->loops && o->extent[0] == API_LOOP_STATE)
+        return api_fail_at(q->problem, at, API_BAD_VALUE,
+                           "full is for models with loops: the coordinates of %s are all there is", q->model->name);
+    return !q->model->loops || !(operation->tree_outputs & API_BIT(output)) ||
+           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS, "the output %s is not for models with loops, which %s has",
+                       o->name, q->model->name);
+}
+
+static bool read_output(api_query *q, api_selection *selected, const api_node *value, const api_place *at)
 {
     const api_operation *operation = selected->operation;
-    const char          *name      = api_read_string(e, value, at);
+    const char          *name      = api_read_string(q, value, at);
     if (!name) return false;
     api_names known = {0, output_name, operation};
     for (size_t i = 0; api_has_output(operation, i); i++) {
         known.n = i + 1;
         if (strcmp(operation->outputs[i].name, name) != 0) continue;
         if (selected->outputs & API_BIT(i))
-            return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
+            return api_fail_at(q->problem, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
         selected->outputs |= API_BIT(i);
-        return api_loop_takes_output(e, operation, i, at);
+        return takes_output(q, operation, i, at);
     }
-    return api_fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
+    return api_fail_unknown(q, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
 
-static bool read_outputs(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up)
+static bool read_outputs(api_query *q, api_selection *selected, const api_node *options, const api_place *up)
 {
     const api_node *list = api_node_get(options, "outputs");
     api_place       at   = api_place_key(up, "outputs");
     for (size_t i = 0; !list && api_has_output(selected->operation, i); i++)
         if (selected->operation->outputs[i].by_default) selected->outputs |= API_BIT(i);
     if (!list) return true;
-    if (!api_check_list(e, list, &at, "output's name")) return false;
+    if (!api_check_list(q, list, &at, "output's name")) return false;
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  entry;
         api_place entry_at = api_place_index(&at, i);
-        if (!api_node_item(list, i, &entry) || !read_output(e, selected, &entry, &entry_at)) return false;
+        if (!api_node_item(list, i, &entry) || !read_output(q, selected, &entry, &entry_at)) return false;
     }
     return true;
 }
 
-bool api_fail_output(const api_evaluation *e, const api_selection *selected, size_t output, const api_node *given,
+bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text)
 {
     const api_node *list = api_node_get(given, "outputs");
@@ -100,102 +111,103 @@ bool api_fail_output(const api_evaluation *e, const api_selection *selected, siz
     for (api_node name; api_node_item(list, i, &name); i++)
         if (strcmp(api_node_string(&name, NULL), selected->operation->outputs[output].name) == 0) break;
     api_place entry = api_place_index(&at, i);
-    return api_fail_at(e, &entry, API_BAD_VALUE, "%s", text);
+    return api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s", text);
 }
 
-static bool check_needed_options(const api_evaluation *e, const api_operation *operation, const api_node *options,
+static bool check_needed_options(const api_query *q, const api_operation *operation, const api_node *options,
                                  const api_place *up)
 {
     for (api_set left = operation->needs_options; left; left &= left - 1) {
         const char *name = api_field_names[__builtin_ctzll(left)];
         api_place   at   = api_place_key(up, name);
         if (!api_node_get(options, name))
-            return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+            return api_fail_at(q->problem, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
     }
     return true;
 }
 
-static bool read_options(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at)
+static bool read_options(api_query *q, api_selection *selected, const api_node *options, const api_place *at)
 {
-    return check_needed_options(e, selected->operation, options, at) && read_outputs(e, selected, options, at) &&
-           (!selected->operation->options || selected->operation->options(e, selected, options, at));
+    return check_needed_options(q, selected->operation, options, at) && read_outputs(q, selected, options, at) &&
+           (!selected->operation->options || selected->operation->options(q, selected, options, at));
 }
 
 /* A platform, where it is taken, stands for the state. */
-static bool check_needs(const api_evaluation *e)
+static bool check_needs(const api_query *q)
 {
     const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
-    api_set       there = e->there | (e->given[API_PLATFORM] ? state : 0);
-    for (size_t i = 0; i < e->n_selected; i++) {
-        const api_operation *operation = e->selected[i].operation;
+    api_set       there = q->present | (q->field[API_PLATFORM] ? state : 0);
+    for (size_t i = 0; i < q->n_selected; i++) {
+        const api_operation *operation = q->selected[i].operation;
         api_set              missing   = operation->needs & ~there;
         if (!missing) continue;
         const char *name = api_field_names[__builtin_ctzll(missing)];
         api_place   at   = api_place_key(NULL, name);
-        return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+        return api_fail_at(q->problem, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
     }
     return true;
 }
 
 /* One entry of "operations" of an evaluate request. */
-static bool read_operation(api_evaluation *e, const char *name, const api_node *options, const api_place *operations)
+static bool read_operation(api_query *q, const char *name, const api_node *options, const api_place *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
-    api_selection       *selected  = &e->selected[e->n_selected];
-    const api_operation *operation = api_operation_named(e->operations, name);
+    api_selection       *selected  = &q->selected[q->n_selected];
+    const api_operation *operation = api_operation_named(q->operations, name);
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
-        api_names known = api_operation_names(e->operations);
+        api_names known = api_operation_names(q->operations);
         known.n--; /* not evaluate itself */
-        return api_fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
+        return api_fail_unknown(q, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
     if (operation->alone)
-        return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
-                           operation->name);
+        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                           "%s has rows of its own and is not combined: POST to its own path", operation->name);
     list_fields(operation->takes & ~SHARED, NULL, fields);
     *selected = (api_selection){.operation = operation};
-    e->n_selected++;
-    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, selected, options, &at);
+    q->n_selected++;
+    return api_check_keys(q, options, &at, fields, operation->name) && read_options(q, selected, options, &at);
 }
 
-static bool read_operations(api_evaluation *e, const api_node *request)
+static bool read_operations(api_query *q, const api_node *request)
 {
     api_place       at         = api_place_key(NULL, "operations");
     const api_node *operations = api_node_get(request, "operations");
     if (!operations)
-        return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
+        return api_fail_at(q->problem, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
     if (!api_node_is(operations, API_OBJECT) || api_node_size(operations) == 0)
-        return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+        return api_fail_at(q->problem, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an object with at least one operation expected",
                            api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
-    e->selected = api_take(e->pool, api_node_size(operations) * sizeof *e->selected);
-    if (!e->selected) return false;
+    q->selected = api_take(q->pool, api_node_size(operations) * sizeof *q->selected);
+    if (!q->selected) return false;
     for (size_t i = 0; i < api_node_size(operations); i++)
-        if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
+        if (!read_operation(q, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
     return true;
 }
 
 /* The fields that an evaluate request may hold: what any of its operations takes. */
-static bool decode_combined(api_evaluation *e, const api_node *request)
+static bool decode_combined(api_query *q, const api_node *request)
 {
     api_set mask = ALWAYS;
     if (!api_node_is(request, API_OBJECT))
-        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
-    if (!read_operations(e, request)) return false;
-    for (size_t i = 0; i < e->n_selected; i++)
-        mask |= (e->selected[i].operation->needs | e->selected[i].operation->takes) & SHARED;
-    return find_fields(e, request, mask, "operations", "evaluate with these operations") && check_needs(e);
+        return api_fail_at(q->problem, NULL, API_WRONG_TYPE, "%s given, an object expected",
+                           api_node_kind_text(request));
+    if (!read_operations(q, request)) return false;
+    for (size_t i = 0; i < q->n_selected; i++)
+        mask |= (q->selected[i].operation->needs | q->selected[i].operation->takes) & SHARED;
+    return find_fields(q, request, mask, "operations", "evaluate with these operations") && check_needs(q);
 }
 
-bool api_decode_asked(api_evaluation *e, const api_node *request)
+bool api_select_operations(api_query *q, const api_node *request)
 {
-    const api_operation *operation = e->call->operation;
-    if (!operation) return decode_combined(e, request);
+    const api_operation *operation = q->call->operation;
+    if (!operation) return decode_combined(q, request);
 
-    e->selected = api_take(e->pool, sizeof *e->selected);
-    if (!e->selected) return false;
-    *e->selected  = (api_selection){.operation = operation};
-    e->n_selected = 1;
-    return find_fields(e, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
-           check_needs(e) && read_options(e, e->selected, request, NULL);
+    q->selected = api_take(q->pool, sizeof *q->selected);
+    if (!q->selected) return false;
+    *q->selected  = (api_selection){.operation = operation};
+    q->n_selected = 1;
+    return find_fields(q, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
+           check_needs(q) && read_options(q, q->selected, request, NULL);
 }

@@ -1,7 +1,7 @@
 /* unit_warnings.c - see unit_warnings.h. */
 #include "unit_warnings.h"
 #include "api/wire/number.h"
-#include "api/lanes/batch.h"
+#include "fields.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,20 +30,20 @@ typedef struct suspect {
 } suspect;
 
 typedef struct search {
-    api_evaluation *e;
-    size_t          n, nq;
-    suspect        *suspects; /* [n] */
-    double         *numbers;  /* nq */
+    api_query *q;
+    size_t     n, nq;
+    suspect   *suspects; /* [n] */
+    double    *numbers;  /* nq */
 } search;
 
-static bool add(api_evaluation *e, const api_place *at, const char *text)
+static bool add(api_query *q, const api_place *at, const char *text)
 {
-    if (!e->warnings) {
-        if (!(e->warnings = api_take(e->pool, sizeof *e->warnings))) return false;
-        e->warnings->n = 0;
+    if (!q->warnings) {
+        if (!(q->warnings = api_take(q->pool, sizeof *q->warnings))) return false;
+        q->warnings->n = 0;
     }
-    if (e->warnings->n == MOST) return true;
-    warning *w = &e->warnings->warning[e->warnings->n++];
+    if (q->warnings->n == MOST) return true;
+    warning *w = &q->warnings->warning[q->warnings->n++];
     w->where   = api_place_pointer(at);
     snprintf(w->text, sizeof w->text, "%s", text);
     return true;
@@ -53,10 +53,10 @@ static bool add(api_evaluation *e, const api_place *at, const char *text)
 
 static bool list_suspects(search *s)
 {
-    const api_model *m = s->e->model;
+    const api_model *m = s->q->model;
     s->nq              = m->nq;
-    s->suspects        = api_take(s->e->pool, m->n_joints * sizeof *s->suspects);
-    s->numbers         = api_take(s->e->pool, m->nq * sizeof *s->numbers);
+    s->suspects        = api_take(s->q->pool, m->n_joints * sizeof *s->suspects);
+    s->numbers         = api_take(s->q->pool, m->nq * sizeof *s->numbers);
     if (!s->suspects || !s->numbers) return false;
     for (size_t i = 0; i < m->n_joints; i++) {
         const api_joint_name *joint    = &m->joints[i];
@@ -85,15 +85,15 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     else
         snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
     it->told = true;
-    return add(s->e, at, text);
+    return add(s->q, at, text);
 }
 
 /* Place in a request's row of a position in the model's order. */
-static size_t place_of(const api_evaluation *e, size_t position)
+static size_t place_of(const api_query *q, size_t position)
 {
     size_t i = position;
-    for (size_t j = 0; e->order && j < e->model->nv; j++)
-        if ((size_t)e->order[j] == position) i = j;
+    for (size_t j = 0; q->order && j < q->model->nv; j++)
+        if ((size_t)q->order[j] == position) i = j;
     return i;
 }
 
@@ -103,7 +103,7 @@ static bool look_at_row(search *s, const api_node *packed, size_t first, const a
     api_node_numbers(packed, first, s->nq, s->numbers);
     for (size_t i = 0; i < s->n; i++) {
         suspect *it    = &s->suspects[i];
-        size_t   place = place_of(s->e, it->position);
+        size_t   place = place_of(s->q, it->position);
         if (it->told || !is_suspicious(it->joint, s->numbers[place])) continue;
         api_place entry = api_place_index(at, place);
         if (!warn(s, it, s->numbers[place], &entry)) return false;
@@ -130,8 +130,8 @@ static bool look_at_names(search *s, const api_node *value, const api_place *at)
 {
     for (size_t i = 0; i < s->n; i++) {
         suspect        *it    = &s->suspects[i];
-        const api_node *entry = api_node_get(value, s->e->model->position_names[it->position]);
-        api_place       place = api_place_key(at, s->e->model->position_names[it->position]);
+        const api_node *entry = api_node_get(value, s->q->model->position_names[it->position]);
+        api_place       place = api_place_key(at, s->q->model->position_names[it->position]);
         if (!api_node_is(entry, API_NUMBER) || !is_suspicious(it->joint, api_node_number(entry))) continue;
         if (!warn(s, it, api_node_number(entry), &place)) return false;
     }
@@ -140,7 +140,7 @@ static bool look_at_names(search *s, const api_node *value, const api_place *at)
 
 static bool look_at_field(search *s, api_field field)
 {
-    const api_node *value = s->e->given[field];
+    const api_node *value = s->q->field[field];
     api_place       at    = api_place_key(NULL, api_field_names[field]);
     if (!value) return true;
     if (api_node_is(value, API_NUMBER)) { /* of a model with one coordinate */
@@ -153,7 +153,7 @@ static bool look_at_field(search *s, api_field field)
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
 /* A point, or the first of a batch of them. */
-static bool look_at_point(api_evaluation *e, const api_node *object, const char *key, const api_place *up)
+static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up)
 {
     const api_node *value                   = api_node_get(object, key);
     api_place       at                      = api_place_key(up, key);
@@ -162,36 +162,36 @@ static bool look_at_point(api_evaluation *e, const api_node *object, const char 
     if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
     api_node_numbers(value, 0, 3, p);
     if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
-    return add(e, &at, "more than 100 m from the link's frame: lengths are in metres");
+    return add(q, &at, "more than 100 m from the link's frame: lengths are in metres");
 }
 
-static bool look_at_points(api_evaluation *e, api_field field, const char *key)
+static bool look_at_points(api_query *q, api_field field, const char *key)
 {
-    const api_node *list = e->given[field];
+    const api_node *list = q->field[field];
     api_place       at   = api_place_key(NULL, api_field_names[field]);
-    if (api_node_is(list, API_OBJECT)) return look_at_point(e, list, key, &at);
+    if (api_node_is(list, API_OBJECT)) return look_at_point(q, list, key, &at);
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  item;
         api_place entry = api_place_index(&at, i);
-        if (api_node_item(list, i, &item) && !look_at_point(e, &item, key, &entry)) return false;
+        if (api_node_item(list, i, &item) && !look_at_point(q, &item, key, &entry)) return false;
     }
     return true;
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
 
-bool api_unit_warnings_find(api_evaluation *e)
+bool api_unit_warnings_find(api_query *q)
 {
-    search s = {.e = e};
+    search s = {.q = q};
     return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
-           look_at_points(e, API_PAYLOAD, "com") && look_at_points(e, API_WRENCHES, "point");
+           look_at_points(q, API_PAYLOAD, "com") && look_at_points(q, API_WRENCHES, "point");
 }
 
-void api_unit_warnings_emit(const api_evaluation *e, api_emit *to)
+void api_unit_warnings_emit(const api_query *q, api_emit *to)
 {
     api_emit_array(to);
-    for (size_t i = 0; i < e->warnings->n; i++) {
-        const warning *w     = &e->warnings->warning[i];
+    for (size_t i = 0; i < q->warnings->n; i++) {
+        const warning *w     = &q->warnings->warning[i];
         const char    *where = api_pointer_text(&w->where);
         api_emit_object(to);
         api_emit_string_member(to, "where", where ? where : "");

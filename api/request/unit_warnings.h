@@ -10,10 +10,10 @@
  * Continuous joints, and joints with several coordinates, may be anywhere. */
 #pragma once
 #include "api/wire/emit.h"
-#include "api/lanes/evaluation.h"
+#include "query.h"
 
 /* Finds them in q, control points, payloads and wrenches, when "joints" is read. False with a problem: no memory. */
-bool api_unit_warnings_find(api_evaluation *e);
+bool api_unit_warnings_find(api_query *q);
 
 /* [{"where", "code", "text"}...] */
-void api_unit_warnings_emit(const api_evaluation *e, api_emit *to);
+void api_unit_warnings_emit(const api_query *q, api_emit *to);

@@ -1,5 +1,5 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
-#include "api/lanes/failed_rows.h"
+#include "api/evaluate/evaluate.h"
 #include "api/request/operation.h"
 #include "api/wire/nodes/node_read.h"
 #include <stdlib.h>
@@ -35,28 +35,27 @@ static bool reply(api_call *call, api_buffer *body, size_t bound, api_problem *p
 
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
 {
-    api_pool       pool = {&call->share, &input->worker->scratch, problem, 0, 0};
-    api_evaluation e    = {
-           .call       = call,
-           .input      = input,
-           .problem    = problem,
-           .pool       = &pool,
-           .model      = call->model,
-           .operations = api_operations,
-           .scene      = {.model = call->model->dyn},
-           .rows       = 1,
-           .combined   = !call->operation,
-           .evaluating = -1,
+    api_pool   pool = {&call->share, &input->worker->scratch, problem, 0, 0};
+    api_buffer body = {0};
+    api_query  q    = {
+            .call       = call,
+            .input      = input,
+            .problem    = problem,
+            .pool       = &pool,
+            .model      = call->model,
+            .operations = api_operations,
+            .scene      = {.model = call->model->dyn},
+            .rows       = 1,
+            .combined   = !call->operation,
     };
     api_read_options how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
-    bool done = read && api_evaluate(&e, &request, &bound) && reply(call, &e.body, bound, problem);
-    api_buffer_free(&e.body);
-    api_failed_rows_close(e.failed_rows);
-    dyn_model_free(e.loaded);
+    bool done = read && api_evaluate(&q, &request, &body, &bound) && reply(call, &body, bound, problem);
+    api_buffer_free(&body);
+    dyn_model_free(q.loaded);
     api_pool_end(&pool);
     return done;
 }

@@ -206,11 +206,11 @@ static bool copy_state(api_adaptive *a, double t, api_problem *problem)
 /* Returns the slowest body whose joint has a friction that jumps at rest, if it is slower than SLOW; otherwise -1. */
 static int slowest_joint(const api_ode *ode)
 {
-    const dyn_model *m            = ode->e->scene.model;
+    const dyn_model *m            = ode->e->query->scene.model;
     const double    *qd           = ode->loops ? api_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
     double           slowest      = SLOW;
     int              slowest_body = -1;
-    for (size_t i = 0; i < m->n_bodies && ode->e->scene.terms & DYN_FRICTION; i++) {
+    for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
         if (!api_stiction_is_possible(b)) continue;
         double speed = fabs(b->ratio * qd[(size_t)b->v * ode->W]);
@@ -248,7 +248,7 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
                  ode->s->stiff ? "" : ", or \"stiff\": true");
     api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
              ode->s->tolerance, why, worst, advice);
-    if (ode->e->batched) problem->row = (long long)ode->row[0];
+    if (ode->e->query->batched) problem->row = (long long)ode->row[0];
     return false;
 }
 
@@ -289,7 +289,7 @@ bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, 
     if (anew && !restart(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
-        if (!api_deadline_check(a->ode->e->input->deadline, problem)) return false;
+        if (!api_deadline_check(a->ode->e->query->input->deadline, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
         if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->ode->fault, 0, sizeof a->ode->fault);
         if (!copy_state(a, t, problem)) return false;

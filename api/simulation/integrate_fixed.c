@@ -1,7 +1,7 @@
 /* integrate_fixed.c - integrates with fixed steps of the classical Runge-Kutta method (integrate.h):
  *
- *     k1 = f(t, y)                    k2 = f(t + h/2, y + h/2 k1)
- *     k3 = f(t + h/2, y + h/2 k2)     k4 = f(t + h, y + h k3)         y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
+ *     k1 = f(t, y) k2 = f(t + h/2, y + h/2 k1)
+ *     k3 = f(t + h/2, y + h/2 k2) k4 = f(t + h, y + h k3) y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
 #include "integrate.h"
 #include "ode_limits.h"
 #include <math.h>
@@ -44,7 +44,8 @@ bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem)
     size_t steps = (size_t)api_fixed_steps(ode->s, b - a);
     double h     = (b - a) / (double)steps;
     for (size_t i = 0; i < steps; i++) {
-        if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 && !api_deadline_check(ode->e->input->deadline, problem))
+        if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 &&
+            !api_deadline_check(ode->e->query->input->deadline, problem))
             return false;
         step(ode, a + (double)i * h, h);
         if (!api_ode_may_continue(ode)) return api_ode_check_all(ode, problem);

@@ -18,14 +18,15 @@
 /* Replaces the kernels of the tree by those of the model with loops. */
 static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
 {
-    ode->loops = api_loop_workspace_open(e->pool, e->model, ode->kernels, e->input->deadline, e->scene.n_wrenches, 0);
+    ode->loops = api_loop_workspace_open(e->query->pool, e->model, ode->kernels, e->query->input->deadline,
+                                         e->query->scene.n_wrenches, 0);
     if (!ode->loops) return false;
     ode->loop_kernels   = api_loop_kernels(ode->kernels);
     ode->kernels        = &ode->loop_kernels;
     ode->workspace      = ode->loops;
-    ode->closed_passive = api_take_zeroed(e->pool, e->model->loops->n_passive_q * ode->W, room);
-    ode->step_q         = api_take_zeroed(e->pool, e->model->nq * ode->W, room);
-    ode->closed_q       = api_take_zeroed(e->pool, e->model->nq * ode->W, room);
+    ode->closed_passive = api_take_zeroed(e->query->pool, e->model->loops->n_passive_q * ode->W, room);
+    ode->step_q         = api_take_zeroed(e->query->pool, e->model->nq * ode->W, room);
+    ode->closed_q       = api_take_zeroed(e->query->pool, e->model->nq * ode->W, room);
     return true;
 }
 
@@ -33,8 +34,9 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
 {
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room  = true;
-    *ode         = (api_ode){.e = e, .s = s, .controller_scene = e->scene, .wrench_scene = e->scene};
-    ode->kernels = !s->stiff && (s->tolerance > 0 || e->rows == 1) ? e->call->api->alone : e->call->api->kernels;
+    *ode         = (api_ode){.e = e, .s = s, .controller_scene = e->query->scene, .wrench_scene = e->query->scene};
+    ode->kernels = !s->stiff && (s->tolerance > 0 || e->query->rows == 1) ? e->query->call->api->alone
+                                                                          : e->query->call->api->kernels;
     ode->W       = (size_t)ode->kernels->lanes;
     ode->controller_scene.model      = e->model->dyn;
     ode->controller_scene.n_wrenches = 0;
@@ -44,16 +46,18 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     ode->entries =
         nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
-    if (!e->model->loops) ode->workspace = api_take(e->pool, ode->kernels->workspace_size(e->scene.model));
-    if (e->scene.n_wrenches > 0) ode->wrenches = api_take_zeroed(e->pool, 9 * e->scene.n_wrenches * ode->W, &room);
-    ode->y        = api_take_zeroed(e->pool, ode->entries * ode->W, &room);
-    ode->stage_y  = api_take_zeroed(e->pool, ode->entries * ode->W, &room);
-    ode->q        = api_take_zeroed(e->pool, nq * ode->W, &room);
-    ode->tau      = api_take_zeroed(e->pool, nv * ode->W, &room);
-    ode->effort   = api_take_zeroed(e->pool, nv * ode->W, &room);
-    ode->singular = api_take_zeroed(e->pool, ode->W, &room);
+    if (!e->model->loops)
+        ode->workspace = api_take(e->query->pool, ode->kernels->workspace_size(e->query->scene.model));
+    if (e->query->scene.n_wrenches > 0)
+        ode->wrenches = api_take_zeroed(e->query->pool, 9 * e->query->scene.n_wrenches * ode->W, &room);
+    ode->y        = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
+    ode->stage_y  = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
+    ode->q        = api_take_zeroed(e->query->pool, nq * ode->W, &room);
+    ode->tau      = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    ode->effort   = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    ode->singular = api_take_zeroed(e->query->pool, ode->W, &room);
     for (int i = 0; i < 4; i++)
-        ode->stage_rate[i] = api_take_zeroed(e->pool, ode->entries * ode->W, &room);
+        ode->stage_rate[i] = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
     if (s->contact) ode->contact = api_ode_contact_open(e, ode, s->contact);
     return room && api_ode_input_open(e, ode) && api_ode_limits_open(e, ode) && api_ode_prescribed_open(e, ode) &&
            ode->workspace && (ode->contact || !s->contact);
@@ -107,7 +111,7 @@ void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double
 static bool close_loops(api_ode *ode, double t, const double *q, const api_approach *from)
 {
     size_t live   = ode->s->stiff ? ode->W : ode->rows; /* with an implicit method every lane is a state of its own */
-    bool   closed = api_loop_close(ode->loops, &ode->e->scene, q, from, live);
+    bool   closed = api_loop_close(ode->loops, &ode->e->query->scene, q, from, live);
     for (size_t l = 0; !closed && l < ode->W; l++) {
         if (api_loop_status_of(ode->loops, l) == API_LOOPS_CLOSED || ode->fault[l].kind != API_FAULT_NONE) continue;
         api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
@@ -145,7 +149,7 @@ static void gather(const api_ode *ode, double *lanes, size_t entries, size_t sta
 /* Closes the loops of the initial states, along the path from the model's reference or from the request's guess. */
 static void start_loops(api_ode *ode)
 {
-    api_approach from = {.guess = ode->e->guess ? ode->closed_passive : NULL};
+    api_approach from = {.guess = ode->e->plan->guess ? ode->closed_passive : NULL};
     close_loops(ode, 0, ode->y, &from);
     store_closed(ode, ode->y);
 }
@@ -161,11 +165,12 @@ void api_ode_start(api_ode *ode, size_t first, size_t rows)
     if (ode->violation) memset(ode->violation, 0, ode->s->limits.n * W * sizeof *ode->violation);
     memset(ode->y, 0, ode->entries * W * sizeof *ode->y);
     for (size_t l = 0; l < W; l++) {
-        size_t row = ode->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
-        gather(ode, e->state[API_Q], nq, state, l, ode->y);
-        gather(ode, e->state[API_QD], nv, state, l, ode->y + nq * W);
-        if (ode->wrenches) gather(ode, e->wrenches, 9 * e->scene.n_wrenches, state, l, ode->wrenches);
-        if (ode->loops && e->guess) gather(ode, e->guess, e->model->loops->n_passive_q, state, l, ode->closed_passive);
+        size_t row = ode->row[l] = first + (l < rows ? l : rows - 1), state = row * e->query->samples;
+        gather(ode, e->plan->state[API_Q], nq, state, l, ode->y);
+        gather(ode, e->plan->state[API_QD], nv, state, l, ode->y + nq * W);
+        if (ode->wrenches) gather(ode, e->plan->wrenches, 9 * e->query->scene.n_wrenches, state, l, ode->wrenches);
+        if (ode->loops && e->plan->guess)
+            gather(ode, e->plan->guess, e->model->loops->n_passive_q, state, l, ode->closed_passive);
     }
     api_ode_prescribed_set(ode, 0, ode->y, W, W);
     if (ode->loops) start_loops(ode);
@@ -193,7 +198,7 @@ static void power(const api_ode *ode, const double *effort, const double *qd, do
  * joints. */
 static void subtract_damping(const api_ode *ode, const double *qd, double *to)
 {
-    const dyn_model *m = ode->e->scene.model;
+    const dyn_model *m = ode->e->query->scene.model;
     size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t l = 0; m->body[i].has_spring && l < W; l++) {
@@ -216,7 +221,7 @@ static void find_powers(api_ode *ode, const double *qd, double *to)
     if (ode->s->works & API_BIT(API_WORK_ACTUATORS)) power(ode, ode->tau, qd, 1, to);
     if (ode->s->works & API_BIT(API_WORK_FRICTION)) {
         dyn_bias io = {.q = ode->q, .qd = qd, .friction = ode->effort};
-        ode->kernels->bias(&ode->e->scene, ode->workspace, &io, 1);
+        ode->kernels->bias(&ode->e->query->scene, ode->workspace, &io, 1);
         if (ode->stiction) api_ode_stiction_apply_sides(ode, qd, ode->effort);
         power(ode, ode->effort, qd, -1, to + API_WORK_FRICTION * W);
         subtract_damping(ode, ode->loops ? api_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
@@ -304,7 +309,7 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     io.driven               = ode->driven;
     io.driven_qdd           = api_ode_prescribed_accelerations(ode);
     if (ode->stiction) io.tau = api_ode_stiction_efforts(ode, qd);
-    ode->kernels->forward_dynamics(&e->scene, ode->workspace, &io, 1);
+    ode->kernels->forward_dynamics(&e->query->scene, ode->workspace, &io, 1);
     note_singular(ode, y, t);
     api_ode_bounds_check_passive(ode, t);
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);
@@ -328,9 +333,9 @@ void api_ode_check_range(api_ode *ode, double t)
 
 bool api_ode_may_continue(const api_ode *ode)
 {
-    size_t l = 0, most = ode->e->failed_rows ? ode->rows : 1;
-    while (l < most &&
-           (ode->fault[l].kind != API_FAULT_NONE || api_failed_rows_has(ode->e, ode->row[l] * ode->e->samples)))
+    size_t l = 0, most = ode->e->plan->failed_rows ? ode->rows : 1;
+    while (l < most && (ode->fault[l].kind != API_FAULT_NONE ||
+                        api_failed_rows_has(ode->e->plan->failed_rows, ode->row[l] * ode->e->query->samples)))
         l++;
     return l < most;
 }
@@ -346,7 +351,7 @@ bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
 {
     const api_model *m = ode->e->model;
     if (ode->fault[l].kind == API_FAULT_NONE) return true;
-    if (!api_deadline_check(ode->e->input->deadline, problem))
+    if (!api_deadline_check(ode->e->query->input->deadline, problem))
         return false; /* the deadline may be why the loops stayed open */
     const api_fault *f = &ode->fault[l];
     if (f->kind == API_FAULT_PROBLEM)
@@ -361,6 +366,6 @@ bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
                  f->time, m->position_names[f->index], DYN_MAX_ANGLE);
     else
         api_ode_bounds_fail(ode, f, problem);
-    if (ode->e->batched) problem->row = (long long)ode->row[l];
+    if (ode->e->query->batched) problem->row = (long long)ode->row[l];
     return false;
 }

@@ -2,6 +2,7 @@
  * lanes, with y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); work]
  * (simulation.h). */
 #pragma once
+#include "api/lanes/evaluation.h"
 #include "api/loops/loop_kernels.h"
 #include "simulation.h"
 

@@ -48,8 +48,8 @@ static api_held_frame fixed_axes_of(const api_held_frame *held)
 
 static bool take_fixed(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
 {
-    c->fixed  = (api_contact){.n = contact->n, .frame = api_take(e->pool, contact->n * sizeof *c->fixed.frame)};
-    c->frames = api_take(e->pool, contact->n * sizeof *c->frames);
+    c->fixed  = (api_contact){.n = contact->n, .frame = api_take(e->query->pool, contact->n * sizeof *c->fixed.frame)};
+    c->frames = api_take(e->query->pool, contact->n * sizeof *c->frames);
     for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
         c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
         c->fixed.k += c->fixed.frame[i].n;
@@ -62,16 +62,16 @@ api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, con
 {
     size_t           nq = e->model->nq, nv = e->model->nv;
     bool             room = true;
-    api_ode_contact *c    = api_take(e->pool, sizeof *c);
+    api_ode_contact *c    = api_take(e->query->pool, sizeof *c);
     if (!c || !take_fixed(e, c, contact)) return NULL;
-    double *velocity = api_take_zeroed(e->pool, api_contact_entries(nv, contact) * ode->W, &room);
-    double *position = api_take_zeroed(e->pool, api_contact_entries(nv, &c->fixed) * ode->W, &room);
-    c->start_poses   = api_take_zeroed(e->pool, 7 * contact->n * ode->W, &room);
-    c->poses         = api_take_zeroed(e->pool, 7 * contact->n * ode->W, &room);
-    c->wrenches      = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * ode->W, &room);
-    c->q             = api_take_zeroed(e->pool, nq * ode->W, &room);
-    c->qd            = api_take_zeroed(e->pool, nv * ode->W, &room);
-    c->step          = api_take_zeroed(e->pool, nv * ode->W, &room);
+    double *velocity = api_take_zeroed(e->query->pool, api_contact_entries(nv, contact) * ode->W, &room);
+    double *position = api_take_zeroed(e->query->pool, api_contact_entries(nv, &c->fixed) * ode->W, &room);
+    c->start_poses   = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
+    c->poses         = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
+    c->wrenches      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    c->q             = api_take_zeroed(e->query->pool, nq * ode->W, &room);
+    c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (!room) return NULL;
     c->velocity        = api_contact_lay_out(contact, nv, ode->W, velocity);
     c->position        = api_contact_lay_out(&c->fixed, nv, ode->W, position);
@@ -95,7 +95,7 @@ static size_t count_distinct(const api_ode *ode)
 static void fill(const api_ode *ode, const api_contact_block *b, const double *q, const double *qd)
 {
     api_contact_states states = {
-        .kernels = ode->kernels, .scene = &ode->e->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+        .kernels = ode->kernels, .scene = &ode->e->query->scene, .workspace = ode->workspace, .q = q, .qd = qd};
     api_contact_evaluate(b, &states);
 }
 
@@ -105,7 +105,7 @@ static void find_poses(const api_ode *ode, const double *q, double *to)
     size_t                 n  = c->fixed.n;
     dyn_kinematics         io = {
                 .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
-    ode->kernels->kinematics(&ode->e->scene, ode->workspace, &io, 1);
+    ode->kernels->kinematics(&ode->e->query->scene, ode->workspace, &io, 1);
 }
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */

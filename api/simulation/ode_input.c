@@ -11,9 +11,9 @@ static bool open_contact(api_evaluation *e, api_ode *ode)
     const api_contact *contact = ode->s->contact;
     bool               room    = true;
     if (!contact || !ode->s->input.actuated) return true;
-    ode->controller_contact  = api_take(e->pool, sizeof *ode->controller_contact);
-    double *lanes            = api_take_zeroed(e->pool, api_contact_entries(e->model->nv, contact) * ode->W, &room);
-    ode->controller_wrenches = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    ode->controller_contact = api_take(e->query->pool, sizeof *ode->controller_contact);
+    double *lanes = api_take_zeroed(e->query->pool, api_contact_entries(e->model->nv, contact) * ode->W, &room);
+    ode->controller_wrenches = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
     if (!room || !ode->controller_contact) return false;
     *ode->controller_contact = api_contact_lay_out(contact, e->model->nv, ode->W, lanes);
     return true;
@@ -24,14 +24,14 @@ bool api_ode_input_open(api_evaluation *e, api_ode *ode)
     const api_actuator_input *d    = &ode->s->input;
     size_t                    nv   = e->model->nv;
     bool                      room = true;
-    ode->unclipped                 = api_take_zeroed(e->pool, nv * ode->W, &room);
+    ode->unclipped                 = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
-        ode->reference[r] = api_take_zeroed(e->pool, nv * ode->W, &room);
+        ode->reference[r] = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     for (int i = 0; d->controller && i < 2; i++)
-        ode->error[i] = api_take_zeroed(e->pool, nv * ode->W, &room);
+        ode->error[i] = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (d->controller)
         ode->controller_work =
-            api_take_zeroed(e->pool, api_controller_entries(d->controller, e->model->dyn) * ode->W, &room);
+            api_take_zeroed(e->query->pool, api_controller_entries(d->controller, e->model->dyn) * ode->W, &room);
     return room && (!d->controller || open_contact(e, ode));
 }
 
@@ -63,7 +63,7 @@ static api_controller_input controller_input(api_ode *ode, double t, const doubl
     return (api_controller_input){
         .kernels        = ode->kernels,
         .scene          = &ode->controller_scene,
-        .actual_scene   = &ode->e->scene,
+        .actual_scene   = &ode->e->query->scene,
         .wrenches       = ode->wrenches,
         .workspace      = ode->workspace,
         .nv             = nv,

@@ -6,7 +6,7 @@ bool api_ode_limits_open(api_evaluation *e, api_ode *ode)
 {
     size_t n = ode->s->limits.n;
     if (!ode->s->limits.violation || n == 0) return true;
-    ode->violation = api_take(e->pool, n * ode->W * sizeof *ode->violation);
+    ode->violation = api_take(e->query->pool, n * ode->W * sizeof *ode->violation);
     return ode->violation != NULL;
 }
 
@@ -23,7 +23,7 @@ static const double *tree_velocities(const api_ode *ode, const double *qd)
 {
     dyn_energy io = {.q = ode->q, .qd = qd};
     if (!ode->loops) return qd;
-    ode->kernels->energy(&ode->e->scene, ode->workspace, &io, 1);
+    ode->kernels->energy(&ode->e->query->scene, ode->workspace, &io, 1);
     return api_loop_tree_qd(ode->loops);
 }
 

@@ -15,13 +15,13 @@ bool api_ode_prescribed_open(api_evaluation *e, api_ode *ode)
     size_t                       nv   = e->model->nv;
     bool                         room = true;
     if (p->n == 0) return true;
-    ode->prescribed = api_take(e->pool, sizeof *ode->prescribed);
+    ode->prescribed = api_take(e->query->pool, sizeof *ode->prescribed);
     if (!ode->prescribed) return false;
     for (int r = 0; r < API_SIGNAL_ORDERS; r++)
-        ode->prescribed->motion[r] = api_take_zeroed(e->pool, p->n * ode->W, &room);
-    ode->prescribed->accelerations = api_take_zeroed(e->pool, nv * ode->W, &room);
-    ode->prescribed->efforts       = api_take_zeroed(e->pool, nv * ode->W, &room);
-    ode->prescribed->y             = api_take_zeroed(e->pool, ode->entries * ode->W, &room);
+        ode->prescribed->motion[r] = api_take_zeroed(e->query->pool, p->n * ode->W, &room);
+    ode->prescribed->accelerations = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    ode->prescribed->efforts       = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    ode->prescribed->y             = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
     if (!ode->driven) ode->driven = p->mask;
     return room;
 }
@@ -63,7 +63,7 @@ void api_ode_prescribed_efforts(api_ode *ode, const double *qd, const double *qd
     if (!ode->prescribed) return;
     double              *efforts = ode->prescribed->efforts;
     dyn_inverse_dynamics io      = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = efforts};
-    ode->kernels->inverse_dynamics(&ode->e->scene, ode->workspace, &io, 1);
+    ode->kernels->inverse_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
     if (ode->contact) api_ode_contact_subtract_efforts(ode, efforts);
     for (size_t k = 0; k < p->n; k++) {
         memcpy(ode->tau + p->v[k] * W, efforts + p->v[k] * W, W * sizeof *efforts);

@@ -9,39 +9,40 @@ static bool take_problem(api_evaluation *e, api_ode_stiction *s)
 {
     size_t n   = s->n;
     bool   all = true;
-    s->matrix  = api_take_zeroed(e->pool, n * n, &all);
-    s->vectors = api_take_zeroed(e->pool, 3 * n, &all);
-    s->index   = api_take(e->pool, n * sizeof *s->index);
+    s->matrix  = api_take_zeroed(e->query->pool, n * n, &all);
+    s->vectors = api_take_zeroed(e->query->pool, 3 * n, &all);
+    s->index   = api_take(e->query->pool, n * sizeof *s->index);
     s->problem = (api_stiction_problem){.A        = s->matrix,
                                         .b        = s->vectors,
                                         .positive = s->vectors + n,
                                         .negative = s->vectors + 2 * n,
-                                        .f        = api_take_zeroed(e->pool, n, &all),
-                                        .side     = api_take(e->pool, n * sizeof(int)),
-                                        .factor   = api_take_zeroed(e->pool, n * n, &all),
-                                        .solution = api_take_zeroed(e->pool, n, &all)};
+                                        .f        = api_take_zeroed(e->query->pool, n, &all),
+                                        .side     = api_take(e->query->pool, n * sizeof(int)),
+                                        .factor   = api_take_zeroed(e->query->pool, n * n, &all),
+                                        .solution = api_take_zeroed(e->query->pool, n, &all)};
     return all && s->index && s->problem.side;
 }
 
 bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 {
     size_t nv = e->model->nv;
-    if (ode->s->tolerance == 0 || e->model->loops || ode->s->contact || !(e->scene.terms & DYN_FRICTION)) return true;
-    api_ode_stiction *s = api_take(e->pool, sizeof *s);
+    if (ode->s->tolerance == 0 || e->model->loops || ode->s->contact || !(e->query->scene.terms & DYN_FRICTION))
+        return true;
+    api_ode_stiction *s = api_take(e->query->pool, sizeof *s);
     if (!s) return false;
-    *s                       = (api_ode_stiction){.joint = api_take(e->pool, nv * sizeof *s->joint)};
-    s->roots                 = api_take(e->pool, nv * sizeof *s->roots);
-    s->driven                = api_take(e->pool, nv * sizeof *s->driven);
-    api_stiction_joint *can  = api_take(e->pool, nv * sizeof *can);
+    *s                       = (api_ode_stiction){.joint = api_take(e->query->pool, nv * sizeof *s->joint)};
+    s->roots                 = api_take(e->query->pool, nv * sizeof *s->roots);
+    s->driven                = api_take(e->query->pool, nv * sizeof *s->driven);
+    api_stiction_joint *can  = api_take(e->query->pool, nv * sizeof *can);
     bool                room = true;
     if (!s->joint || !s->roots || !s->driven || !can) return false;
-    s->efforts = api_take_zeroed(e->pool, nv * ode->W, &room);
-    s->needed  = api_take_zeroed(e->pool, nv * ode->W, &room);
-    s->qdd     = api_take_zeroed(e->pool, nv * ode->W, &room);
+    s->efforts = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    s->needed  = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    s->qdd     = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (!room) return false;
     for (size_t v = 0; v < nv; v++)
         s->driven[v] = ode->s->prescribed.mask && ode->s->prescribed.mask[v];
-    size_t n = api_stiction_list_joints(e->scene.model, can);
+    size_t n = api_stiction_list_joints(e->query->scene.model, can);
     for (size_t k = 0; k < n; k++)
         if (!s->driven[can[k].v])
             s->joint[s->n++] =
@@ -98,7 +99,7 @@ void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, do
     dyn_inverse_dynamics    io = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = s->needed};
     memset(load, 0, s->n * W * sizeof *load);
     if (!api_ode_stiction_any_sticks(s)) return;
-    ode->kernels->inverse_dynamics(&ode->e->scene, ode->workspace, &io, 1);
+    ode->kernels->inverse_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
     for (size_t i = 0; i < ode->e->model->nv * W; i++)
         s->needed[i] = ode->tau[i] - s->needed[i];
     for (size_t k = 0; k < s->n; k++) {

@@ -23,48 +23,48 @@ enum {
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
 
-static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
 {
-    const api_simulation *s = selected->options = api_simulation_read(e, given);
+    const api_simulation *s = selected->options = api_simulation_read(q, given);
     if (!s) return false;
     api_set_extent(selected, API_HELD_FRAMES, s->contact ? s->contact->n : 0);
     if (s->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
-        return api_fail_output(e, selected, CONTACT_WRENCHES, given, at,
+        return api_fail_output(q, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are computed only with held frames: name them in held");
     return !(selected->outputs & ERRORS) || s->input.controller ||
-           api_fail_output(e, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
+           api_fail_output(q, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
                            given, at, "position_error and velocity_error need a controller with a reference");
 }
 
 /* The states at the samples are outputs, too. */
-static bool prepare(api_evaluation *e, api_selection *selected)
+static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_simulation *s = selected->options;
-    if (!api_simulation_prepare(e, s)) return false;
-    selected->result[Q]  = e->state[API_Q];
-    selected->result[QD] = e->state[API_QD];
+    if (!api_simulation_prepare(plan, s)) return false;
+    selected->result[Q]  = plan->state[API_Q];
+    selected->result[QD] = plan->state[API_QD];
     return true;
 }
 
 /* Takes the array of limit violations, if the output is requested. */
-static bool take_limits(api_evaluation *e, const api_selection *selected)
+static bool take_limits(api_plan *plan, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;
     api_joint_limits *limits = &s->limits;
-    size_t            n      = e->rows * limits->n;
+    size_t            n      = plan->query->rows * limits->n;
     if (!(selected->outputs & API_BIT(LIMITS))) return true;
-    limits->violation = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->violation);
+    limits->violation = api_take(plan->query->pool, (n > 0 ? n : 1) * sizeof *limits->violation);
     return limits->violation != NULL;
 }
 
-static bool begin(api_evaluation *e, const api_selection *selected)
+static bool begin(api_plan *plan, const api_selection *selected)
 {
     api_simulation *s = selected->options;
-    if (!take_limits(e, selected)) return false;
+    if (!take_limits(plan, selected)) return false;
     s->time             = selected->result[TIMES];
-    s->q                = e->state[API_Q];
-    s->qd               = e->state[API_QD];
+    s->q                = plan->state[API_Q];
+    s->qd               = plan->state[API_QD];
     s->qdd              = selected->result[QDD];
     s->tau              = selected->result[TAU];
     s->steps            = selected->result[STEPS];
@@ -76,7 +76,7 @@ static bool begin(api_evaluation *e, const api_selection *selected)
     s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
     if (s->prescribed.n > 0)
         s->works = API_BIT(API_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
-    return api_simulation_run(e, s);
+    return api_simulation_run(plan, s);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -87,14 +87,14 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .kinetic   = api_result_block(e, selected, KINETIC, block),
         .potential = api_result_block(e, selected, POTENTIAL, block),
     };
-    if (io.kinetic || io.potential) e->kernels->energy(&e->scene, e->workspace, &io, blocks);
+    if (io.kinetic || io.potential) e->kernels->energy(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
 
-static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
+static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const api_simulation *s = selected->options;
-    if (output == LIMITS) api_joint_limits_emit(e, &s->limits, to);
+    if (output == LIMITS) api_joint_limits_emit(plan, &s->limits, to);
 }
 
 const api_operation api_simulate = {

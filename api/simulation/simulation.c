@@ -10,59 +10,60 @@
 
 static const double least_tolerance = 1e-13, most_tolerance = 1e-2;
 
-static bool read_duration(const api_evaluation *e, const api_node *fields, api_simulation *s)
+static bool read_duration(const api_query *q, const api_node *fields, api_simulation *s)
 {
     api_place at = api_place_key(NULL, "duration");
-    if (!api_read_number(e, api_node_get(fields, "duration"), &at, &s->duration)) return false;
+    if (!api_read_number(q, api_node_get(fields, "duration"), &at, &s->duration)) return false;
     return (s->duration > 0 && isfinite(1 / s->duration)) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
                        API_NUMBER_TEXT(s->duration));
 }
 
-static bool read_step(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
+static bool read_step(const api_query *q, const api_node *value, const api_place *at, api_simulation *s)
 {
-    if (!api_read_number(e, value, at, &s->step)) return false;
+    if (!api_read_number(q, value, at, &s->step)) return false;
     return (s->step > 0 && s->step <= s->duration) ||
-           api_fail_at(e, at, API_BAD_VALUE,
+           api_fail_at(q->problem, at, API_BAD_VALUE,
                        "%s given, a time in s expected, greater than 0 and at most the duration, %s",
                        API_NUMBER_TEXT(s->step), API_NUMBER_TEXT(s->duration));
 }
 
-static bool read_tolerance(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
+static bool read_tolerance(const api_query *q, const api_node *value, const api_place *at, api_simulation *s)
 {
-    if (!api_read_number(e, value, at, &s->tolerance)) return false;
+    if (!api_read_number(q, value, at, &s->tolerance)) return false;
     return (s->tolerance >= least_tolerance && s->tolerance <= most_tolerance) ||
-           api_fail_at(e, at, API_BAD_VALUE, "%s given, a relative error from %g to %g expected",
+           api_fail_at(q->problem, at, API_BAD_VALUE, "%s given, a relative error from %g to %g expected",
                        API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
 }
 
 /* Reads "step", or "tolerance" and "stiff". */
-static bool read_method(const api_evaluation *e, const api_node *fields, api_simulation *s)
+static bool read_method(const api_query *q, const api_node *fields, api_simulation *s)
 {
     const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance"),
                    *stiff = api_node_get(fields, "stiff");
     api_place step_at = api_place_key(NULL, "step"), tolerance_at = api_place_key(NULL, "tolerance"),
               stiff_at = api_place_key(NULL, "stiff");
     if (step && tolerance)
-        return api_fail_at(e, &tolerance_at, API_BAD_VALUE, "tolerance given beside step: give one of them");
+        return api_fail_at(q->problem, &tolerance_at, API_BAD_VALUE, "tolerance given beside step: give one of them");
     if (!step && !tolerance)
-        return api_fail_at(e, &step_at, API_MISSING_FIELD,
+        return api_fail_at(q->problem, &step_at, API_MISSING_FIELD,
                            "a simulation needs a step of fixed length, or a tolerance that its steps keep");
-    if (!api_read_flag(e, stiff, &stiff_at, &s->stiff)) return false;
-    if (step && s->stiff) return api_fail_at(e, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
-    return step ? read_step(e, step, &step_at, s) : read_tolerance(e, tolerance, &tolerance_at, s);
+    if (!api_read_flag(q, stiff, &stiff_at, &s->stiff)) return false;
+    if (step && s->stiff)
+        return api_fail_at(q->problem, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
+    return step ? read_step(q, step, &step_at, s) : read_tolerance(q, tolerance, &tolerance_at, s);
 }
 
 /* --- intervals ---------------------------------------------------------------------------------------------------- */
 
 /* Checks that sample times do not decrease. */
-static bool check_order(const api_evaluation *e, const api_sampling *sampling)
+static bool check_order(const api_query *q, const api_sampling *sampling)
 {
     api_place at = api_place_key(NULL, "times");
     for (size_t n = 1; sampling->times && n < sampling->n; n++) {
         api_place entry_at = api_place_index(&at, n);
         if (sampling->times[n] < sampling->times[n - 1])
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s s given after %s s: sort the times",
+            return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s s given after %s s: sort the times",
                                API_NUMBER_TEXT(sampling->times[n]), API_NUMBER_TEXT(sampling->times[n - 1]));
     }
     return true;
@@ -95,14 +96,14 @@ static size_t find_breaks(const api_simulation *s, double last, double *breaks)
 }
 
 /* Merges samples and breaks into the boundaries. A break that differs from a sample by rounding moves to the sample. */
-static bool find_boundaries(api_evaluation *e, api_simulation *s)
+static bool find_boundaries(api_query *q, api_simulation *s)
 {
     double  last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
     double  close = 8 * DBL_EPSILON * s->duration;
     size_t  n = find_breaks(s, last, NULL), most = n + s->sampling.n + 1, k = 0;
-    double *breaks = api_take(e->pool, most * sizeof *breaks);
-    s->boundaries  = api_take(e->pool, most * sizeof *s->boundaries);
-    s->is_break    = api_take(e->pool, most * sizeof *s->is_break);
+    double *breaks = api_take(q->pool, most * sizeof *breaks);
+    s->boundaries  = api_take(q->pool, most * sizeof *s->boundaries);
+    s->is_break    = api_take(q->pool, most * sizeof *s->is_break);
     if (!breaks || !s->boundaries || !s->is_break) return false;
     find_breaks(s, last, breaks);
     qsort(breaks, n, sizeof *breaks, compare_times);
@@ -118,14 +119,14 @@ static bool find_boundaries(api_evaluation *e, api_simulation *s)
     return true;
 }
 
-static bool check_steps(const api_evaluation *e, const api_simulation *s)
+static bool check_steps(const api_query *q, const api_simulation *s)
 {
     double    steps = 0;
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->tolerance == 0 && i < s->n_boundaries; i++)
         steps += api_fixed_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
     return steps <= API_MAX_STEPS ||
-           api_fail_at(e, &at, API_TOO_MANY_STEPS,
+           api_fail_at(q->problem, &at, API_TOO_MANY_STEPS,
                        "%s steps of %s s are needed, the limit is %d: choose a longer step or "
                        "a shorter duration",
                        API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
@@ -133,32 +134,33 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
 
 /* --- public functions --------------------------------------------------------------------------------------------- */
 
-api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
+api_simulation *api_simulation_read(api_query *q, const api_node *fields)
 {
-    api_simulation *s = api_take(e->pool, sizeof *s);
+    api_simulation *s = api_take(q->pool, sizeof *s);
     if (!s) return NULL;
     *s = (api_simulation){.duration = 0};
-    if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
-        !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
-        !api_prescribed_read(e, fields, s->duration, &s->prescribed) ||
-        !api_actuator_input_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
-        !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
-        !api_joint_limits_list(e, &s->input, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
-        !find_boundaries(e, s) || !check_steps(e, s))
+    if (!read_duration(q, fields, s) || !read_method(q, fields, s) ||
+        !api_sampling_read(q, fields, s->duration, "a simulation", &s->sampling) || !check_order(q, &s->sampling) ||
+        !api_prescribed_read(q, fields, s->duration, &s->prescribed) ||
+        !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
+        !api_wrench_signals_read(q, s->duration, s->duration, &s->wrenches) ||
+        !api_joint_limits_list(q, &s->input, &s->limits) || !api_contact_read(q, fields, NULL, &s->contact) ||
+        !find_boundaries(q, s) || !check_steps(q, s))
         return NULL;
-    e->samples = s->sampling.n;
+    q->samples = s->sampling.n;
     return s;
 }
 
-bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
+bool api_simulation_prepare(api_plan *plan, api_simulation *s)
 {
-    size_t entries = e->model->nv;
-    if (!e->state[API_QD]) {
-        e->state[API_QD] = api_take_lanes(e, entries);
-        if (!e->state[API_QD]) return false;
-        memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
+    size_t entries = plan->query->model->nv;
+    if (!plan->state[API_QD]) {
+        plan->state[API_QD] = api_take_lanes(plan, entries);
+        if (!plan->state[API_QD]) return false;
+        memset(plan->state[API_QD], 0, plan->blocks * plan->lanes * entries * sizeof(double));
     }
-    if (e->model->loops && !(e->passive = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
-    return api_actuator_input_load(e, &s->input) && api_wrench_signals_load(e, &s->wrenches) &&
-           api_prescribed_load(e, &s->prescribed);
+    if (plan->query->model->loops && !(plan->passive = api_take_lanes(plan, plan->query->model->loops->n_passive_q)))
+        return false;
+    return api_actuator_input_load(plan->query, &s->input) && api_wrench_signals_load(plan->query, &s->wrenches) &&
+           api_prescribed_load(plan, &s->prescribed);
 }

@@ -10,6 +10,7 @@
  * that jumps cost no accuracy. Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and normalized after
  * every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006, IV.4). */
 #pragma once
+#include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
 #include "api/control/actuator_input.h"
 #include "api/control/joint_limits.h"
@@ -40,10 +41,10 @@ typedef struct api_simulation {
 } api_simulation;
 
 /* Reads and checks the fields, and sets e->samples. Returns NULL with a problem. */
-api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields);
+api_simulation *api_simulation_read(api_query *q, const api_node *fields);
 
 /* Loads the numbers of the signals, after all fields are read. Returns false with a problem. */
-bool api_simulation_prepare(api_evaluation *e, api_simulation *simulation);
+bool api_simulation_prepare(api_plan *plan, api_simulation *simulation);
 
 /* Integrates all rows and fills the lanes. Returns false with a problem. */
-bool api_simulation_run(api_evaluation *e, const api_simulation *simulation);
+bool api_simulation_run(api_plan *plan, const api_simulation *simulation);

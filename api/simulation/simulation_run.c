@@ -11,7 +11,7 @@
 typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
-    api_ode              *odes; /* [slots] */
+    api_ode              *odes; /* [slots]*/
 } run;
 
 /* Simulations side by side in lanes: one, if steps are adaptive. */
@@ -26,7 +26,7 @@ static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 static void scatter(const api_ode *ode, const double *from, size_t entries, size_t l, size_t state, double *lanes)
 {
     const api_evaluation *e = ode->e;
-    size_t                W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
+    size_t                W = e->lanes, end = state + 1 == api_states(e->query) ? e->plan->blocks * W : state + 1;
     for (; lanes && state < end; state++) {
         double *to = api_state_lane(e, lanes, entries, state);
         for (size_t i = 0; i < entries; i++)
@@ -62,11 +62,11 @@ static void put_sample(api_ode *ode, size_t n, double time)
     api_ode_limits_compare(ode, time, ode->y + nq * W);
     make_quaternions_positive(ode);
     for (size_t l = 0; l < ode->rows; l++) {
-        size_t state   = ode->row[l] * e->samples + n;
+        size_t state   = ode->row[l] * e->query->samples + n;
         figures[l]     = time;
         figures[W + l] = (double)ode->steps;
         scatter(ode, ode->q, nq, l, state, s->q);
-        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->passive);
+        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->plan->passive);
         scatter(ode, ode->y + nq * W, nv, l, state, s->qd);
         scatter(ode, ode->stage_rate[0] + nq * W, nv, l, state, s->qdd);
         scatter(ode, ode->tau, nv, l, state, s->tau);
@@ -121,13 +121,13 @@ static void clear_samples(api_ode *ode, size_t l)
     size_t                nq = e->model->nq, nv = e->model->nv, W = ode->W;
     memset(ode->stage_y, 0, ode->entries * W * sizeof *ode->stage_y);
     for (size_t i = 0; i < nq; i++)
-        ode->q[i * W + l] = api_failed_rows_home(e)[i];
+        ode->q[i * W + l] = api_failed_rows_home(e->plan->failed_rows)[i];
     for (size_t i = 0; ode->loops && i < e->model->loops->n_passive_q; i++)
-        ode->closed_passive[i * W + l] = api_failed_rows_guess(e)[i];
-    for (size_t n = 0; n < e->samples; n++) {
-        size_t state = ode->row[l] * e->samples + n;
+        ode->closed_passive[i * W + l] = api_failed_rows_guess(e->plan->failed_rows)[i];
+    for (size_t n = 0; n < e->query->samples; n++) {
+        size_t state = ode->row[l] * e->query->samples + n;
         scatter(ode, ode->q, nq, l, state, s->q);
-        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->passive);
+        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->plan->passive);
         scatter(ode, ode->stage_y, nv, l, state, s->qd);
     }
 }
@@ -146,15 +146,17 @@ static bool record_failures(api_ode *ode, bool done, const api_problem *found, a
 {
     if (!done && !is_of_row(found, problem)) return false;
     for (size_t l = 0; l < ode->rows; l++) {
-        api_problem own = *found;
-        bool failed = api_failed_rows_has(ode->e, ode->row[l] * ode->e->samples); /* it failed before the simulation */
+        api_problem own    = *found;
+        bool        failed = api_failed_rows_has(ode->e->plan->failed_rows,
+                                                 ode->row[l] * ode->e->query->samples); /* it failed before the simulation */
         if (failed) clear_samples(ode, l);
         if (failed) continue;
         if (done || ode->rows > 1) api_problem_clear(&own);
         if (own.code == API_NO_PROBLEM && api_ode_check_lane(ode, l, &own)) continue;
         if (!is_of_row(&own, problem)) return false;
         clear_samples(ode, l);
-        if (!api_failed_rows_add(ode->e, -1, ode->row[l] * ode->e->samples, &own)) return false;
+        if (!api_failed_rows_add(ode->e->plan->failed_rows, -1, ode->row[l] * ode->e->query->samples, &own, problem))
+            return false;
     }
     return true;
 }
@@ -165,24 +167,28 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     api_ode    *ode = &r->odes[slot];
     api_problem found;
     api_problem_clear(&found);
-    api_problem *reported = r->e->failed_rows ? &found : problem;
-    size_t       width = side_by_side(r->e, r->s), first = task * width, left = r->e->rows - first;
+    api_problem *reported = r->e->plan->failed_rows ? &found : problem;
+    size_t       width = side_by_side(r->e, r->s), first = task * width, left = r->e->query->rows - first;
     api_ode_start(ode, first, left < width ? left : width);
     if (ode->stiction) api_stiction_events_start(ode);
     bool begins = api_ode_may_continue(ode),
          done   = begins ? integrate_all(ode, reported) : api_ode_check_all(ode, reported);
     api_ode_limits_store(ode);
-    return r->e->failed_rows ? record_failures(ode, done, &found, problem) : done;
+    return r->e->plan->failed_rows ? record_failures(ode, done, &found, problem) : done;
 }
 
-bool api_simulation_run(api_evaluation *e, const api_simulation *s)
+bool api_simulation_run(api_plan *plan, const api_simulation *s)
 {
-    size_t width = side_by_side(e, s), tasks = (e->rows + width - 1) / width, slots = api_parallel_slots(e, tasks);
-    run    r = {.e = e, .s = s, .odes = api_take(e->pool, slots * sizeof *r.odes)};
+    const api_query *q        = plan->query;
+    api_evaluation   e        = api_evaluation_of(plan);
+    api_parallel     parallel = api_query_parallel(q);
+    size_t           width = side_by_side(&e, s), tasks = (q->rows + width - 1) / width;
+    size_t           slots = api_parallel_slots(&parallel, tasks);
+    run              r     = {.e = &e, .s = s, .odes = api_take(q->pool, slots * sizeof *r.odes)};
     if (!r.odes) return false;
     for (size_t i = 0; i < slots; i++)
-        if (!api_ode_open(e, s, &r.odes[i]) ||
-            (s->tolerance > 0 && !api_pool_claim(e->pool, api_adaptive_bytes(&r.odes[i]))))
+        if (!api_ode_open(&e, s, &r.odes[i]) ||
+            (s->tolerance > 0 && !api_pool_claim(q->pool, api_adaptive_bytes(&r.odes[i]))))
             return false;
-    return api_run_parallel(e, slots, tasks, simulate, &r);
+    return api_run_parallel(&parallel, slots, tasks, simulate, &r);
 }

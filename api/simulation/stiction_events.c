@@ -43,7 +43,7 @@ static void accelerate(api_ode *ode, const double *qd)
                                .driven_qdd = api_ode_prescribed_accelerations(ode),
                                .qdd        = ode->stiction->qdd,
                                .singular   = ode->singular};
-    ode->kernels->forward_dynamics(&ode->e->scene, ode->workspace, &io, 1);
+    ode->kernels->forward_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
 }
 
 /* Sets up the problem (api/contact/stiction.h) of the joints listed in `index`. Accelerations are affine in the

@@ -1,66 +1,65 @@
-/* parallel.c - see parallel.h. */
+/* parallel.c - run independent tasks on several threads: see parallel.h. */
 #include "parallel.h"
 
-typedef struct seat {
-    size_t       failed; /* the part, or NONE */
+typedef struct slot {
+    size_t       failed; /* the task that failed, or NONE */
     uint64_t     worked; /* ns */
     api_problem *problem;
     api_problem  own;
-} seat;
+} slot;
 
-typedef struct run {
-    api_parallel_task  *work;
+typedef struct job {
+    api_parallel_task  *run;
     void               *arg;
-    size_t              parts;
+    size_t              tasks;
     const api_deadline *deadline;
     atomic_size_t       next;
-    atomic_size_t       failed; /* the first part that has; those before it are begun */
-    seat               *seats;
-} run;
+    atomic_size_t       failed; /* the first task that failed; all tasks before it have been started */
+    slot               *slots;
+} job;
 
 static const size_t NONE = SIZE_MAX;
 
-static bool do_part(run *r, size_t place, size_t part)
+static bool run_task(job *j, size_t place, size_t task)
 {
-    seat    *s     = &r->seats[place];
+    slot    *s     = &j->slots[place];
     uint64_t began = api_now();
-    bool     done  = api_deadline_check(r->deadline, s->problem) && r->work(r->arg, place, part, s->problem);
+    bool     done  = api_deadline_check(j->deadline, s->problem) && j->run(j->arg, place, task, s->problem);
     s->worked += api_now() - began;
     return done;
 }
 
-static void note_failed(run *r, size_t part)
+static void note_failed(job *j, size_t task)
 {
-    size_t first = atomic_load(&r->failed);
-    while (part < first && !atomic_compare_exchange_weak(&r->failed, &first, part))
+    size_t first = atomic_load(&j->failed);
+    while (task < first && !atomic_compare_exchange_weak(&j->failed, &first, task))
         ;
 }
 
-/* Parts are begun in order, so that whoever finds a failed part before its own has nothing more to do, and nobody fails
- * twice. */
-static bool do_next(void *argument, size_t place)
+/* Runs the next task of the slot; false when the slot is done. Tasks start in order: behind a task that failed none has
+ * to start, and a slot fails at most once. */
+static bool run_next(void *argument, size_t place)
 {
-    run   *r    = argument;
-    size_t part = atomic_fetch_add(&r->next, 1);
-    if (part >= r->parts || part > atomic_load(&r->failed)) return false;
-    if (do_part(r, place, part)) return true;
-    r->seats[place].failed = part;
-    note_failed(r, part);
+    job   *j    = argument;
+    size_t task = atomic_fetch_add(&j->next, 1);
+    if (task >= j->tasks || task > atomic_load(&j->failed)) return false;
+    if (run_task(j, place, task)) return true;
+    j->slots[place].failed = task;
+    note_failed(j, task);
     return false;
 }
 
-size_t api_parallel_slots(const api_evaluation *e, size_t parts)
+size_t api_parallel_slots(const api_parallel *p, size_t tasks)
 {
-    const api_helpers *helpers = e->input->worker->helpers;
-    size_t             most    = helpers ? helpers->most_slots : 1;
-    return parts < most ? (parts > 0 ? parts : 1) : most;
+    size_t most = p->helpers ? p->helpers->most_slots : 1;
+    return tasks < most ? (tasks > 0 ? tasks : 1) : most;
 }
 
-/* The worker's own seat tells the evaluation's problem. */
-static void set_seats(run *r, size_t seats, api_problem *problem)
+/* Slot 0, the worker's own, writes into the pool's problem. */
+static void set_slots(job *j, size_t slots, api_problem *problem)
 {
-    for (size_t i = 0; i < seats; i++) {
-        seat *s    = &r->seats[i];
+    for (size_t i = 0; i < slots; i++) {
+        slot *s    = &j->slots[i];
         s->failed  = NONE;
         s->worked  = 0;
         s->problem = i == 0 ? problem : &s->own;
@@ -68,37 +67,36 @@ static void set_seats(run *r, size_t seats, api_problem *problem)
     }
 }
 
-/* What is done side by side, and not waiting for the last helper, is what the request costs. */
-static void run_with_helpers(run *r, size_t seats, const api_helpers *helpers, api_call *call)
+/* The request costs the time of its tasks, not the time that the worker waits for the last helper. */
+static void run_with_helpers(job *j, size_t slots, const api_parallel *p)
 {
     uint64_t began = api_now(), worked = 0;
-    helpers->run(helpers->arg, seats, do_next, r);
-    for (size_t i = 0; i < seats; i++)
-        worked += r->seats[i].worked;
-    call->helped += (int64_t)(worked - (api_now() - began));
+    p->helpers->run(p->helpers->arg, slots, run_next, j);
+    for (size_t i = 0; i < slots; i++)
+        worked += j->slots[i].worked;
+    *p->helped += (int64_t)(worked - (api_now() - began));
 }
 
-static bool do_alone(const api_evaluation *e, size_t parts, api_parallel_task *work, void *arg)
+static bool run_alone(const api_parallel *p, size_t tasks, api_parallel_task *run, void *arg)
 {
-    for (size_t part = 0; part < parts; part++)
-        if ((parts > 1 && !api_deadline_check(e->input->deadline, e->problem)) || !work(arg, 0, part, e->problem))
-            return false;
+    api_problem *problem = p->pool->problem;
+    for (size_t task = 0; task < tasks; task++)
+        if ((tasks > 1 && !api_deadline_check(p->deadline, problem)) || !run(arg, 0, task, problem)) return false;
     return true;
 }
 
-bool api_run_parallel(api_evaluation *e, size_t seats, size_t parts, api_parallel_task *work, void *arg)
+bool api_run_parallel(const api_parallel *p, size_t slots, size_t tasks, api_parallel_task *run, void *arg)
 {
-    const api_helpers *helpers = e->input->worker->helpers;
-    if (seats == 1) return do_alone(e, parts, work, arg);
-    run r   = {.work = work, .arg = arg, .parts = parts, .deadline = e->input->deadline};
-    r.seats = api_take(e->pool, seats * sizeof *r.seats);
-    if (!r.seats) return false;
-    atomic_init(&r.next, 0);
-    atomic_init(&r.failed, NONE);
-    set_seats(&r, seats, e->problem);
-    run_with_helpers(&r, seats, helpers, e->call);
-    size_t failed = atomic_load(&r.failed);
-    for (size_t i = 1; i < seats && failed != NONE; i++)
-        if (r.seats[i].failed == failed) *e->problem = r.seats[i].own;
+    if (slots == 1) return run_alone(p, tasks, run, arg);
+    job j   = {.run = run, .arg = arg, .tasks = tasks, .deadline = p->deadline};
+    j.slots = api_take(p->pool, slots * sizeof *j.slots);
+    if (!j.slots) return false;
+    atomic_init(&j.next, 0);
+    atomic_init(&j.failed, NONE);
+    set_slots(&j, slots, p->pool->problem);
+    run_with_helpers(&j, slots, p);
+    size_t failed = atomic_load(&j.failed);
+    for (size_t i = 1; i < slots && failed != NONE; i++)
+        if (j.slots[i].failed == failed) *p->pool->problem = j.slots[i].own;
     return failed == NONE;
 }

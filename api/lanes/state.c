@@ -1,0 +1,127 @@
+/* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau and weights. */
+#include "api/load/document/geometry.h"
+#include "api/model/coordinates.h"
+#include "failed_rows.h"
+#include "api/request/fields.h"
+#include "batch.h"
+#include "api/wire/number.h"
+#include <math.h>
+#include <string.h>
+
+static bool check_angles(const api_evaluation *e, const api_vector *v, const double *q, size_t stride,
+                         const api_place *row)
+{
+    const dyn_bound *beyond = api_find_angle_beyond_limit(e->model, q, stride);
+    if (!beyond) return true;
+    char      text[API_ANGLE_TEXT];
+    api_place at = api_vector_entry(v, row, beyond->entry);
+    api_angle_write(beyond, q[beyond->entry * stride], text);
+    return api_fail_at(e->problem, &at, API_ANGLE_TOO_LARGE, "%.64s is %s; angles are limited to %g rad",
+                       v->names[beyond->entry], text, beyond->most);
+}
+
+bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,
+                          size_t lanes, const api_place *row)
+{
+    double norm = 1;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        if (api_quaternion_normalise(quaternion + lane, stride, &norm)) continue;
+        if (!row) return false;
+        api_place at = api_vector_entry(v, row, first);
+        return api_fail_at(
+            e->problem, &at, API_BAD_QUATERNION,
+            "the quaternion [x, y, z, w] that begins here has the norm %.9g, which differs from 1 by more than %g",
+            norm, API_QUATERNION_TOLERANCE);
+    }
+    return true;
+}
+
+/* Angles have bounds (api_model): only to say which is beyond is one looked at here. */
+static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
+                            const api_place *row)
+{
+    const dyn_model *m = e->model->dyn;
+    if (row && !check_angles(e, v, q, stride, row)) return false;
+    if (m->n_quaternions == 0) return true;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *body  = &m->body[i];
+        int             place = api_first_position(e->model, body);
+        if (place < 0) continue;
+        double *own        = q + (size_t)place * stride;
+        int     quaternion = api_quaternion_offset(body);
+        if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
+                                                     own + (size_t)quaternion * stride, stride, lanes, row))
+            return false;
+    }
+    return true;
+}
+
+/* Zero leaves an equation out. */
+static bool check_weights(const api_evaluation *e, const api_vector *v, double *weights, size_t stride, size_t lanes,
+                          const api_place *row)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        bool good = true;
+        for (size_t lane = 0; lane < lanes; lane++)
+            good &= weights[k * stride + lane] >= 0;
+        if (good) continue;
+        if (!row) return false;
+        api_place at = api_vector_entry(v, row, k);
+        return api_fail_at(e->problem, &at, API_BAD_VALUE, "the weight %s is negative",
+                           API_NUMBER_TEXT(weights[k * stride]));
+    }
+    return true;
+}
+
+/* Entry k of a vector that is 0 where it is found: of qdd that of a free coordinate, of tau that of a driven one. */
+static bool check_zeros(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
+                        const api_place *row, bool driven, const char *text)
+{
+    const bool *of = e->query->driven;
+    for (size_t k = 0; of && k < v->n; k++)
+        for (size_t lane = 0; lane < lanes && of[k] == driven; lane++) {
+            if (values[k * stride + lane] == 0) continue;
+            if (!row) return false;
+            api_place at = api_vector_entry(v, row, k);
+            return api_fail_at(e->problem, &at, API_BAD_VALUE, "%.64s is %s is found, and %s given instead of 0",
+                               v->names[k], text, API_NUMBER_TEXT(values[k * stride + lane]));
+        }
+    return true;
+}
+
+static bool check_free_qdd(const api_evaluation *e, const api_vector *v, double *qdd, size_t stride, size_t lanes,
+                           const api_place *row)
+{
+    return check_zeros(e, v, qdd, stride, lanes, row, false, "free: its acceleration");
+}
+
+static bool check_free_tau(const api_evaluation *e, const api_vector *v, double *tau, size_t stride, size_t lanes,
+                           const api_place *row)
+{
+    return check_zeros(e, v, tau, stride, lanes, row, true, "not free: its effort");
+}
+
+static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const api_vector *, double *, size_t, size_t,
+                                                const api_place *) = {
+    [API_Q] = check_positions, [API_QDD] = check_free_qdd, [API_TAU] = check_free_tau, [API_WEIGHTS] = check_weights};
+
+bool api_fill_state(api_plan *plan)
+{
+    const api_model *m = plan->query->model;
+    for (int f = 0; f < API_STATE_FIELDS; f++) {
+        if (!plan->query->field[f]) continue;
+        api_vector v = {
+            .value = plan->query->field[f], .n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
+        v.at       = api_place_key(NULL, api_field_names[f]);
+        v.names    = f == API_Q ? m->position_names : m->velocity_names;
+        v.order    = plan->query->order;
+        v.stride   = v.n;
+        v.check    = check_of[f];
+        v.n_bounds = f == API_Q ? m->n_angles : 0;
+        v.bounds   = m->angles;
+        v.neutral  = f == API_Q ? api_failed_rows_home(plan->failed_rows) : NULL;
+        v.lanes = plan->state[f] = api_take_lanes(plan, v.n);
+        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+    }
+    return true;
+}

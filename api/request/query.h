@@ -1,0 +1,137 @@
+/* query.h - the decoded request for an operation: the first of the stages
+ *
+ *     query (here)  ->  plan (api/lanes/plan.h)  ->  evaluation (api/lanes/evaluation.h)  ->  answer (api/answer)
+ *
+ * Each stage has a const pointer to the one before. A query holds what the fields of the request say, except the
+ * numbers of its states, wrenches and guess: those are read into lanes, as the plan lays them out.
+ *
+ * All memory is the request's pool, which is released when the request ends. */
+#pragma once
+#include "api/http/call.h"
+#include "api/memory/pool.h"
+#include "api/wire/json.h"
+#include "api/wire/nodes/node.h"
+#include "api/wire/pointer.h"
+#include "api/work/parallel.h"
+
+enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
+
+/* The fields of requests: constant and name. Which of them a request may contain follows from the operations that it
+ * selects: see `needs` and `takes` of api_operation. */
+
+/* Numbers of every state. */
+#define API_STATE_FIELD_LIST(X)                                                                                        \
+    X(API_Q, "q")                                                                                                      \
+    X(API_QD, "qd")                                                                                                    \
+    X(API_QDD, "qdd")                                                                                                  \
+    X(API_QDDD, "qddd")                                                                                                \
+    X(API_TAU, "tau")                                                                                                  \
+    X(API_WEIGHTS, "weights") /* of the rows of identify */
+
+/* Other fields that the operations of an evaluate request share. */
+#define API_SHARED_FIELD_LIST(X)                                                                                       \
+    X(API_GRAVITY, "gravity")                                                                                          \
+    X(API_PAYLOAD, "payload")                                                                                          \
+    X(API_WRENCHES, "wrenches")                                                                                        \
+    X(API_FRICTION, "friction")                                                                                        \
+    X(API_JOINTS, "joints")                                                                                            \
+    X(API_GUESS, "guess")                                                                                              \
+    X(API_PLATFORM, "platform")                                                                                        \
+    X(API_ON_ERROR, "on_error") /* every request may contain it */
+
+/* Options: an evaluate request has them in the object of the operation. */
+#define API_OPTION_FIELD_LIST(X)                                                                                       \
+    X(API_OUTPUTS, "outputs")                                                                                          \
+    X(API_FRAMES, "frames")                                                                                            \
+    X(API_FRAME, "frame")                                                                                              \
+    X(API_REFERENCE, "reference")                                                                                      \
+    X(API_AXES, "axes")                                                                                                \
+    X(API_DAMPING, "damping")                                                                                          \
+    X(API_CONSISTENT, "consistent")                                                                                    \
+    X(API_ROTOR, "rotor")                                                                                              \
+    X(API_DEGREE, "degree")                                                                                            \
+    X(API_DURATION, "duration")                                                                                        \
+    X(API_CONTROL_POINTS, "control_points")                                                                            \
+    X(API_KNOTS, "knots")                                                                                              \
+    X(API_SAMPLES, "samples")                                                                                          \
+    X(API_TIMES, "times")                                                                                              \
+    X(API_DENSE, "dense")                                                                                              \
+    X(API_STEP, "step")                                                                                                \
+    X(API_TOLERANCE, "tolerance")                                                                                      \
+    X(API_STIFF, "stiff")                                                                                              \
+    X(API_INPUT, "input")                                                                                              \
+    X(API_FEET_FIELD, "feet")                                                                                          \
+    X(API_PLANE, "plane")                                                                                              \
+    X(API_FREE, "free")                                                                                                \
+    X(API_HELD_FIELD, "held")                                                                                          \
+    X(API_RESTITUTION, "restitution")                                                                                  \
+    X(API_FRICTION_AT_REST, "friction_at_rest")                                                                        \
+    X(API_PRESCRIBED, "prescribed")
+
+#define API_FIELD_CONSTANT(constant, name) constant,
+
+typedef enum api_field {
+    API_STATE_FIELD_LIST(API_FIELD_CONSTANT) API_STATE_FIELDS,
+    API_LAST_STATE_FIELD = API_STATE_FIELDS - 1,
+    API_SHARED_FIELD_LIST(API_FIELD_CONSTANT) API_SHARED_FIELDS,
+    API_LAST_SHARED_FIELD = API_SHARED_FIELDS - 1,
+    API_OPTION_FIELD_LIST(API_FIELD_CONSTANT) API_FIELD_COUNT
+} api_field;
+
+extern const char *const api_field_names[API_FIELD_COUNT];
+
+/* A set of fields, or of outputs. */
+typedef uint64_t api_set;
+#define API_BIT(member) ((api_set)1 << (member))
+
+typedef struct api_selection     api_selection; /* operation.h */
+typedef struct api_platform      api_platform;  /* platform.h */
+typedef struct api_unit_warnings api_unit_warnings;
+
+typedef struct api_query {
+    api_call                          *call;
+    const api_input                   *input;
+    api_problem                       *problem; /* of the request */
+    api_pool                          *pool;    /* memory until the end of the request */
+    const api_model                   *model;
+    const struct api_operation *const *operations; /* all that a request may select; ends with NULL */
+    bool                               combined;   /* `evaluate`: the answer is keyed by operation */
+    size_t                             n_selected;
+    api_selection                     *selected; /* [n_selected] operations, in the order of the request */
+    const api_node                    *field[API_FIELD_COUNT]; /* the values of fields; NULL: absent */
+    api_set                            present;                /* the fields that are not absent */
+    dyn_scene                          scene; /* the model, with the payload once that is read; gravity; wrench sites */
+    dyn_model                         *loaded;    /* the model with the payload, owned; NULL: no payload */
+    size_t                             rows;      /* of every batch; 1 without any */
+    bool                               batched;   /* true if a field is a batch */
+    const char                        *rows_from; /* pointer of the field that set `rows`, for messages; NULL: none */
+    size_t             samples;  /* states of every row, one more axis of the answer; 0: a row is a state */
+    const int         *order;    /* [nv] "joints": entry i of a row is coordinate order[i]; NULL: i */
+    bool              *driven;   /* [nv] coordinates that are not "free"; NULL: no "free" */
+    api_platform      *platform; /* given instead of q, qd and qdd; NULL: none */
+    api_unit_warnings *warnings; /* NULL: none */
+} api_query;
+
+/* The number of states: rows, or the samples of all rows. */
+static inline size_t api_states(const api_query *q)
+{
+    return q->samples > 0 ? q->rows * q->samples : q->rows;
+}
+
+/* The threads that may work on the request, and what they charge their time to. */
+static inline api_parallel api_query_parallel(const api_query *q)
+{
+    return (api_parallel){q->input->worker->helpers, q->input->deadline, q->pool, &q->call->helped};
+}
+
+/* --- decoding: each function reads its fields of the query; false with q->problem -----------------------------------
+ */
+
+bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: fields and options, too */
+bool api_check_guess(api_query *q);                                /* guess_fields.c: "guess" is for loops */
+bool api_decode_joints(api_query *q);                              /* state_fields.c */
+bool api_decode_surroundings(api_query *q);                        /* fields.c: gravity and friction */
+bool api_measure_state(api_query *q);                              /* state_fields.c: the rows of the state's fields */
+bool api_measure_guess(api_query *q);                              /* guess_fields.c: those of guess and platform */
+bool api_measure_wrenches(api_query *q); /* wrench_fields.c: those of wrenches, and their sites */
+bool api_decode_payload(api_query *q);   /* payload.c */
