@@ -1,5 +1,4 @@
-/* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays
- * (answer_slots.h). */
+/* answer.c - measure the answer, and write all of it except the numbers of its arrays (answer_slots.h). */
 #include "api/lanes/failed_rows.h"
 #include "api/loops/loop_state.h"
 #include "answer.h"
@@ -10,12 +9,12 @@
 #include "api/model/loops.h"
 #include <string.h>
 
-/* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
+/* An answer that is written, or only measured: for `states` states, before there are lanes. */
 typedef struct writer {
     api_answer *answer;
     api_emit    out;
     size_t      states;
-    size_t      arrays;    /* so far */
+    size_t      arrays;    /* that have been written */
     int         operation; /* index in query->selected of the operation being written; -1: an array of all operations */
     bool        lists;     /* the arrays are listed in answer->arrays; nothing is written */
 } writer;
@@ -66,7 +65,8 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
     return true;
 }
 
-/* Ends an object. A long one's head in CBOR is known now, and what is in it moves, with gaps from `first` on. */
+/* Ends an object. In CBOR the head of a long object grows now: its members move, and so do the slots from `first` on.
+ */
 static void end_object(writer *w, size_t first)
 {
     size_t length = api_emit_length(&w->out);
@@ -80,7 +80,8 @@ static size_t slots_so_far(const writer *w)
     return w->out.buffer ? w->answer->n_slots : 0;
 }
 
-/* Entry of a state that stands at `place` of its row-major array, whose `turned` axes are in the request's order. */
+/* The entry in the lanes of the number at `place` of a row-major array. Its `turned` axes are in the request's order.
+ */
 static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t place)
 {
     size_t entry = 0, stride = 1;
@@ -93,7 +94,7 @@ static size_t entry_at(const api_lanes *a, const bool *turned, const int *order,
     return entry;
 }
 
-/* Where the request has an order of its own, and there are numbers to be put in it. */
+/* Sets a->order if the request has "joints" and the array has an axis of coordinates. False with a problem. */
 static bool set_order(writer *w, api_lanes *a, const bool *turned)
 {
     bool   any = false;
@@ -113,7 +114,8 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
 
 /* --- what the answer is made of --------------------------------------------------------------------------------- */
 
-/* {"<frame>": {"position": ..., "orientation": ...}, ...}; the lanes hold all positions, then all orientations. */
+/* Emits {"<frame>": {"position": ..., "orientation": ...}, ...}. The lanes have all positions first, then all
+ * orientations. */
 static bool emit_poses(writer *w, const api_selection *selected, const double *lanes)
 {
     const api_plan *plan         = w->answer->plan;
@@ -139,7 +141,7 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
     return true;
 }
 
-/* The parts of `full` under their names, one after the other in the lanes. */
+/* Emits the parts of `full` under their names. Their lanes follow each other. */
 static bool emit_full(writer *w, const double *lanes)
 {
     const api_plan     *plan = w->answer->plan;
@@ -185,7 +187,7 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
 
-/* What a platform takes of the actuated coordinates, before all else. */
+/* Emits q, qd and qdd of the actuated coordinates that follow from a platform: the first members of the answer. */
 static bool emit_reached(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -208,7 +210,7 @@ static bool emit_outputs(writer *w, const api_selection *selected)
     return true;
 }
 
-/* Every operation of several has an object of its own. */
+/* Emits the answer of evaluate: an object for each operation. */
 static bool emit_operations(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -223,7 +225,7 @@ static bool emit_operations(writer *w)
     return true;
 }
 
-/* The errors of rows come last. api_answer_close puts them in place of the empty array that is written here. */
+/* The errors of rows are the last member: api_answer_close replaces the empty array that is written here. */
 static bool emit_answer(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -252,11 +254,11 @@ static size_t measure(api_answer *answer, size_t states)
     emit_answer(&w);
     answer->n_arrays = w.arrays;
     bool slack       = answer->plan->failed_rows &&
-                 answer->plan->query->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
+                 answer->plan->query->call->media == API_MEDIA_JSON; /* null is longer than an empty array */
     return api_emit_length(&w.out) + (slack ? answer->plan->query->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
 }
 
-/* Most states, of less than were given, whose answer is within the limit. */
+/* The largest number of states, below that of the request, whose answer is within the limit. */
 static size_t states_that_fit(api_answer *answer, size_t limit)
 {
     size_t fit = 0, too_many = api_states(answer->plan->query);
@@ -297,7 +299,7 @@ bool api_answer_list(api_answer *answer)
 bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
 {
     if (!api_claim(&answer->plan->query->call->share, bytes, answer->plan->query->problem))
-        return false; /* stays claimed until the call ends */
+        return false; /* until the call ends */
     api_buffer_init(answer->body, bytes);
     if (!api_buffer_room(answer->body, bytes))
         return api_fail(answer->plan->query->problem, API_MEMORY_FULL, NULL,
@@ -323,7 +325,7 @@ static bool make_room(api_answer *answer, size_t more, size_t *bytes)
     return true;
 }
 
-/* The body ends with the empty array of errors and, in JSON, a brace: the errors replace them. */
+/* The body ends with an empty array of errors and, in JSON, a brace: the errors and a brace replace them. */
 bool api_answer_close(api_answer *answer, size_t *bytes)
 {
     bool     json = answer->plan->query->call->media == API_MEDIA_JSON;
@@ -343,7 +345,7 @@ bool api_answer_close(api_answer *answer, size_t *bytes)
 
 /* --- numbers that are not finite --------------------------------------------------------------------------------- */
 
-/* States [first, first + states) of one array. */
+/* Marks the states in [first, first + states) of one array that have a number which is not finite. */
 static bool check_array(const api_evaluation *e, const api_answer_array *array, size_t first, size_t states)
 {
     api_lanes   a = api_answer_array_lanes(e, array);

@@ -1,4 +1,4 @@
-/* answer_slots.c - see answer_slots.h. */
+/* answer_slots.c - reserve, fill and close the slots of arrays in the answer: see answer_slots.h. */
 #include "answer_slots.h"
 #include <stdio.h>
 #include <string.h>
@@ -26,10 +26,10 @@ bool api_answer_slot_leave(api_answer *answer, const api_answer_array *array)
     const api_query *q     = answer->plan->query;
     api_media        media = q->call->media;
     api_answer_slot *s     = &answer->slots[answer->n_slots++];
-    *s                     = (api_answer_slot){
-                            .array = *array, .place = answer->body->length, .room = api_answer_slot_room(media, &array->a)};
-    s->chunk_room = api_emit_lanes_room(media, &array->a, API_CHUNK);
-    s->length     = api_take(q->pool, answer->n_lengths * sizeof *s->length);
+    *s                     = (api_answer_slot){.array = *array, .place = answer->body->length};
+    s->room                = api_answer_slot_room(media, &array->a);
+    s->chunk_room          = api_emit_lanes_room(media, &array->a, API_CHUNK);
+    s->length              = api_take(q->pool, answer->n_lengths * sizeof *s->length);
     if (!s->length) return false;
     memset(s->length, 0, answer->n_lengths * sizeof *s->length);
     if (api_buffer_room(answer->body, s->room)) answer->body->length += s->room;
@@ -49,7 +49,7 @@ bool api_fail_outgrown(api_problem *problem)
     return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
 }
 
-/* "tau[3]": the entry of one state's array at that place of it. */
+/* Writes the indices of the number at `place` of one state's array: "[3]". */
 static void name_entry(const api_lanes *a, size_t place, char *text, size_t size)
 {
     size_t count = 1, n = 0;

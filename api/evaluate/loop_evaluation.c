@@ -1,4 +1,4 @@
-/* loop_evaluation.c - see loop_evaluation.h. */
+/* loop_evaluation.c - close the loops of states and along motions: see loop_evaluation.h. */
 #include "loop_evaluation.h"
 #include "api/loops/loop_kernels.h"
 #include "api/lanes/failed_rows.h"
@@ -10,8 +10,8 @@
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */
 
-/* Entries of an output before it is projected. Derivatives of joint wrenches come from those by q, qd and qdd of the
- * tree, and one more. */
+/* Entries of an output in terms of the tree's coordinates, before the projection to the actuated ones. Derivatives of
+ * joint wrenches need those by q, qd and qdd of the tree, and one more array. */
 static size_t tree_entries(const api_evaluation *e, const api_selection *selected, size_t output)
 {
     const api_output *o       = &selected->operation->outputs[output];
@@ -22,7 +22,7 @@ static size_t tree_entries(const api_evaluation *e, const api_selection *selecte
     return entries;
 }
 
-/* What the tree's kernels write before it is projected. */
+/* Entries a state of the results of the tree's kernels that one operation needs before their projection. */
 static size_t extra_of(const api_evaluation *e, const api_selection *selected)
 {
     const api_model *m   = e->model;
@@ -82,7 +82,7 @@ static bool check_state(const api_evaluation *e, const api_loop_workspace *c, si
 /* Fails the states of a block whose loops are not closed. */
 static bool check_block(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t live)
 {
-    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the search was given up */
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
     for (size_t lane = 0; lane < live; lane++)
         if (!check_state(e, c, block, lane)) return false;
     return true;
@@ -102,7 +102,7 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
 
-/* What a slot needs to follow one motion after the other, in one lane. */
+/* Memory of a slot, which follows one motion after the other in one lane. */
 typedef struct follower {
     api_loop_workspace *closed;
     double             *q, *from, *passive;
@@ -114,20 +114,20 @@ typedef struct following {
     follower             *slot;
 } following;
 
-/* From one sample to the next. */
+/* The part of a motion between two samples. */
 typedef struct segment {
     const api_loop_curve *curve;
-    size_t                row, sample; /* the one it ends at */
+    size_t                row, sample; /* where the segment ends */
 } segment;
 
 static void go_along(const void *arg, size_t lane, double s, double *q)
 {
-    (void)lane; /* there is one */
+    (void)lane; /* one lane */
     const segment *g = arg;
     g->curve->go(g->curve->arg, g->row, g->sample, s, q);
 }
 
-/* The last state fills its block. */
+/* Puts the passive coordinates of a state; the last state also fills the rest of its block. */
 static void put_passive(const api_evaluation *e, size_t state, const double *passive)
 {
     size_t n   = e->model->loops->n_passive_q,
@@ -151,7 +151,7 @@ static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, co
     api_problem found, told;
     api_problem_clear(&found);
     api_problem_clear(&told);
-    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* it was given up */
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
     api_loop_fail(c, 0, NULL, -1, &found);
     if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);
@@ -160,7 +160,7 @@ static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, co
     return api_fail_found(e, API_CONTROL_POINTS, state, &told);
 }
 
-/* Whether a sample of the motion cannot be evaluated. */
+/* True if a sample of the motion has failed. */
 static bool has_failed(const api_evaluation *e, size_t row)
 {
     bool failed = false;
@@ -169,14 +169,15 @@ static bool has_failed(const api_evaluation *e, size_t row)
     return failed;
 }
 
-/* Puts the samples from `first` on of a failed motion at the reference. They are evaluated, but not shown. */
+/* Puts the samples from `first` on of a failed motion at the reference. They are evaluated, but the answer has null. */
 static void put_home(const api_evaluation *e, size_t row, size_t first)
 {
     for (size_t n = first; n < e->query->samples; n++)
         put_passive(e, row * e->query->samples + n, api_failed_rows_guess(e->plan->failed_rows));
 }
 
-/* The first sample is a row; the motion goes on from each to the next. */
+/* Finds the passive coordinates of all samples of a motion: of the first as of any state, then from each sample to the
+ * next. */
 static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
 {
     const following    *f = arg;
@@ -211,7 +212,7 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
     return true;
 }
 
-/* Memory of one slot. False with a problem. */
+/* Takes the memory of one slot. False with a problem. */
 static bool open_follower(const api_query *q, follower *slot)
 {
     size_t nq     = q->model->nq;

@@ -1,4 +1,4 @@
-/* batch.c - see batch.h. */
+/* batch.c - read and check vectors of a request, into lanes: see batch.h. */
 #include "batch.h"
 #include "api/request/rows.h"
 #include "api/request/fields.h"
@@ -26,7 +26,7 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_p
                        v->count, e->model->name);
 }
 
-/* A row of n packed numbers, as nearly all are; false: it is something else. */
+/* Copies a row of n packed numbers, the usual case. False if the row is anything else. */
 static bool copy_row(const api_vector *v, const api_node *row, double *values)
 {
     size_t extent[API_PACKED_RANK];
@@ -58,7 +58,7 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
     return given == v->n || fail_count(e, v, at, given);
 }
 
-/* A name among those given that is no coordinate's. */
+/* False with a problem if a name in the object is not a coordinate. */
 static bool check_names(const api_evaluation *e, const api_vector *v)
 {
     for (size_t member = 0; member < api_node_size(v->value); member++) {
@@ -73,7 +73,7 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
     return true;
 }
 
-/* The named form: each name once, in any order, none unknown. */
+/* Reads an object of numbers by coordinate: every name, in any order. */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
     if (e->query->batched)
@@ -83,7 +83,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     for (size_t k = 0; k < v->n; k++) {
         const api_node *entry = api_node_get(v->value, v->names[k]);
         api_place       at    = api_place_key(&v->at, v->names[k]);
-        if (!entry) /* a name that is wrong says more than one that is missing for it */
+        if (!entry) /* an unknown name explains the missing one */
             return check_names(e, v) &&
                    api_fail_at(e->problem, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
         if (!api_node_is(entry, API_NUMBER))
@@ -101,7 +101,8 @@ static double *block_of(const api_evaluation *e, const api_vector *v, size_t blo
     return api_block(e, v->lanes, v->stride, block) + v->first * e->lanes;
 }
 
-/* One state. Bounds are looked at together: only to say what is wrong is a number looked at by itself. */
+/* Checks one state. The bounds of all numbers are checked by one kernel call; the vector's own check then names the bad
+ * number. */
 static bool check_one(const api_evaluation *e, const api_vector *v, double *values)
 {
     if (!v->check) return true;
@@ -128,7 +129,7 @@ bool api_batch_check_one(const api_evaluation *e, const api_vector *v, double *v
     return api_failed_rows_add_all(e->plan->failed_rows, &found, e->problem);
 }
 
-/* One state: an array, an object, or of a model with one coordinate a number. */
+/* Reads one state: an array, an object, or for a model with one coordinate a number. */
 static bool read_state(const api_evaluation *e, const api_vector *v, double *values)
 {
     if (api_node_is(v->value, API_OBJECT) && v->names) return read_named(e, v, values);
@@ -159,7 +160,7 @@ static bool fail_number(const api_evaluation *e, const api_place *row, size_t i)
     return api_fail_at(e->problem, &at, API_NON_FINITE, "the number is not finite");
 }
 
-/* False with a problem when a state, in its lane, is bad. */
+/* Checks one state in its lane, at the place `row` of the request. False with a problem. */
 static bool check_state(const api_evaluation *e, const api_vector *v, double *lane, const api_place *row)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -167,7 +168,8 @@ static bool check_state(const api_evaluation *e, const api_vector *v, double *la
     return !v->check || v->check(e, v, lane, e->lanes, 1, row);
 }
 
-/* A motion's row is read for each of its samples: the first of them among these blocks is recorded. */
+/* Records the problem of a bad state. A row of motions is read once for each sample: only the first sample in these
+ * blocks is recorded. */
 static bool drop_state(const api_evaluation *e, size_t state, size_t first, const api_problem *found)
 {
     if (state >= api_states(e->query) || (e->query->samples > 0 && state > first && state % e->query->samples > 0))
@@ -197,7 +199,7 @@ static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin
     return true;
 }
 
-/* Looks at the states of blocks one after the other, which are not all good, and fails at the first. */
+/* Fails with the problem of the first bad state of these blocks. The result is false. */
 static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
     for (size_t state = begin * e->lanes; state < end * e->lanes; state++) {
@@ -211,7 +213,7 @@ static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begi
     return false;
 }
 
-/* Whole blocks that can be read where their rows stand in the body. */
+/* The number of blocks from `begin` on whose rows can be read in place, as doubles of the body. */
 static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
     size_t whole = e->query->rows / e->lanes;
@@ -219,7 +221,7 @@ static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size
     return end < whole ? end - begin : begin < whole ? whole - begin : 0;
 }
 
-/* Packed rows of the right length; `rows` has room for those of a block. */
+/* Reads blocks of packed rows of n numbers; `rows` has room for the rows of a block. False with a problem. */
 static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *rows)
 {
     size_t W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);
@@ -241,7 +243,7 @@ static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t beg
     return e->plan->failed_rows ? drop_rows(e, v, begin, end, rows) : fail_check(e, v, begin, end);
 }
 
-/* A batch of which not every row is n numbers: goes through the rows up to the first that is wrong. */
+/* Fails with the problem of the first bad row of a batch in which not every row is n numbers. The result is false. */
 static bool fail_rows(const api_evaluation *e, const api_vector *v, double *values)
 {
     api_node numbers;

@@ -1,4 +1,4 @@
-/* guess.c - reads "guess", the passive coordinates that select an assembly of the loops. */
+/* guess.c - read "guess" into lanes: the passive coordinates that select an assembly mode of the loops. */
 #include "batch.h"
 #include "api/model/loops.h"
 #include "api/request/fields.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
+/* Sine and cosine are accurate up to DYN_MAX_ANGLE. */
 static bool check_range(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                         const api_place *row)
 {
@@ -26,7 +26,7 @@ static bool check_range(const api_evaluation *e, const api_vector *v, const doub
     return true;
 }
 
-/* Which of the passive coordinates is that of the tree; n_passive_q: none. */
+/* The index among the passive coordinates of coordinate q of the tree; n_passive_q if it is not passive. */
 static size_t passive_place(const api_loops *l, int q)
 {
     size_t k = 0;
@@ -50,7 +50,8 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     return true;
 }
 
-/* Reads the passive coordinates of one state by name; those not named are the reference's. */
+/* Reads the passive coordinates of one state by name. Coordinates that are not named have the values of the reference.
+ */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
     const api_loops *l = e->model->loops;
@@ -69,7 +70,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     return api_batch_check_one(e, v, values);
 }
 
-/* The same for all states. */
+/* Reads them and copies them to all states. */
 static bool spread_named(api_plan *plan, const api_vector *v)
 {
     double        *values = api_take(plan->query->pool, v->n * sizeof *values);

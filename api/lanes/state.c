@@ -36,7 +36,7 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
     return true;
 }
 
-/* Angles have bounds (api_model): only to say which is beyond is one looked at here. */
+/* Checks positions. Bounds of angles are checked by the caller; here the bad angle is named. */
 static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
                             const api_place *row)
 {
@@ -56,7 +56,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     return true;
 }
 
-/* Zero leaves an equation out. */
+/* Checks weights: zero leaves the equation of a torque out, a negative weight is a problem. */
 static bool check_weights(const api_evaluation *e, const api_vector *v, double *weights, size_t stride, size_t lanes,
                           const api_place *row)
 {
@@ -73,7 +73,7 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
     return true;
 }
 
-/* Entry k of a vector that is 0 where it is found: of qdd that of a free coordinate, of tau that of a driven one. */
+/* Checks that entries are 0 where the evaluation finds them: qdd of free coordinates, tau of driven ones. */
 static bool check_zeros(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                         const api_place *row, bool driven, const char *text)
 {

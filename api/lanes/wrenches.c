@@ -3,7 +3,7 @@
 #include "api/request/wrench_fields.h"
 #include <string.h>
 
-/* Lanes for n vectors of every wrench, of which the absent ones are zero. */
+/* Takes lanes for n vectors of every wrench, zeroed. NULL with a problem. */
 static double *take_vectors(api_plan *plan, size_t n)
 {
     size_t  entries = 3 * n * plan->query->scene.n_wrenches;
@@ -12,7 +12,7 @@ static double *take_vectors(api_plan *plan, size_t n)
     return lanes;
 }
 
-/* Reads n vectors of wrench `index` into `lanes`, which hold as many of each wrench. */
+/* Reads n vectors of wrench `index` into `lanes`, which have n vectors of each wrench. False with a problem. */
 static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place *up, size_t index,
                          const char *const *names, size_t n, double *lanes)
 {
@@ -28,7 +28,7 @@ static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place
     return true;
 }
 
-/* Places are kept as long as what is read there may be wrong. */
+/* The places are in the pool: batches that are read window by window still point to them. */
 bool api_fill_wrenches(api_plan *plan)
 {
     const api_node *list  = plan->query->field[API_WRENCHES];

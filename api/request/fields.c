@@ -1,4 +1,4 @@
-/* fields.c - the fields of a request: their names, small values, and what surrounds the robot. */
+/* fields.c - read small values of a request, and the fields gravity and friction: see fields.h. */
 #include "fields.h"
 #include <stdarg.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* frame_fields.c - see frame_fields.h. */
+/* frame_fields.c - read the axes and the reference of a frame: see frame_fields.h. */
 #include "frame_fields.h"
 #include <string.h>
 

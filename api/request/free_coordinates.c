@@ -1,4 +1,4 @@
-/* free_coordinates.c - see free_coordinates.h. */
+/* free_coordinates.c - read "free": see free_coordinates.h. */
 #include "free_coordinates.h"
 #include "fields.h"
 #include "api/wire/number.h"

@@ -1,8 +1,7 @@
-/* operation.h - what can be asked about a model: one constant per operation, all in one
- * table (api/operations/table.c).
+/* operation.h - describe an operation on a model by one constant; api/operations/table.c lists all of them.
  *
- * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
- * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
+ * The constant says which fields the operation takes and which outputs it has. Reading the request, laying the states
+ * out in lanes, and measuring and writing the answer follow from that. The operation's own code calls a kernel. */
 #pragma once
 #include "api/wire/emit.h"
 #include "api/wire/names.h"
@@ -61,41 +60,40 @@ typedef struct api_output {
 } api_output;
 
 typedef struct api_operation {
-    const char *name;                     /* as in the URL */
-    api_set     needs, takes;             /* fields; `takes` beside what it needs */
-    api_set     needs_options;            /* of `takes`, the options without which there is no answer */
+    const char *name;                     /* in the URL */
+    api_set     needs, takes;             /* fields that a request must have, and other fields that it may have */
+    api_set     needs_options;            /* options, of `takes`, that a request must have */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
-    bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
-    bool        wrench_signals;           /* its options read force and torque of wrenches that are signals */
+    bool        wrench_rates;             /* wrenches may have force_rate and torque_rate */
+    bool        wrench_signals;           /* force and torque of wrenches may be signals, which the options read */
     api_set     tree_outputs;             /* not for models with loops */
-    bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
-    bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
-    bool        regresses;                /* asks for regressors, which are no outputs of their own */
-    double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
-                                           * dynamics costs 1 per body */
-    double least_seconds;                 /* that it may take whatever a glance at the request says */
-    /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
+    bool        alone;      /* cannot be part of `evaluate`: its rows differ from those of other operations */
+    bool        one_by_one; /* evaluates a block at a time, to need fewer scratch lanes */
+    bool        regresses;  /* calls the regressor kernel, whose results are not outputs */
+    double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
+                                        * dynamics costs 1 per body */
+    double least_seconds;              /* lower bound of the estimated time, s */
+    /* Reads the options except "outputs", whose names have been checked. False with a problem. NULL: no options. */
     bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
-    /* When all fields are read: the last look at the request. It may set lanes in selected->result. NULL: nothing to
-     * do.
-     */
+    /* Called when all fields are in lanes; may set lanes in selected->result. False with a problem. NULL: nothing to
+     * do. */
     bool (*prepare)(api_plan *plan, api_selection *selected);
-    /* Entries a state of scratch lanes; NULL: none. */
+    /* Entries a state of the scratch lanes. NULL: none. */
     size_t (*spare)(const api_model *model, const api_selection *selected);
-    /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
+    /* Seconds to find what is kept with the model from then on, for outputs that are not default. NULL: nothing. */
     double (*once)(const api_model *model);
     /* The name of frame `i` of an output of extent API_SELECTED_FRAMES. NULL: there is no such output. */
     const char *(*frame_name)(const api_model *model, const api_selection *selected, size_t i);
-    /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
-     * measure the answer: with the same names and as many numbers. NULL: there is none. */
+    /* Emits an output of extent API_STRUCTURED, once for all states. The function is also called before anything is
+     * evaluated, to measure the answer: with the same names and as many numbers. NULL: no such output. */
     void (*emit)(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);
-    /* Before the first block, when all results have their lanes: what states have to do with each other. False with a
-     * problem. NULL: nothing. */
+    /* Called before the first block, when all results have their lanes: computes what one state needs from others.
+     * False with a problem. NULL: nothing. */
     bool (*begin)(api_plan *plan, const api_selection *selected);
     /* Evaluates blocks [block, block + blocks) into selected->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
-    /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
-     * thread. False with e->problem. NULL: every state has its own. */
+    /* Called after the last block, for operations with one result for all states. Their states are evaluated in order,
+     * by one thread. False with e->problem. NULL: every state has its own result. */
     bool (*finish)(const api_evaluation *e, const api_selection *selected);
 } api_operation;
 
@@ -118,7 +116,8 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
 
 /* Numbers of one state in an extent or in a whole output. */
 size_t api_extent(const api_model *model, const api_selection *selected, int extent);
-/* Fails e->problem with API_BAD_VALUE where `given`, the options at `up`, name that output. */
+/* Fails with API_BAD_VALUE at the entry of "outputs", in the options `given` at the place `up`, that names the output.
+ */
 bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text) __attribute__((cold));
 

@@ -1,9 +1,9 @@
-/* payload.c - "payload": rigid bodies fixed to links or frames for the time of a request. */
+/* payload.c - read "payload", rigid bodies fixed to links or frames, and add them to the model for this request. */
 #include "fields.h"
 #include "api/load/document/inertia.h"
 
 static const char *const fields[]        = {"link", "mass", "com", "inertia", NULL};
-static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* the core's order */
+static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* in the order of dyn_inertia */
 
 static bool read_number(const api_query *q, const api_node *object, const char *key, const api_place *up,
                         double *number)

@@ -1,4 +1,4 @@
-/* platform.c - see platform.h. */
+/* platform.c - read and check "platform", except its numbers: see platform.h. */
 #include "platform.h"
 #include "fields.h"
 #include "rows.h"
@@ -27,7 +27,8 @@ static bool check(const api_query *q, const api_node *given, const api_place *at
     return true;
 }
 
-/* Velocity and acceleration are for who takes qd and qdd, and finds no part of it. */
+/* Checks that an operation takes qd, or qdd, for which the velocity, or acceleration, of a platform is given; and that
+ * no part of qdd is to be found. */
 static bool check_taken(const api_query *q, size_t part, const api_place *at)
 {
     api_field field = part == API_PLATFORM_VELOCITY ? API_QD : API_QDD;
@@ -41,7 +42,7 @@ static bool check_taken(const api_query *q, size_t part, const api_place *at)
                        api_platform_part_names[part], api_field_names[field], q->selected[0].operation->name);
 }
 
-/* Who cannot do without qd or qdd needs what stands for them. */
+/* Checks that operations which need qd or qdd have the velocity or acceleration of the platform. */
 static bool check_needed(const api_query *q, const api_place *at)
 {
     static const size_t part_of[] = {[API_QD] = API_PLATFORM_VELOCITY, [API_QDD] = API_PLATFORM_ACCELERATION};

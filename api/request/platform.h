@@ -1,11 +1,11 @@
-/* platform.h - "platform" of a request for a model with loops, in place of q, qd and qdd: a frame, where it is, and how
- * it moves.
+/* platform.h - "platform" of a request for a model with loops, given instead of q, qd and qdd: the pose of a frame and
+ * its motion.
  *
  *     {"frame", "position": [3], "orientation": [4]?, "velocity": [6]?, "acceleration": [6]?}
  *
- * All in world axes, rates those of the frame's origin and angular ones, as kinematics has them. Without orientation
- * the frame may turn as it will, and rates are the origin's 3. The answer begins with the q, qd and qdd that were
- * found. */
+ * All vectors are in world axes. Rates are those of the frame's origin and the angular ones, as in the operation
+ * kinematics. Without orientation the orientation of the frame is free, and rates have the 3 entries of the origin. The
+ * answer begins with the q, qd and qdd that were found. */
 #pragma once
 #include "query.h"
 
@@ -26,8 +26,8 @@ struct api_platform {
     bool      given[API_PLATFORM_PARTS];
 };
 
-/* Reads all but the numbers into e->platform, which stays NULL when there is none. False with a problem. */
+/* Reads everything but the numbers into q->platform, which stays NULL without a platform. False with a problem. */
 bool api_platform_measure(api_query *q);
 
-/* Whether the answer begins with this field of the state. */
+/* True if this field of the state follows from the platform; the answer then begins with it. */
 bool api_platform_gives(const api_query *q, api_field field);

@@ -1,4 +1,4 @@
-/* points.c - see points.h. */
+/* points.c - read the points of a curve: see points.h. */
 #include "points.h"
 #include "rows.h"
 
@@ -79,7 +79,7 @@ double *api_points_read(const api_query *q, const api_points *p)
         api_node row = *p->value, point;
         if (!api_deadline_check(q->input->deadline, q->problem)) return NULL;
         if (p->batch) api_node_item(p->value, b, &row);
-        if (api_node_is(&row, API_NUMBER)) { /* a single one, of a single number */
+        if (api_node_is(&row, API_NUMBER)) { /* a single point, of a single number */
             *to = api_node_number(&row);
             break;
         }

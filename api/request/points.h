@@ -3,32 +3,32 @@
 #pragma once
 #include "fields.h"
 
-/* What a table has to be; the texts are for messages. */
+/* The expected form of the points; the texts are for messages. */
 typedef struct api_points_form {
-    const char *name;  /* of its rows: "control points" */
-    size_t      least; /* of them; 0: one that stands alone */
+    const char *name;  /* of the points: "control points" */
+    size_t      least; /* least number of points; 0: a single point without an axis of points */
     const char *why;   /* " for degree 3", or "" */
     size_t      width; /* numbers of a point; 0: nv numbers, one for each joint in the order of the request */
 } api_points_form;
 
 typedef struct api_points {
     const api_node *value;
-    size_t          n;      /* points; of every row of a batch the same */
+    size_t          n;      /* points, the same for every row of a batch */
     size_t          width;  /* numbers of a point */
     bool            joints; /* one number for each joint */
-    bool            alone;  /* one, without an axis of points */
+    bool            alone;  /* a single point, without an axis of points */
     bool            batch;
 } api_points;
 
-/* Checks all of it and notes the rows of a batch. False with a problem. */
+/* Checks the whole value and notes the rows of a batch. False with a problem. */
 bool api_points_measure(api_query *q, const api_node *value, const api_place *at, const api_points_form *form,
                         api_points *points);
 
-/* After "joints" is read: the numbers, [row][point][width], those of joints in the model's order; a single row unless
- * they are a batch. NULL with a problem. */
+/* Reads the numbers, [row][point][width], after "joints" is read: numbers of joints are in the model's order. A single
+ * row unless the value is a batch. NULL with a problem. */
 double *api_points_read(const api_query *q, const api_points *points);
 
-/* Those of one row of the request. */
+/* The numbers of one row of the request. */
 static inline const double *api_points_of(const api_points *points, const double *numbers, size_t row)
 {
     return numbers + (points->batch ? row * points->n * points->width : 0);

@@ -1,16 +1,15 @@
-/* selected_outputs.c - what a request asks for: which operations, with which outputs, and which fields it may hold and
- * must. */
+/* selected_outputs.c - read which operations, outputs and options a request selects, and check its set of fields. */
 #include "fields.h"
 #include "operation.h"
 #include <string.h>
 
-/* Fields that an evaluate request has once for all of its operations. */
+/* Fields that the operations of an evaluate request share. */
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
 
-/* Fields that every request may hold. */
+/* Fields that every request may have. */
 #define ALWAYS API_BIT(API_ON_ERROR)
 
-/* The mask of fields as names, and one more if not NULL, ending with NULL. */
+/* Lists the names of the fields in the mask, and `more` if that is not NULL; the list ends with NULL. */
 static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
 {
     size_t n = 0;
@@ -20,7 +19,7 @@ static void list_fields(api_set mask, const char *more, const char *names[API_FI
     names[n + 1] = NULL;
 }
 
-/* The field of that name among those of the mask; API_FIELD_COUNT: none. */
+/* The field with that name among those of the mask; API_FIELD_COUNT if there is none. */
 static int field_named(api_set mask, const char *name)
 {
     while (mask) {
@@ -31,7 +30,7 @@ static int field_named(api_set mask, const char *name)
     return API_FIELD_COUNT;
 }
 
-/* The request's fields, which are those of the mask and what `more` names, into e->given. */
+/* Finds the fields of the request, into q->field. Fields outside the mask, except `more`, are a problem. */
 static bool find_fields(api_query *q, const api_node *request, api_set mask, const char *more, const char *of)
 {
     const char *names[API_FIELD_COUNT + 2];
@@ -49,7 +48,7 @@ static bool find_fields(api_query *q, const api_node *request, api_set mask, con
     }
     if (known) return true;
     list_fields(mask, more, names);
-    return api_check_keys(q, request, NULL, names, of); /* says what is wrong */
+    return api_check_keys(q, request, NULL, names, of); /* finds the problem */
 }
 
 static const char *output_name(const void *operation, size_t i)
@@ -57,7 +56,7 @@ static const char *output_name(const void *operation, size_t i)
     return ((const api_operation *)operation)->outputs[i].name;
 }
 
-/* A tree knows nothing of loops, a model with loops not all that trees do. */
+/* Checks that the output is for the model: `full` is only for loops, tree_outputs are only for trees. */
 static bool takes_output(const api_query *q, const api_operation *operation, size_t output, const api_place *at)
 {
     const api_output *o = &operation->outputs[output];
@@ -132,7 +131,7 @@ static bool read_options(api_query *q, api_selection *selected, const api_node *
            (!selected->operation->options || selected->operation->options(q, selected, options, at));
 }
 
-/* A platform, where it is taken, stands for the state. */
+/* Checks that the fields which the operations need are present. A platform replaces q, qd and qdd. */
 static bool check_needs(const api_query *q)
 {
     const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
@@ -148,7 +147,7 @@ static bool check_needs(const api_query *q)
     return true;
 }
 
-/* One entry of "operations" of an evaluate request. */
+/* Reads one entry of "operations" of an evaluate request. */
 static bool read_operation(api_query *q, const char *name, const api_node *options, const api_place *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
@@ -157,7 +156,7 @@ static bool read_operation(api_query *q, const char *name, const api_node *optio
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
         api_names known = api_operation_names(q->operations);
-        known.n--; /* not evaluate itself */
+        known.n--; /* without evaluate itself */
         return api_fail_unknown(q, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
     if (operation->alone)
@@ -186,7 +185,7 @@ static bool read_operations(api_query *q, const api_node *request)
     return true;
 }
 
-/* The fields that an evaluate request may hold: what any of its operations takes. */
+/* Reads an evaluate request. Its fields are those that any of its operations takes. */
 static bool decode_combined(api_query *q, const api_node *request)
 {
     api_set mask = ALWAYS;

@@ -4,7 +4,7 @@
 #include "fields.h"
 #include <string.h>
 
-/* Place i of the request is coordinate order[i]; each coordinate once. */
+/* Reads the names of all coordinates, each once: entry i of a row in the request is coordinate order[i]. */
 static bool read_order(const api_query *q, const api_node *list, const api_place *at, int *order, bool *seen)
 {
     for (size_t i = 0; i < q->model->nv; i++) {

@@ -1,4 +1,4 @@
-/* unit_warnings.c - see unit_warnings.h. */
+/* unit_warnings.c - find numbers of a request that look like degrees or millimetres: see unit_warnings.h. */
 #include "unit_warnings.h"
 #include "api/wire/number.h"
 #include "fields.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MANY_TURNS 30.0  /* rad: more turns than any joint with limits has, but fewer degrees */
-#define TOO_MANY   1e4   /* rad: more degrees than anybody writes */
-#define FAR_AWAY   100.0 /* m: farther than any robot reaches, but not in millimetres */
+#define TOO_MANY   1e4   /* rad: too large even for an angle in degrees */
+#define FAR_AWAY   100.0 /* m: beyond the reach of any robot, but a usual length in millimetres */
 
 enum { MOST = 16 /* warnings of one request */, TEXT = 200 };
 
@@ -22,7 +22,7 @@ struct api_unit_warnings {
     warning warning[MOST];
 };
 
-/* A coordinate of which figures may be suspicious. */
+/* A coordinate whose values are checked. */
 typedef struct suspect {
     const api_joint_name *joint;
     size_t                position;
@@ -88,7 +88,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     return add(s->q, at, text);
 }
 
-/* Place in a request's row of a position in the model's order. */
+/* The index in a row of the request of a position in the model's order. */
 static size_t place_of(const api_query *q, size_t position)
 {
     size_t i = position;
@@ -97,7 +97,7 @@ static size_t place_of(const api_query *q, size_t position)
     return i;
 }
 
-/* One row of packed numbers, of which `first` is the first, at `at`. */
+/* Checks one row of packed numbers, which begins with number `first`, at the place `at`. */
 static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
 {
     api_node_numbers(packed, first, s->nq, s->numbers);
@@ -111,7 +111,7 @@ static bool look_at_row(search *s, const api_node *packed, size_t first, const a
     return true;
 }
 
-/* Rows of one field, one, two or three levels deep; what is of another shape is refused elsewhere. */
+/* Checks the rows of one field, one, two or three levels deep. Other shapes are refused elsewhere. */
 static bool look_at_rows(search *s, const api_node *value, const api_place *at)
 {
     size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
@@ -143,7 +143,7 @@ static bool look_at_field(search *s, api_field field)
     const api_node *value = s->q->field[field];
     api_place       at    = api_place_key(NULL, api_field_names[field]);
     if (!value) return true;
-    if (api_node_is(value, API_NUMBER)) { /* of a model with one coordinate */
+    if (api_node_is(value, API_NUMBER)) { /* a model with one coordinate */
         double x = api_node_number(value);
         return s->nq != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
     }
@@ -152,7 +152,7 @@ static bool look_at_field(search *s, api_field field)
 
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
-/* A point, or the first of a batch of them. */
+/* Checks a point, or the first of a batch of points. */
 static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up)
 {
     const api_node *value                   = api_node_get(object, key);

@@ -1,13 +1,13 @@
 /* unit_warnings.h - warn of angles and lengths in a request that look like degrees or millimetres: "warnings" of an
- * answer, as the report of a document warns of those in it.
+ * answer.
  *
- * Warned of, once for each coordinate, are
+ * There is one warning for each coordinate at most. The conditions are
  *
- *     a revolute joint beyond 30 rad (to 1e4), outside its limits; without limits, when it is at a whole number of
- * radians, which no motion arrives at a prismatic joint beyond 100 m, outside its limits a payload's centre of mass, or
- * the point of a wrench, more than 100 m from its link's frame
+ *     - a revolute joint beyond 30 rad, up to 1e4, and outside its limits; without limits, at a whole number of radians
+ *     - a prismatic joint beyond 100 m and outside its limits
+ *     - the centre of mass of a payload, or the point of a wrench, more than 100 m from the frame of its link
  *
- * Continuous joints, and joints with several coordinates, may be anywhere. */
+ * Continuous joints and joints with several coordinates are not checked. */
 #pragma once
 #include "api/wire/emit.h"
 #include "query.h"

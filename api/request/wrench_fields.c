@@ -1,5 +1,4 @@
-/* wrench_fields.c - read the sites of "wrenches", and count their rows: forces and torques on links and frames, by the
- * environment. */
+/* wrench_fields.c - read where and in which axes "wrenches" act, and count their rows: see wrench_fields.h. */
 #include "wrench_fields.h"
 #include "fields.h"
 #include "operation.h"
@@ -26,7 +25,7 @@ bool api_is_wrench_signal(const api_query *q, const api_node *value, const char 
            name != api_wrench_vectors[API_WRENCH_POINT];
 }
 
-/* The axes of a frame that keeps its orientation on the wrench's body, or in the world. */
+/* Sets the axes of the wrench to those of a frame, which must be fixed to the body of the wrench or to the world. */
 static bool turn_axes(const api_query *q, const char *name, const api_place *at, const dyn_frame *frame,
                       dyn_wrench_site *site)
 {
@@ -71,7 +70,7 @@ static bool read_axes(const api_query *q, const api_node *wrench, const api_plac
     return turn_axes(q, name, &at, &q->model->frames[frame].frame, site);
 }
 
-/* Where the wrench acts, and how many rows its components have. */
+/* Reads where the wrench acts, and counts the rows of its vectors. */
 static bool read_site(api_query *q, const api_node *wrench, const api_place *up, dyn_wrench_site *site)
 {
     bool rates = api_takes_wrench_rates(q);
