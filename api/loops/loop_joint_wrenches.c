@@ -7,7 +7,7 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Derivatives with respect to q, qd or qdd. */
+/* What determines the derivatives of the joint wrenches with respect to one of q, qd and qdd. */
 typedef struct change {
     const double *forces; /* nvt x nv: derivatives of the tree's tau at constant lambda */
     bool          moves;  /* true for q: the geometry of the loops changes */

@@ -60,7 +60,7 @@ bool api_record_read(const json_t *record, const char *name, size_t max_links, a
     api_problem_clear(&found);
     *model = api_model_from_document(document, name, max_links, &found);
     if (!*model) return api_fail_within(problem, "/document", &found);
-    if (report) { /* safe: the model is not shared yet */
+    if (report) { /* no other thread has the model yet: it may be changed */
         json_decref((*model)->report);
         (*model)->report = json_incref(report);
     }

@@ -55,7 +55,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     return true;
 }
 
-/* Samples the motion. The results that are lanes of the motion itself are complete then. */
+/* Samples the motion. The outputs that are its samples (times, q and its derivatives) are complete then. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_motion *m = selected->options;

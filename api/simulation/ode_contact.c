@@ -8,8 +8,8 @@
 enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
 
 #define UNSETTLED 1e-4  /* tolerance of api_contact_is_consistent; stages of a step are less consistent than its end */
-#define RESTING   1e-9  /* tolerance at the start, m/s and rad/s, as a part of the joint velocities' contributions */
-#define STILL     1e-12 /* and an absolute part, for rounding errors of a motion that starts at rest */
+#define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
+#define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
 struct api_ode_contact {
     api_contact       fixed;       /* positions to keep, along world axes; k may be 0 */

@@ -6,7 +6,8 @@
  * problem. */
 bool api_ode_limits_open(api_evaluation *e, api_ode *ode);
 
-/* Compares the state of the last api_ode_rate, at time t and with velocities qd. */
+/* Compares the state of the last api_ode_rate with the joint limits, at time t (s) and with velocities qd, and keeps
+ * the largest violations. */
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd);
 
 /* Evaluates y (in lanes) at time t by api_ode_rate, then compares it. */

@@ -36,7 +36,7 @@ LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, l
     *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
     *qd = c->r.z;
 }
-/* The same for any joint of one coordinate. */
+/* d tau_a / db for any joint b of one coordinate. */
 LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const wrench *t = &c->t;

@@ -214,7 +214,7 @@ LANE_INLINE void put_row(const results *out, size_t entry, const world_force_par
     out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
 }
 
-/* Adds the rate of d tau_b / da, for b of an ancestor. */
+/* Adds the time rate of d tau_b / d q_a, a being a coordinate of this body and b one of an ancestor. */
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
                             const world_force_partials *R, const dof *d, const dof *r)
 {

@@ -12,8 +12,8 @@ typedef lane unaligned_lane __attribute__((aligned(1), may_alias));
 
 /* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
 
-/* Lane l of two rows with distance `d`, after blocks of width d are exchanged. Lanes of the second row count from
- * LANES. */
+/* Source of lane l of the first row (LOW) and of the second (HIGH) when two rows at distance d exchange their blocks of
+ * width d: a lane of the first row, or LANES + a lane of the second. */
 #define LOW(l, d)  ((l) & (d) ? LANES + (l) - (d) : (l))
 #define HIGH(l, d) ((l) & (d) ? LANES + (l) : (l) + (d))
 #if LANES == 2

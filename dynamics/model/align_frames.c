@@ -40,7 +40,7 @@ static dyn_double_double negated(dyn_double_double x)
     return (dyn_double_double){-x.high, -x.low};
 }
 
-/* The rotation with this cosine and sine, |angle| <= pi/4. */
+/* The rotation with cosine c and sine s, as quarter turns and a remaining angle of at most pi/4. */
 static z_rotation z_rotation_of(double c, double s)
 {
     const unsigned n              = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
@@ -217,7 +217,8 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     }
 }
 
-/* Moves the origin of body i to the height of the first child with p_pc.z != 0, if that saves components. */
+/* Moves the origin of body i to the height of the first child with p_pc.z != 0, if fewer
+ * components of the children's offsets p_pc are nonzero then. */
 static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     if (!origin_may_slide(&body[i])) return;

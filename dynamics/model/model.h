@@ -26,7 +26,7 @@ typedef struct dyn_pose {
 /* Inertia of a rigid body in the axes of a frame F. */
 typedef struct dyn_inertia {
     double mass;         /* kg */
-    double com[3];       /* m, centre of mass in F */
+    double com[3];       /* m, centre of mass in the frame F */
     double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, axes of F */
 } dyn_inertia;
 

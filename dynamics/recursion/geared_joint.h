@@ -20,7 +20,8 @@ typedef struct geared_joint {
     lane   pivot, u; /* D and u */
 } geared_joint;
 
-/* True for bodies of a joint that have no coordinate, in models that are not `dense`. */
+/* True for the auxiliary bodies of a joint made of several, which follow its coordinate. Models that are `dense` have
+ * none. */
 LANE_INLINE bool is_joint_part(const dyn_body *b)
 {
     return b->mimic;

@@ -147,7 +147,7 @@ static inline motion_rate world_rate(void)
     return (motion_rate){.wdd = zero, .ad = zero};
 }
 
-/* U, and U' if `rates`. */
+/* U = [wd x] + [w x]^2 of a body, and its time rate if `rates`. */
 LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, const motion_rate *d, bool rates)
 {
     acceleration_matrices t = {.U = acceleration_matrix_of(k->w, k->wd)};

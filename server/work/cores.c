@@ -22,7 +22,7 @@ static bool read_line(const char *path, char *line, int size)
 double srv_parse_cpu_max(const char *text)
 {
     double quota, period;
-    if (sscanf(text, "%lf %lf", &quota, &period) != 2) return 0; /* "max 100000" */
+    if (sscanf(text, "%lf %lf", &quota, &period) != 2) return 0; /* no quota: the file says "max 100000" */
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every known element, with its parent element. */
+/* Treatment of an element that URDF knows. */
 typedef enum use {
     READ,   /* attributes and children are read */
     ONCE,   /* read; only the first one counts */
