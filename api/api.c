@@ -12,7 +12,7 @@ const api_resource api_resources[] = {
     {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
     {"/v1/models/{model}/{operation}",
      {[API_POST] = api_post_operation},
-     api_operation_exists}, /* before the others: most requests are for operations */
+     api_operation_exists}, /* near the start: the table is searched in order, and this is the usual path */
     {"/v1", {[API_GET] = api_get_service}, NULL},
     {"/v1/models", {[API_GET] = api_list_models}, NULL},
     {"/v1/models/{model}",
@@ -51,7 +51,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
         return NULL;
     }
     clock_gettime(CLOCK_REALTIME, &now);
-    json_object_seed(0); /* jansson's seed, while there is only one thread */
+    json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
     a->limits       = config->limits;
     a->resources    = api_resources;
@@ -73,7 +73,7 @@ void api_close(api *a)
 
 void api_set_ready(api *a)
 {
-    int loading = API_LOADING; /* a draining server stays draining */
+    int loading = API_LOADING; /* only a loading server becomes ready; a draining one stays draining */
     atomic_compare_exchange_strong(&a->phase, &loading, API_READY);
 }
 
@@ -91,7 +91,7 @@ static bool is_sane_id(const char *id)
     return id[n] == '\0' && n >= 1 && n <= 128;
 }
 
-/* Sets Request-Id to the client's id, or to 16 hexadecimal digits that are unique in this process. They are a
+/* Sets Request-Id to the client's id, or to 16 hexadecimal digits that are unique in this process. The digits are a
  * counter that starts at the current time, permuted by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), a
  * bijection. */
 static void set_request_id(api_call *call, const char *id)

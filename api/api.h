@@ -19,16 +19,17 @@ typedef struct api_limits {
     size_t   body;    /* largest body of a request, bytes */
     size_t   answer;  /* largest body of an answer, bytes */
     size_t   memory;  /* bodies, decoded requests and answers of all requests in flight together, bytes */
-    size_t   rows;    /* most states in one request */
+    size_t   rows;    /* largest number of states in one request */
     unsigned nesting; /* deepest nesting of arrays and objects */
-    size_t   models;  /* most models */
-    size_t   links;   /* most links of one model */
+    size_t   models;  /* largest number of models */
+    size_t   links;   /* largest number of links in one model */
     double   timeout; /* s, maximum and default of Request-Timeout */
 } api_limits;
 
 typedef struct api_config {
     const char *version;
-    const char *target; /* name for dyn_kernels_find; NULL: the widest vectors */
+    /* Vector instructions of the kernels, see dyn_kernels_find; NULL: the widest of this machine. */
+    const char *target;
     api_limits  limits;
 } api_config;
 
@@ -50,7 +51,8 @@ bool api_load_models(api *api, const char *dir, void (*report)(void *arg, const 
  * A function that returns false with a problem (507 or 503) refuses the change; the storage must then be unchanged. */
 typedef struct api_store {
     bool (*save)(void *arg, const char *name, const char *record, size_t length, api_problem *problem);
-    bool (*erase)(void *arg, const char *name, api_problem *problem); /* also for a name that was never saved */
+    /* Succeeds for a name that was never saved, too. */
+    bool (*erase)(void *arg, const char *name, api_problem *problem);
     void *arg;
 } api_store;
 
@@ -95,8 +97,8 @@ typedef struct api_import_counts {
 } api_import_counts;
 bool api_import(api *api, const char *archive, size_t length, api_import_counts *done, api_problem *problem);
 
-void api_set_ready(api *api);    /* after loading: /readyz answers 200 */
-void api_set_draining(api *api); /* before shutdown: /readyz answers 503 "draining" */
+void api_set_ready(api *api);    /* call after loading; then /readyz answers 200 */
+void api_set_draining(api *api); /* call before shutdown; then /readyz answers 503 "draining" */
 
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
 typedef struct api_request {
@@ -104,7 +106,7 @@ typedef struct api_request {
     const char *target; /* path and query as sent, still percent-encoded */
     const char *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
     const char *request_timeout, *request_id;
-    bool        has_body; /* Content-Length > 0, or chunked */
+    bool        has_body; /* true: Content-Length is above 0, or the body is chunked */
 } api_request;
 
 typedef struct api_header {
@@ -118,7 +120,7 @@ typedef struct api_reply {
     size_t      n_headers;
     char       *body;    /* owned by the call; api_take_body transfers it */
     size_t      length;  /* bytes of body; for HEAD and 304, of the body that GET would send */
-    bool        head;    /* do not send the body (HEAD, 304) */
+    bool        head;    /* true: do not send the body (HEAD, 304) */
     const char *problem; /* the problem's code, for the log; NULL: none */
 } api_reply;
 
@@ -167,7 +169,7 @@ typedef struct api_helpers {
 void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
 const api_reply *api_reply_of(const api_call *call);
-char            *api_take_body(api_call *call);        /* the caller calls free() */
+char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
 void             api_end(api_call *call);
 

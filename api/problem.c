@@ -27,7 +27,8 @@ void api_problem_clear(api_problem *problem)
     problem->has_pointer = false;
     problem->row = problem->offset = -1;
     problem->fraction = problem->time = -1;
-    *problem->detail = *problem->pointer = '\0'; /* only the first bytes, not 768 bytes: every request does this */
+    /* Clears one byte of each text, not all 768: every request does so. */
+    *problem->detail = *problem->pointer = '\0';
 }
 
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)
@@ -45,7 +46,7 @@ bool api_failv(api_problem *problem, api_code code, const char *pointer, const c
     api_problem_clear(problem);
     problem->code = code;
     vsnprintf(problem->detail, sizeof problem->detail, format, args);
-    /* A truncated pointer would name another member, so it is omitted. */
+    /* A pointer that does not fit is omitted: a truncated one would name a different member. */
     if (pointer && strlen(pointer) < sizeof problem->pointer) {
         problem->has_pointer = true;
         strcpy(problem->pointer, pointer);

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define API_PROBLEMS(X) \
-    /* syntax of the request */ \
+    /* problems with the syntax of a request */ \
     X(BAD_REQUEST, "bad-request", 400, "Malformed request", \
       "The request violates HTTP: conflicting lengths, an unknown transfer coding, a bad header. Correct the client.") \
     X(BAD_JSON, "bad-json", 400, "Not JSON", \
@@ -25,7 +25,7 @@
       "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
     X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
       "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
-    /* resource, method, conditions, size */ \
+    /* problems with the resource, the method, a precondition or the size of a request */ \
     X(NO_SUCH_PATH, "no-such-path", 404, "No such path", \
       "There is no such path. GET /v1 lists the operations, GET /openapi.json is the whole contract.") \
     X(NO_SUCH_MODEL, "no-such-model", 404, "No such model", \
@@ -59,7 +59,7 @@
       "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
       "The request's headers are longer than the server accepts. (Sent as a bare status, before the request is processed.)") \
-    /* content of the body */ \
+    /* problems with the content of a body */ \
     X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
       "A value has the wrong type for its field: a string instead of a number, an object instead of an array.") \
     X(WRONG_SHAPE, "wrong-shape", 422, "Wrong shape", \
@@ -128,7 +128,7 @@
     X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not determine the parameters", \
       "There are too few rows, or in their motion some of the parameters, or combinations of them, have no effect. " \
       "`detail` names them. Give more rows in which these joints move further, faster and in both directions, or estimate less.") \
-    /* state of the server */ \
+    /* problems with the state of the server */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server; the log has it with the request's id. Please report it.") \
     X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
@@ -158,30 +158,30 @@ typedef enum api_code {
 } api_code;
 
 typedef struct api_problem {
-    api_code  code;         /* API_NO_PROBLEM if there is none */
+    api_code  code;         /* API_NO_PROBLEM if there is no problem */
     char      detail[512];  /* one or two sentences: what was found and what was expected */
     char      pointer[256]; /* JSON Pointer (RFC 6901) into the request, valid if has_pointer; "" is the whole body */
     bool      has_pointer;
-    long long row;      /* row of the batch, from 0; -1: none */
+    long long row;      /* row of the batch that has the problem, from 0; -1: none */
     long long offset;   /* byte offset of a syntax error; -1: none */
     double    fraction; /* fraction of a continuation path at which it meets a singular position, 0 to 1; -1: none */
     double    time;     /* time in a motion or simulation, s; -1: none */
 } api_problem;
 
-/* One row of the table. */
+/* The status and the texts of one problem code, from the table API_PROBLEMS. */
 typedef struct api_problem_kind {
     const char *code;
     unsigned    status;
     const char *title, *text;
 } api_problem_kind;
 
-/* The row of a code; for API_NO_PROBLEM a row of zeros. */
+/* Returns the status and texts of a problem code; for API_NO_PROBLEM all are zero. */
 const api_problem_kind *api_problem_kind_of(api_code code);
 
-/* The code of a name (not NUL-terminated); API_NO_PROBLEM if there is none. */
+/* Returns the problem code with this name of `length` bytes (no NUL needed); API_NO_PROBLEM if no code has it. */
 api_code api_problem_named(const char *code, size_t length);
 
-/* Initialises `problem`: no code, no row, no offset. Required before first use. */
+/* Initialises `problem` to "no problem", without row or offset. Required before its first use. */
 void api_problem_clear(api_problem *problem);
 
 /* Fills `problem`, unless it already has a code, and returns false, so that callers can `return api_fail(...)`.
