@@ -1,45 +1,46 @@
-/* fields.h - read small values of a request; problems point at the value. Each function returns false, or NULL or -1,
- * with a problem. */
+/* fields.h - read small values of a request. On failure a function returns false, NULL or -1, and sets q->problem with
+ * a pointer to the value. */
 #pragma once
 #include "api/wire/names.h"
 #include "query.h"
 
-/* Fails with a pointer to the place `at`. */
+/* Sets the problem, with a JSON Pointer to the value at the place `at`, and returns false. */
 bool api_fail_at(api_problem *problem, const api_place *at, api_code code, const char *format, ...)
     __attribute__((cold, format(printf, 4, 5)));
 
-/* Reads a number. */
 bool api_read_number(const api_query *q, const api_node *value, const api_place *at, double *number);
 
-/* Reads true or false; without a value (NULL) *flag does not change. */
+/* Reads true or false into *flag; an absent value (NULL) leaves *flag unchanged. */
 bool api_read_flag(const api_query *q, const api_node *value, const api_place *at, bool *flag);
 
-/* Checks that the value is an array with at least one entry; `of` names an entry, for the message. */
+/* Checks that the value is an array with at least one entry. `of` says in the message what an entry is. */
 bool api_check_list(const api_query *q, const api_node *value, const api_place *at, const char *of);
 
 /* Reads an array of exactly n finite numbers. */
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers);
 
-/* The same, into memory of the request. */
+/* Reads an array of exactly n finite numbers into memory that lasts until the request ends. NULL with a problem. */
 double *api_take_numbers(api_query *q, const api_node *value, const api_place *at, size_t n);
 
-/* Checks that the value is an object and all its keys are among `names`, which end with NULL. `of` names the object,
- * for the message. */
+/* Checks that the value is an object and that all its keys are among `names`, an array that ends with NULL. `of` says
+ * in the message what the object is. */
 bool api_check_keys(const api_query *q, const api_node *object, const api_place *at, const char *const *names,
                     const char *of);
 
-/* Fails for a key or name that `of` does not have; the message lists the known names, or those nearest to it. */
+/* Sets the problem that the object or operation `of` has no key or name `given`, and returns false. The message lists
+ * the known names, or those nearest to `given`. */
 bool api_fail_unknown(const api_query *q, const api_place *at, api_code code, const char *given, const char *of,
                       const api_names *known) __attribute__((cold));
-/* The same for the name of a `what`, such as a link, that the model does not have. */
+/* Sets the problem that the model has no `what`, such as a link, named `given`, and returns false. The message lists
+ * the known names, or those nearest to `given`. */
 bool api_fail_no_such(const api_query *q, const api_place *at, const char *what, const char *given,
                       const api_names *known) __attribute__((cold));
 
-/* The text of a string. */
+/* Returns the text of a string value; NULL with a problem if the value is no string. */
 const char *api_read_string(const api_query *q, const api_node *value, const api_place *at);
 
-/* The coordinate with the name in a string: an index in velocity_names. */
+/* Reads the name of a velocity coordinate. Returns its index in velocity_names; -1 with a problem. */
 int api_read_coordinate(const api_query *q, const api_node *value, const api_place *at);
 
-/* The link or frame with the name in a string: an index in the model's frames. */
+/* Reads the name of a link or frame. Returns its index in the model's frames; -1 with a problem. */
 int api_read_frame(const api_query *q, const api_node *value, const api_place *at);

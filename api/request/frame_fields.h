@@ -1,11 +1,11 @@
-/* frame_fields.h - read the options beside the name of a frame: "axes", the selected directions, and "reference", whose
- * axes they are. */
+/* frame_fields.h - read two options of a frame: "axes", the directions to use, and "reference", the coordinate system
+ * of these directions. */
 #pragma once
 #include "fields.h"
 
-/* Reads "axes": an array of x, y, z, rx, ry, rz, each at most once; absent: all six. They become rows of a Jacobian, 0
- * to 5, in the order of the request. False with a problem. */
+/* Reads "axes", an array of x, y, z, rx, ry, rz, each at most once; if absent, all six. axis[i] becomes the row of the
+ * frame's Jacobian, 0 to 5, that belongs to entry i. False with a problem. */
 bool api_read_axes(const api_query *q, const api_node *list, const api_place *at, int axis[API_FRAME_AXES], size_t *n);
 
-/* Reads "reference": "world", also if absent, or "frame". False with a problem. */
+/* Reads "reference": *frame_axes becomes true for "frame", and false for "world" or if absent. False with a problem. */
 bool api_read_reference(const api_query *q, const api_node *value, const api_place *at, bool *frame_axes);

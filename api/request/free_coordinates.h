@@ -1,10 +1,10 @@
-/* free_coordinates.h - "free": coordinates whose acceleration is found, while the motion of all others is given.
- * Examples are the base of a robot in the air, and joints without a motor. */
+/* free_coordinates.h - read "free": the coordinates whose acceleration is computed, while the motion of all other
+ * coordinates is given. Examples are the base of a robot in the air, and joints without a motor. */
 #pragma once
 #include "query.h"
 
-/* Reads "free", an array of velocity names or "base", into q->driven, which stays NULL without "free". At most one
- * operation takes it. False with a problem. */
+/* Reads "free", an array of velocity names or "base", into q->driven; without "free", q->driven stays NULL. In a
+ * request at most one operation has the option "free". False with a problem. */
 bool api_read_free(api_query *q, const api_node *options, const api_place *up);
 
 /* True if a coordinate of the floating base is free. */

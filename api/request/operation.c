@@ -1,4 +1,4 @@
-/* operation.c - find operations by name, and the sizes and lanes of their outputs: see operation.h. */
+/* operation.c - find operations by name, and compute the sizes of their outputs: see operation.h. */
 #include "operation.h"
 #include "api/model/base_parameters.h"
 #include "api/loops/loop_state.h"

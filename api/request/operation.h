@@ -1,7 +1,8 @@
 /* operation.h - describe an operation on a model by one constant; api/operations/table.c lists all of them.
  *
- * The constant says which fields the operation takes and which outputs it has. Reading the request, laying the states
- * out in lanes, and measuring and writing the answer follow from that. The operation's own code calls a kernel. */
+ * The constant says which fields the operation takes and which outputs it has. From the constant, common code reads the
+ * request, lays the states out in lanes, and measures and writes the answer. The operation's own code calls a
+ * kernel. */
 #pragma once
 #include "api/wire/emit.h"
 #include "api/wire/names.h"
@@ -9,26 +10,26 @@
 
 enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4 };
 
-/* The later stages, which operations work on. */
+/* Types of the later stages of a request, on which the functions of an operation work. */
 typedef struct api_plan       api_plan;       /* api/lanes/plan.h */
 typedef struct api_evaluation api_evaluation; /* api/lanes/evaluation.h */
 
-/* Extents of outputs that are no constants. */
+/* Codes for lengths of output axes that depend on the model or on the request. */
 enum {
     API_NV               = -1,
     API_NQ               = -2,
     API_BODIES           = -3,
-    API_BODY_PARAMETERS  = -4, /* 10 of each body */
-    API_JOINT_PARAMETERS = -5, /* 3 of each joint */
-    API_LOOP_STATE       = -6, /* the object `full` of a model with loops */
-    API_STRUCTURED       = -7, /* no array of numbers: the operation's `emit` writes the output */
-    /* Extents that the request decides: api_selected_extent. */
+    API_BODY_PARAMETERS  = -4, /* 10 inertial parameters of each body */
+    API_JOINT_PARAMETERS = -5, /* 3 parameters of each joint: friction and rotor */
+    API_LOOP_STATE       = -6, /* output `full`: an object of arrays, for models with loops */
+    API_STRUCTURED       = -7, /* the output is no array of numbers: the operation's `emit` writes it */
+    /* The codes below are lengths that depend on the request; api_selected_extent returns the length. */
     API_REQUEST_WRENCHES = -8,
-    API_SELECTED_FRAMES  = -9, /* an object of poses, one for each frame */
+    API_SELECTED_FRAMES  = -9, /* poses of the selected frames, an object with a member for each frame */
     API_SELECTED_AXES    = -10,
     API_BASE_PARAMETERS  = -11,
-    API_SUPPORT          = -12, /* control points in a gradient */
-    API_CONTACTS         = -13, /* feet, or the base in their place */
+    API_SUPPORT          = -12, /* control points with respect to which an output is differentiated */
+    API_CONTACTS         = -13, /* feet, or 1 for the base if there are no feet */
     API_HELD_FRAMES      = -14,
     API_REQUEST_EXTENTS  = 7
 };
@@ -36,14 +37,15 @@ enum {
 /* An operation that the request selects, with its outputs and options. */
 struct api_selection {
     const struct api_operation *operation;
-    api_set                     outputs;                     /* the operation's */
-    void                       *options;                     /* private to the operation; NULL: it has none */
-    size_t                      extent[API_REQUEST_EXTENTS]; /* see api_selected_extent */
-    bool                        one_by_one;                  /* evaluated a block at a time, whatever the operation */
-    double                     *result[API_MAX_OUTPUTS];     /* lanes of all states; NULL: the output is not selected */
+    api_set                     outputs; /* bit i: outputs[i] of the operation is selected */
+    void                       *options; /* data private to the operation; NULL: it has no options */
+    size_t                      extent[API_REQUEST_EXTENTS]; /* read by api_selected_extent */
+    bool                        one_by_one;                  /* true: evaluate one block of states at a time */
+    /* Result lanes of all states; NULL: the output is not selected. */
+    double *result[API_MAX_OUTPUTS];
 };
 
-/* One of the extents that the request decides. */
+/* Length of an output axis that depends on the request; `extent` is a code such as API_SELECTED_FRAMES. */
 static inline size_t api_selected_extent(const api_selection *selected, int extent)
 {
     return selected->extent[API_REQUEST_WRENCHES - extent];
@@ -56,44 +58,48 @@ static inline void api_set_extent(api_selection *selected, int extent, size_t le
 typedef struct api_output {
     const char *name;
     bool        by_default;
-    int         extent[API_MAX_RANK]; /* of one state, row-major: a number, or one of the above; 0: no more axes */
+    /* Lengths of the axes for one state: numbers, or codes such as API_NV; ends with 0. */
+    int extent[API_MAX_RANK];
 } api_output;
 
 typedef struct api_operation {
-    const char *name;                     /* in the URL */
+    const char *name;                     /* name in the URL */
     api_set     needs, takes;             /* fields that a request must have, and other fields that it may have */
-    api_set     needs_options;            /* options, of `takes`, that a request must have */
+    api_set     needs_options;            /* those options in `takes` that a request must have */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* wrenches may have force_rate and torque_rate */
     bool        wrench_signals;           /* force and torque of wrenches may be signals, which the options read */
-    api_set     tree_outputs;             /* not for models with loops */
+    api_set     tree_outputs;             /* outputs that models with loops do not have */
     bool        alone;      /* cannot be part of `evaluate`: its rows differ from those of other operations */
     bool        one_by_one; /* evaluates a block at a time, to need fewer scratch lanes */
-    bool        regresses;  /* calls the regressor kernel, whose results are not outputs */
+    bool        regresses;  /* true: calls the regressor kernel, whose results are not outputs */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */
     double least_seconds;              /* lower bound of the estimated time, s */
-    /* Reads the options except "outputs", whose names have been checked. False with a problem. NULL: no options. */
+    /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the
+     * operation has no options. */
     bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
     /* Called when all fields are in lanes; may set lanes in selected->result. False with a problem. NULL: nothing to
-     * do. */
+     * prepare. */
     bool (*prepare)(api_plan *plan, api_selection *selected);
-    /* Entries a state of the scratch lanes. NULL: none. */
+    /* Returns how many scratch numbers one state needs. NULL: none. */
     size_t (*spare)(const api_model *model, const api_selection *selected);
-    /* Seconds to find what is kept with the model from then on, for outputs that are not default. NULL: nothing. */
+    /* Estimates the seconds to compute data for outputs that are not default; the model keeps such data for later
+     * requests. NULL: there are none. */
     double (*once)(const api_model *model);
-    /* The name of frame `i` of an output of extent API_SELECTED_FRAMES. NULL: there is no such output. */
+    /* Returns the name of frame `i` of an output of extent API_SELECTED_FRAMES. NULL: the operation has no such
+     * output. */
     const char *(*frame_name)(const api_model *model, const api_selection *selected, size_t i);
-    /* Emits an output of extent API_STRUCTURED, once for all states. The function is also called before anything is
-     * evaluated, to measure the answer: with the same names and as many numbers. NULL: no such output. */
+    /* Emits an output of extent API_STRUCTURED, once for all states. Also called before the evaluation, to measure the
+     * answer: that call must emit the same names and as many numbers. NULL: the operation has no such output. */
     void (*emit)(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);
-    /* Called before the first block, when all results have their lanes: computes what one state needs from others.
-     * False with a problem. NULL: nothing. */
+    /* Called before the first block, when all results have their lanes: computes data that a state needs from other
+     * states. False with a problem. NULL: states are independent. */
     bool (*begin)(api_plan *plan, const api_selection *selected);
     /* Evaluates blocks [block, block + blocks) into selected->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
-    /* Called after the last block, for operations with one result for all states. Their states are evaluated in order,
-     * by one thread. False with e->problem. NULL: every state has its own result. */
+    /* Called after the last block, by operations with one result for all states; one thread evaluates such states in
+     * order. False with e->problem. NULL: every state has its own result. */
     bool (*finish)(const api_evaluation *e, const api_selection *selected);
 } api_operation;
 
@@ -103,10 +109,10 @@ extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 
-/* The operation of that name in a table that ends with NULL; NULL: there is none. */
+/* Returns the operation with this name in a table that ends with NULL; NULL if no operation has the name. */
 const api_operation *api_operation_named(const api_operation *const *operations, const char *name);
 
-/* The names of all operations of the table and "evaluate" as the last, for a message. */
+/* Returns the names of all operations in the table, with "evaluate" appended, for a message. */
 api_names api_operation_names(const api_operation *const *operations);
 
 static inline bool api_has_output(const api_operation *operation, size_t output)
@@ -114,15 +120,16 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
     return output < API_MAX_OUTPUTS && operation->outputs[output].name;
 }
 
-/* Numbers of one state in an extent or in a whole output. */
+/* Returns the number of entries that one state has along an output axis: `extent` itself, or the length for its
+ * code. */
 size_t api_extent(const api_model *model, const api_selection *selected, int extent);
-/* Fails with API_BAD_VALUE at the entry of "outputs", in the options `given` at the place `up`, that names the output.
- */
+/* Fails with API_BAD_VALUE. The problem points at the entry of "outputs" that names the output; `given` are the options
+ * that contain "outputs", and `up` is their place. */
 bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text) __attribute__((cold));
 
 size_t api_output_entries(const api_model *model, const api_selection *selected, size_t output);
 
-/* Entries a state of the outputs from `first` to `last` that are not selected: for outputs that a kernel cannot do
- * without, in scratch lanes. */
+/* Returns the entries per state of those outputs from `first` to `last` that are not selected. A kernel that computes
+ * these outputs in any case writes them to scratch lanes. */
 size_t api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last);

@@ -2,8 +2,9 @@
 #include "fields.h"
 #include "api/load/document/inertia.h"
 
-static const char *const fields[]        = {"link", "mass", "com", "inertia", NULL};
-static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* in the order of dyn_inertia */
+static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
+/* Entries of a tensor, in the order of dyn_inertia. */
+static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL};
 
 static bool read_number(const api_query *q, const api_node *object, const char *key, const api_place *up,
                         double *number)

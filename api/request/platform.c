@@ -27,8 +27,8 @@ static bool check(const api_query *q, const api_node *given, const api_place *at
     return true;
 }
 
-/* Checks that an operation takes qd, or qdd, for which the velocity, or acceleration, of a platform is given; and that
- * no part of qdd is to be found. */
+/* Checks that a selected operation takes qd if the platform has a velocity, or qdd if it has an acceleration. An
+ * acceleration excludes "free" coordinates, whose accelerations are computed. */
 static bool check_taken(const api_query *q, size_t part, const api_place *at)
 {
     api_field field = part == API_PLATFORM_VELOCITY ? API_QD : API_QDD;
@@ -42,7 +42,7 @@ static bool check_taken(const api_query *q, size_t part, const api_place *at)
                        api_platform_part_names[part], api_field_names[field], q->selected[0].operation->name);
 }
 
-/* Checks that operations which need qd or qdd have the velocity or acceleration of the platform. */
+/* Checks that the platform gives qd and qdd to the operations that need them. */
 static bool check_needed(const api_query *q, const api_place *at)
 {
     static const size_t part_of[] = {[API_QD] = API_PLATFORM_VELOCITY, [API_QDD] = API_PLATFORM_ACCELERATION};

@@ -26,7 +26,7 @@ static bool check_point(const api_query *q, const api_node *point, const api_pla
                      : api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", n, p->width);
 }
 
-/* The points of one row. The first row sets p->n, the number of points of every row. */
+/* Checks the points of one row. The first row sets p->n; every later row must have as many points. */
 static bool check_points(const api_query *q, const api_node *points, const api_place *at, const api_points_form *form,
                          api_points *p)
 {
@@ -79,7 +79,7 @@ double *api_points_read(const api_query *q, const api_points *p)
         api_node row = *p->value, point;
         if (!api_deadline_check(q->input->deadline, q->problem)) return NULL;
         if (p->batch) api_node_item(p->value, b, &row);
-        if (api_node_is(&row, API_NUMBER)) { /* a single point, of a single number */
+        if (api_node_is(&row, API_NUMBER)) { /* a single point of width 1 may be a number without an array */
             *to = api_node_number(&row);
             break;
         }

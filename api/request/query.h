@@ -19,14 +19,14 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
 /* The fields of requests: constant and name. Which of them a request may contain follows from the operations that it
  * selects: see `needs` and `takes` of api_operation. */
 
-/* Numbers of every state. */
+/* Fields that have numbers for every state. */
 #define API_STATE_FIELD_LIST(X)                                                                                        \
     X(API_Q, "q")                                                                                                      \
     X(API_QD, "qd")                                                                                                    \
     X(API_QDD, "qdd")                                                                                                  \
     X(API_QDDD, "qddd")                                                                                                \
     X(API_TAU, "tau")                                                                                                  \
-    X(API_WEIGHTS, "weights") /* of the rows of identify */
+    X(API_WEIGHTS, "weights") /* weights of the rows in the operation identify */
 
 /* Other fields that the operations of an evaluate request share. */
 #define API_SHARED_FIELD_LIST(X)                                                                                       \
@@ -37,9 +37,9 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
-    X(API_ON_ERROR, "on_error") /* every request may contain it */
+    X(API_ON_ERROR, "on_error") /* every request may contain on_error */
 
-/* Options: an evaluate request has them in the object of the operation. */
+/* Options of one operation; an evaluate request has them in the object of that operation. */
 #define API_OPTION_FIELD_LIST(X)                                                                                       \
     X(API_OUTPUTS, "outputs")                                                                                          \
     X(API_FRAMES, "frames")                                                                                            \
@@ -80,7 +80,7 @@ typedef enum api_field {
 
 extern const char *const api_field_names[API_FIELD_COUNT];
 
-/* A set of fields, or of outputs. */
+/* A set of fields or of outputs: bit i stands for member i. */
 typedef uint64_t api_set;
 #define API_BIT(member) ((api_set)1 << (member))
 
@@ -91,34 +91,38 @@ typedef struct api_unit_warnings api_unit_warnings;
 typedef struct api_query {
     api_call                          *call;
     const api_input                   *input;
-    api_problem                       *problem; /* of the request */
-    api_pool                          *pool;    /* memory until the end of the request */
+    api_problem                       *problem; /* problem of the request */
+    api_pool                          *pool;    /* allocates memory that lasts until the end of the request */
     const api_model                   *model;
-    const struct api_operation *const *operations; /* all that a request may select; ends with NULL */
-    bool                               combined;   /* `evaluate`: the answer is keyed by operation */
-    size_t                             n_selected;
-    api_selection                     *selected; /* [n_selected] operations, in the order of the request */
-    const api_node                    *field[API_FIELD_COUNT]; /* the values of fields; NULL: absent */
-    api_set                            present;                /* the fields that are not absent */
-    dyn_scene                          scene; /* the model, with the payload once that is read; gravity; wrench sites */
-    dyn_model                         *loaded;    /* the model with the payload, owned; NULL: no payload */
-    size_t                             rows;      /* of every batch; 1 without any */
-    bool                               batched;   /* true if a field is a batch */
-    const char                        *rows_from; /* pointer of the field that set `rows`, for messages; NULL: none */
-    size_t             samples;  /* states of every row, one more axis of the answer; 0: a row is a state */
-    const int         *order;    /* [nv] "joints": entry i of a row is coordinate order[i]; NULL: i */
-    bool              *driven;   /* [nv] coordinates that are not "free"; NULL: no "free" */
-    api_platform      *platform; /* given instead of q, qd and qdd; NULL: none */
-    api_unit_warnings *warnings; /* NULL: none */
+    const struct api_operation *const *operations; /* all operations that a request may select; ends with NULL */
+    /* True: the request is `evaluate`, and its answer is keyed by operation. */
+    bool            combined;
+    size_t          n_selected;
+    api_selection  *selected;               /* [n_selected] operations, in the order of the request */
+    const api_node *field[API_FIELD_COUNT]; /* values of the fields; NULL: absent */
+    api_set         present;                /* set of the fields that are not absent */
+    /* The model (later with its payload), gravity, and where wrenches act. */
+    dyn_scene  scene;
+    dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
+    size_t     rows;    /* number of rows of every batch; 1 without a batch */
+    bool       batched; /* true if at least one field is a batch */
+    /* JSON Pointer of the field that set `rows`, for messages; NULL: none. */
+    const char        *rows_from;
+    size_t             samples;  /* states per row, an additional axis of the answer; 0: each row is one state */
+    const int         *order;    /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
+    bool              *driven;   /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
+    api_platform      *platform; /* given instead of q, qd and qdd; NULL: absent */
+    api_unit_warnings *warnings; /* NULL: no warnings */
 } api_query;
 
-/* The number of states: rows, or the samples of all rows. */
+/* Returns the number of states: the rows, or the samples of all rows. */
 static inline size_t api_states(const api_query *q)
 {
     return q->samples > 0 ? q->rows * q->samples : q->rows;
 }
 
-/* The threads that may work on the request, and what they charge their time to. */
+/* Returns the means to run tasks of the request in parallel: helper threads, deadline, memory, and a counter of
+ * time. */
 static inline api_parallel api_query_parallel(const api_query *q)
 {
     return (api_parallel){q->input->worker->helpers, q->input->deadline, q->pool, &q->call->helped};
@@ -127,11 +131,11 @@ static inline api_parallel api_query_parallel(const api_query *q)
 /* --- decoding: each function reads its fields of the query; false with q->problem -----------------------------------
  */
 
-bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: fields and options, too */
-bool api_check_guess(api_query *q);                                /* guess_fields.c: "guess" is for loops */
-bool api_decode_joints(api_query *q);                              /* state_fields.c */
-bool api_decode_surroundings(api_query *q);                        /* fields.c: gravity and friction */
-bool api_measure_state(api_query *q);                              /* state_fields.c: the rows of the state's fields */
-bool api_measure_guess(api_query *q);                              /* guess_fields.c: those of guess and platform */
-bool api_measure_wrenches(api_query *q); /* wrench_fields.c: those of wrenches, and their sites */
-bool api_decode_payload(api_query *q);   /* payload.c */
+bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: and their fields */
+bool api_check_guess(api_query *q);         /* guess_fields.c: refuses "guess" for a model without loops */
+bool api_decode_joints(api_query *q);       /* state_fields.c: reads the order of the coordinates */
+bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity and friction */
+bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows of q, qd, ... */
+bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
+bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */
+bool api_decode_payload(api_query *q);      /* payload.c: adds the payload to the model */

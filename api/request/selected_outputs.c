@@ -3,10 +3,10 @@
 #include "operation.h"
 #include <string.h>
 
-/* Fields that the operations of an evaluate request share. */
+/* The set of the fields that the operations of an evaluate request share. */
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
 
-/* Fields that every request may have. */
+/* The set of the fields that every request may have. */
 #define ALWAYS API_BIT(API_ON_ERROR)
 
 /* Lists the names of the fields in the mask, and `more` if that is not NULL; the list ends with NULL. */
@@ -19,7 +19,7 @@ static void list_fields(api_set mask, const char *more, const char *names[API_FI
     names[n + 1] = NULL;
 }
 
-/* The field with that name among those of the mask; API_FIELD_COUNT if there is none. */
+/* Returns the field of the mask that has this name; API_FIELD_COUNT if no field has it. */
 static int field_named(api_set mask, const char *name)
 {
     while (mask) {
@@ -48,7 +48,7 @@ static bool find_fields(api_query *q, const api_node *request, api_set mask, con
     }
     if (known) return true;
     list_fields(mask, more, names);
-    return api_check_keys(q, request, NULL, names, of); /* finds the problem */
+    return api_check_keys(q, request, NULL, names, of); /* sets the problem */
 }
 
 static const char *output_name(const void *operation, size_t i)
@@ -56,7 +56,7 @@ static const char *output_name(const void *operation, size_t i)
     return ((const api_operation *)operation)->outputs[i].name;
 }
 
-/* Checks that the output is for the model: `full` is only for loops, tree_outputs are only for trees. */
+/* Checks that the model has the output: `full` requires loops, and tree_outputs require a model without loops. */
 static bool takes_output(const api_query *q, const api_operation *operation, size_t output, const api_place *at)
 {
     const api_output *o = &operation->outputs[output];
@@ -131,7 +131,7 @@ static bool read_options(api_query *q, api_selection *selected, const api_node *
            (!selected->operation->options || selected->operation->options(q, selected, options, at));
 }
 
-/* Checks that the fields which the operations need are present. A platform replaces q, qd and qdd. */
+/* Checks that the fields which the operations need are present; "platform" replaces q, qd and qdd. */
 static bool check_needs(const api_query *q)
 {
     const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
@@ -156,7 +156,7 @@ static bool read_operation(api_query *q, const char *name, const api_node *optio
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
         api_names known = api_operation_names(q->operations);
-        known.n--; /* without evaluate itself */
+        known.n--; /* removes "evaluate", the last name: it cannot contain itself */
         return api_fail_unknown(q, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
     if (operation->alone)

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY_TURNS 30.0  /* rad: more turns than any joint with limits has, but fewer degrees */
+#define MANY_TURNS 30.0  /* rad: joints with limits do not turn that far (4.8 turns); 30 degrees are common */
 #define TOO_MANY   1e4   /* rad: too large even for an angle in degrees */
 #define FAR_AWAY   100.0 /* m: beyond the reach of any robot, but a usual length in millimetres */
 
-enum { MOST = 16 /* warnings of one request */, TEXT = 200 };
+enum { MOST = 16 /* largest number of warnings in an answer */, TEXT = 200 };
 
 typedef struct warning {
     api_pointer where;
@@ -33,7 +33,7 @@ typedef struct search {
     api_query *q;
     size_t     n, nq;
     suspect   *suspects; /* [n] */
-    double    *numbers;  /* nq */
+    double    *numbers;  /* [nq] one row of the request */
 } search;
 
 static bool add(api_query *q, const api_place *at, const char *text)
@@ -88,7 +88,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     return add(s->q, at, text);
 }
 
-/* The index in a row of the request of a position in the model's order. */
+/* Returns the index, within a row of the request, of a position coordinate of the model. */
 static size_t place_of(const api_query *q, size_t position)
 {
     size_t i = position;
@@ -97,7 +97,7 @@ static size_t place_of(const api_query *q, size_t position)
     return i;
 }
 
-/* Checks one row of packed numbers, which begins with number `first`, at the place `at`. */
+/* Checks one row, whose numbers begin at number `first` of a packed array. `at` is the place of the row. */
 static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
 {
     api_node_numbers(packed, first, s->nq, s->numbers);
@@ -111,7 +111,8 @@ static bool look_at_row(search *s, const api_node *packed, size_t first, const a
     return true;
 }
 
-/* Checks the rows of one field, one, two or three levels deep. Other shapes are refused elsewhere. */
+/* Checks the rows of a field that is an array of one to three levels. Other arrays are skipped: the reader of the field
+ * refuses them. */
 static bool look_at_rows(search *s, const api_node *value, const api_place *at)
 {
     size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
@@ -143,7 +144,7 @@ static bool look_at_field(search *s, api_field field)
     const api_node *value = s->q->field[field];
     api_place       at    = api_place_key(NULL, api_field_names[field]);
     if (!value) return true;
-    if (api_node_is(value, API_NUMBER)) { /* a model with one coordinate */
+    if (api_node_is(value, API_NUMBER)) { /* a model with one coordinate may have a number in place of an array */
         double x = api_node_number(value);
         return s->nq != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
     }

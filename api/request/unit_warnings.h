@@ -1,7 +1,7 @@
 /* unit_warnings.h - warn of angles and lengths in a request that look like degrees or millimetres: "warnings" of an
  * answer.
  *
- * There is one warning for each coordinate at most. The conditions are
+ * There is at most one warning for each coordinate. A value is reported if it belongs to
  *
  *     - a revolute joint beyond 30 rad, up to 1e4, and outside its limits; without limits, at a whole number of radians
  *     - a prismatic joint beyond 100 m and outside its limits
@@ -12,8 +12,9 @@
 #include "api/wire/emit.h"
 #include "query.h"
 
-/* Finds them in q, control points, payloads and wrenches, when "joints" is read. False with a problem: no memory. */
+/* Finds suspicious numbers in q, control points, payloads and wrenches; call after "joints" is read. False with a
+ * problem if memory is short. */
 bool api_unit_warnings_find(api_query *q);
 
-/* [{"where", "code", "text"}...] */
+/* Emits the warnings as [{"where", "code", "text"}, ...]. */
 void api_unit_warnings_emit(const api_query *q, api_emit *to);

@@ -70,7 +70,7 @@ static bool read_axes(const api_query *q, const api_node *wrench, const api_plac
     return turn_axes(q, name, &at, &q->model->frames[frame].frame, site);
 }
 
-/* Reads where the wrench acts, and counts the rows of its vectors. */
+/* Reads on which body, at which point and in which axes the wrench acts, and counts the rows of its vectors. */
 static bool read_site(api_query *q, const api_node *wrench, const api_place *up, dyn_wrench_site *site)
 {
     bool rates = api_takes_wrench_rates(q);
