@@ -24,7 +24,7 @@ X(avx512)
 #endif
 #undef X
 
-/* in order of speed, the fastest last */
+/* all tables of this build, in order of speed, the fastest last */
 static const dyn_kernels *const tables[] = {
 #ifdef HAVE_TARGET_scalar
     &dyn_kernels_scalar,
@@ -46,9 +46,9 @@ static const dyn_kernels *const tables[] = {
 #endif
 };
 
-/* The targets fma, avx2 and avx512 are compiled for x86-64-v3 and -v4. Tests those features of the two levels that
- * compilers can name. Processors with these have the others too. A hypervisor might hide one of the others; then the
- * user must choose the target by hand. */
+/* Returns whether this processor can run a target. fma and avx2 are compiled for x86-64-v3, avx512 for x86-64-v4. Only
+ * some features of these levels are tested, because compilers cannot name all of them; processors that have the tested
+ * features have the rest too. If a hypervisor hides one of the rest, the user must choose the target by hand. */
 static bool runs_here(const char *target)
 {
 #ifdef __x86_64__

@@ -23,15 +23,16 @@
 #define DYN_MAX_LANES 8
 #define DYN_MAX_ANGLE 1e5 /* rad, largest |joint position| for which sine and cosine are accurate */
 
-/* The terms of the equation of motion that a caller may switch on, besides inertia and Coriolis terms. */
+/* Optional terms of the equation of motion. A caller may switch each of them on; inertia and Coriolis terms are always
+ * included. */
 enum { DYN_FRICTION = 1, DYN_SPRINGS = 2, DYN_ALL_TERMS = 3 };
 
 /* The point and the axes of an external wrench. Its 9 values per state are force (3), torque (3) and point (3). */
 typedef struct dyn_wrench_site {
-    int      body;       /* index of the body; DYN_WORLD: on the fixed base, without effect */
+    int      body;       /* index of the body; DYN_WORLD: the wrench acts on the fixed base and has no effect */
     dyn_pose X_bl;       /* link frame in the body frame; `point` is a position in the link frame */
     bool     world_axes; /* true: force and torque in world axes; false: in link axes */
-    bool     has_axes;   /* force and torque are given in a third frame: x_(link or world) = axes x_given */
+    bool     has_axes;   /* true: force and torque are in a third frame; `axes` rotates them into world or link axes */
     double   axes[3][3];
 } dyn_wrench_site;
 
@@ -39,7 +40,7 @@ typedef struct dyn_wrench_site {
 typedef struct dyn_scene {
     const dyn_model       *model;
     double                 gravity[3]; /* m/s^2, world axes */
-    unsigned               terms;      /* a set of DYN_FRICTION, DYN_SPRINGS */
+    unsigned               terms;      /* a set of DYN_FRICTION, DYN_SPRINGS: the optional terms that are included */
     size_t                 n_wrenches;
     const dyn_wrench_site *wrench; /* [n_wrenches] */
 } dyn_scene;
@@ -50,32 +51,34 @@ typedef struct dyn_frame {
     dyn_pose X_bf; /* the frame in the body frame */
 } dyn_frame;
 
-/* Inverse dynamics. Entries per state: q nq; qd, qdd, qddd and tau nv each; wrenches 9 * n_wrenches. */
+/* Inputs and outputs of inverse dynamics. Entries per state: nq in q; nv each in qd, qdd and tau; 9 * n_wrenches in
+ * wrenches. */
 typedef struct dyn_inverse_dynamics {
     const double *q, *qd, *qdd, *wrenches;
     double       *tau; /* nv, N m or N */
-    /* n_rows x 6, N and N m: wrench of the parent on the body, in the axes of the body's link frame, moment about the
-     * joint's origin; without the forces of rotor, friction and springs */
+    /* n_rows x 6, N and N m: wrench that the parent exerts on the body, without the forces of rotor, friction and
+     * springs. It is in the axes of the body's link frame, and its moment is about the joint's origin */
     double *joint_wrenches;
 } dyn_inverse_dynamics;
 
-/* Forward dynamics, also hybrid: a driven coordinate moves with a prescribed qdd, whatever its tau. */
+/* Inputs and outputs of forward dynamics. It may be hybrid: a driven coordinate moves with a prescribed qdd, whatever
+ * its tau. */
 typedef struct dyn_forward_dynamics {
     const double *q, *qd, *tau, *wrenches;
     /* [nv], the same for all states; NULL: no coordinate is driven. tau of driven coordinates is ignored */
     const bool   *driven;
-    const double *driven_qdd; /* nv: prescribed qdd of driven coordinates, 0 for all others; NULL: zeros */
+    const double *driven_qdd; /* nv: prescribed qdd of driven coordinates, 0 for the other coordinates; NULL: zeros */
     double       *qdd;        /* nv, including those of driven coordinates */
-    double       *singular;   /* 1: index of the first body whose pivot is zero up to rounding, or -1 */
+    double       *singular;   /* 1: first body whose pivot of the mass matrix is zero up to rounding, or -1 */
 } dyn_forward_dynamics;
 
 typedef struct dyn_mass_matrix {
     const double *q;
-    bool zeros_are_set;  /* true: `mass_matrix` already has results of other states of this model. Entries that are zero
-                            in every state, such as those between branches, are then not written again */
+    bool zeros_are_set;  /* true: `mass_matrix` already has the result of another state of this model. Entries that are
+                            zero in every state, such as those between branches, are then not written again */
     double *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
     double *inverse;     /* nv x nv */
-    double *singular;    /* 1: body whose pivot is zero up to rounding, or -1; set only if `inverse` is requested */
+    double *singular;    /* 1: first body whose pivot is zero up to rounding, or -1; set only along with `inverse` */
 } dyn_mass_matrix;
 
 typedef struct dyn_bias {
@@ -97,14 +100,14 @@ typedef struct dyn_kinematics {
     double          *jacobian;     /* 6 x nv: [velocity of the frame's origin; angular velocity] = J qd */
     double          *jacobian_dot; /* 6 x nv: time derivative of every entry of `jacobian` */
     double          *velocity;     /* 6: [linear; angular], m/s and rad/s */
-    double          *acceleration; /* 6: classical acceleration without gravity, of the world, in the chosen axes */
-    double          *jerk;         /* 6: time derivative of that acceleration, in the chosen axes */
+    double          *acceleration; /* 6: classical acceleration without gravity, in the axes of `velocity` */
+    double          *jerk;         /* 6: time derivative of the classical acceleration, in the axes of `velocity` */
 } dyn_kinematics;
 
 typedef struct dyn_energy {
     const double *q, *qd;
-    double       *kinetic;      /* 1, J, including rotors */
-    double       *potential;    /* 1, J: gravity (zero at the world's origin) and springs */
+    double       *kinetic;      /* 1, J, kinetic energy including that of the rotors */
+    double       *potential;    /* 1, J, potential energy of gravity (zero at the world's origin) and of springs */
     double       *com;          /* 3, m, world axes */
     double       *com_velocity; /* 3, m/s, world axes */
     double       *com_jacobian; /* 3 x nv: com_velocity = com_jacobian * qd */
@@ -112,9 +115,9 @@ typedef struct dyn_energy {
     double       *momentum_matrix; /* 6 x nv: momentum = momentum_matrix * qd */
 } dyn_energy;
 
-/* Inverse dynamics and its time derivative. Additional inputs are qddd and the rates of the wrenches, 6 per wrench
- * (force, torque); `point` is constant in the link frame. The outputs are rates of the components that inverse dynamics
- * returns. */
+/* Inputs and outputs of inverse dynamics with its time derivative. qddd is the jerk. wrench_rates has 6 entries per
+ * wrench (rates of force and torque); `point` is constant in the link frame. The outputs are rates of the components
+ * that inverse dynamics returns. */
 typedef struct dyn_torque_derivative {
     const double *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     double       *tau, *tau_dot;                       /* nv */
@@ -125,7 +128,7 @@ typedef struct dyn_torque_derivative {
  * are taken along p += R e_v, R <- R exp(e_w). The given components of wrenches, and their points, are constant. */
 typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
-    bool    zeros_are_set; /* true: the first three results have results of other states already, see dyn_mass_matrix */
+    bool zeros_are_set; /* true: the three matrices below already have results of another state, see dyn_mass_matrix */
     double *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
     double *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_rows x 6 x nv */
     double *dtau_dwrench;                                                    /* n_wrenches x nv x 6 */
@@ -145,10 +148,10 @@ typedef struct dyn_sensitivity_rate {
 /* Analytical derivatives of forward dynamics: dqdd/dx = -M^-1 dtau/dx at the qdd that tau produces. */
 typedef struct dyn_forward_sensitivity {
     const double *q, *qd, *tau, *wrenches;
-    double       *qdd;                            /* nv; must not be NULL, nor the three outputs below */
+    double       *qdd;                            /* nv; must not be NULL, nor the three matrices below */
     double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; dqdd_dtau is the inverse mass matrix */
     double       *dqdd_dwrench;                   /* n_wrenches x nv x 6 */
-    double       *singular;                       /* 1: body whose pivot is zero up to rounding, or -1 */
+    double       *singular;                       /* 1: first body whose pivot of M is zero up to rounding, or -1 */
 } dyn_forward_sensitivity;
 
 typedef struct dyn_coriolis {
@@ -157,11 +160,11 @@ typedef struct dyn_coriolis {
     double       *christoffel;     /* nv x nv x nv: C_ij = sum_k christoffel_ijk qd_k */
 } dyn_coriolis;
 
-/* tau = regressor * body parameters + joint_regressor * joint parameters. Friction is sharp and equal in both
- * directions. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz, about the origin of its link and in
- * link axes, with the rotors on the link locked. The parameters of a mover (dyn_model.n_movers) are rotor inertia,
- * viscous friction and Coulomb friction. If the mover has a motor, the motor's spin inertia replaces the rotor
- * inertia. */
+/* tau = regressor * body parameters + joint_regressor * joint parameters. Coulomb friction is assumed sharp (no
+ * coulomb_velocity) and equal in both directions. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
+ * about the origin of its link and in link axes, with the rotors on the link locked. The parameters of a mover
+ * (dyn_model.n_movers) are rotor inertia, viscous friction and Coulomb friction. If the mover has a motor, the motor's
+ * spin inertia replaces the rotor inertia. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     double       *regressor;       /* nv x 10 n_rows */
@@ -172,8 +175,8 @@ typedef struct dyn_frame_pair {
     dyn_frame a, b;
 } dyn_frame_pair;
 
-/* Relative motion of two frames per pair: b as seen from a, in the axes of a. `jacobian` times qd is [rate of position;
- * angular velocity of b minus that of a]. */
+/* Relative motion of frames a and b of each pair: the motion of b as seen from a, in the axes of a. `jacobian` times qd
+ * is [rate of position; angular velocity of b minus that of a]. */
 typedef struct dyn_closure {
     const double         *q, *qd, *qdd;
     size_t                n_pairs;
@@ -185,7 +188,7 @@ typedef struct dyn_closure {
     double               *jacobian_ddot; /* n_pairs x 6 x nv: second time derivative of every entry of `jacobian` */
 } dyn_closure;
 
-/* The condition |ratio x + offset| <= most on entry x of a state. */
+/* The condition |ratio x + offset| <= most, where x is entry number `entry` of a state. */
 typedef struct dyn_bound {
     size_t entry;
     double ratio, offset, most;
@@ -211,26 +214,26 @@ typedef struct dyn_kernels {
     void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);
     void (*closure)(const dyn_scene *, void *ws, const dyn_closure *, size_t blocks);
 
-    /* Copy between blocks of lanes, `entries` per state, and unaligned rows: one state after another, n numbers each.
-     * Number i of a row is entry order[i] of the state, or entry i if `order` is NULL. Returns false if one of the
-     * numbers is not finite.
-     *     from_rows: reads blocks * lanes rows; reads nothing at `end` or beyond
-     *     to_rows:   writes the first `states` states of the blocks at `from`; the other lanes are ignored */
+    /* These two functions copy states between blocks of lanes, with `entries` numbers per state, and unaligned rows,
+     * with n numbers per state. Number i of a row is entry order[i] of the state, or entry i if `order` is NULL. The
+     * functions return false if one of the numbers is not finite.
+     *     from_rows: copies blocks * lanes rows into blocks; reads nothing at the address `end` or beyond
+     *     to_rows:   copies the first `states` states of the blocks at `from` into rows */
     bool (*from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
                       size_t blocks);
     bool (*to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t states);
-    /* Returns whether all n bounds are satisfied by all lanes of these blocks; the lanes must be finite. */
+    /* Returns whether all lanes of the blocks satisfy all n bounds; the lanes must be finite. */
     bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);
 } dyn_kernels;
 
-/* Returns a table that this build contains and this machine can run, in order of speed, the fastest last; NULL if
- * `index` is past the end. */
+/* Returns table number `index` of those that this build contains and this machine can run. The tables are ordered by
+ * speed, the fastest last. NULL if `index` is past the end. */
 const dyn_kernels *dyn_kernels_at(size_t index);
 
-/* Returns the table with this target name, or the fastest if the name is NULL or "". NULL if there is no such target.
- */
+/* Returns the table whose target has this name, or the fastest table if the name is NULL or "". NULL if there is no
+ * such target. */
 const dyn_kernels *dyn_kernels_find(const char *target);
 
-/* Returns the table for single states on a machine that uses `wide` for batches: the fastest table of one lane that is
- * not above `wide` in the order of tables. A wide table would compute a full block for one state. */
+/* Returns the table for single states on a machine that uses the table `wide` for batches: the fastest table with one
+ * lane, up to `wide` in the order of tables. A table with several lanes would compute a full block for one state. */
 const dyn_kernels *dyn_kernels_for_one_state(const dyn_kernels *wide);
