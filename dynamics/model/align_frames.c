@@ -1,10 +1,11 @@
-/* align_frames.c - rotates and shifts body frames about and along their joints' axes, so that transforms have more
- * zeros.
+/* align_frames.c - rotates and shifts body frames about and along their joints' axes, so that joint transforms have
+ * more zeros.
  *
- * Rotation. The frame of a revolute body may have any angle about its z. Let theta = gamma of a child. Then
+ * Rotation. The frame F of a revolute body may have any angle about its z. Let theta be the angle gamma of one child,
+ * and p the body's parent. Then
  *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta),  x_F' = Rz(theta)^T x_F,
- * and the child's own constant rotation is Rx(alpha) alone, which makes every transform to and from it cheaper. With
- * half a turn more it is Rx(-alpha), because  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi);  the last factor
+ * and the child's own constant rotation is Rx(alpha) alone, which makes every transform to and from the child cheaper.
+ * Half a turn more makes it Rx(-alpha), because  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi);  the last factor
  * rotates the child's frame. So Rx(90 deg) can become Rx(-90 deg), which costs nothing after a rotation about z
  * (joint.h).
  *
@@ -12,17 +13,17 @@
  * is added to the angle. All constants are rotated by the cosine and sine of the stored theta, not by those of gamma.
  * So errors do not accumulate along a chain of 512 joints.
  *
- * Shift. The origin of a revolute body's frame may be anywhere on its z. With a shift of d z, a child at p_pc is at
- * p_pc - d z, which can make one component zero. The body's own p_pc becomes p_pc + d R_pc e_z. That costs nothing if
- * alpha is general and p_pc has three components anyway. */
+ * Shift. The origin of a revolute body's frame may be anywhere on its z. If the origin moves by d z, the offset p_pc of
+ * a child becomes p_pc - d z, which can make one component zero. The body's own p_pc becomes p_pc + d R_pc e_z. This
+ * change costs nothing if alpha is general and p_pc has three components anyway. */
 #include "dynamics/math/double_double.h"
 #include "canonical.h"
 #include "pose.h"
 #include <math.h>
 #include <string.h>
 
-/* theta = angle + quarters pi/2, with its cosine and sine. Double-double, so that gamma - theta of a child cancels
- * exactly. */
+/* A rotation about z by theta = angle + quarters pi/2, with cosine c and sine s of theta. c and s are double-double, so
+ * that gamma - theta of a child cancels exactly. */
 typedef struct z_rotation {
     double            angle;
     unsigned          quarters;
@@ -40,7 +41,7 @@ static dyn_double_double negated(dyn_double_double x)
     return (dyn_double_double){-x.high, -x.low};
 }
 
-/* The rotation with cosine c and sine s, as quarter turns and a remaining angle of at most pi/4. */
+/* Returns the rotation with cosine c and sine s, as quarter turns and a remaining angle of at most pi/4. */
 static z_rotation z_rotation_of(double c, double s)
 {
     const unsigned n              = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
@@ -57,8 +58,8 @@ static bool is_near(double x, double y)
     return fabs(x - y) <= KIND_TOLERANCE;
 }
 
-/* Returns gamma of the first child with gamma = +-90 deg, else gamma of the first child that has one, else no rotation.
- */
+/* Returns gamma of the first child with gamma = +-90 deg; otherwise gamma of the first child with gamma != 0; otherwise
+ * no rotation. */
 static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int i)
 {
     z_rotation other = quarter_turns(0);
@@ -67,7 +68,7 @@ static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int 
         if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint)) continue;
         if (is_near(c->cg, 0) && is_near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
         if (other.angle == 0 && !is_near(c->cg, -1))
-            other = z_rotation_of(c->cg, c->sg); /* half a turn is left to absorb_half_turn */
+            other = z_rotation_of(c->cg, c->sg); /* gamma = 180 deg is left to absorb_half_turn */
     }
     return other;
 }
@@ -80,7 +81,8 @@ static void subtract_rotation(z_rotation t, double *cg, double *sg)
     *sg = dyn_double_double_dot(t.c, s, t.s, -c);
 }
 
-/* True if, after rotating the body by t, more of its children have Rx(90 deg) than Rx(-90 deg). */
+/* True if, after rotating the frame of body i by t, more of its children have Rx(90 deg) than Rx(-90 deg) as constant
+ * rotation. */
 static bool has_more_plus_turns(const dyn_model *m, const dyn_body *body, int i, z_rotation t)
 {
     int more = 0;
@@ -112,7 +114,7 @@ static void turn_pose(const double Rt[3][3], dyn_pose *X)
     *X                  = pose_mul(&turn, X);
 }
 
-/* E' = Rz^T E Rz */
+/* E' = Rz^T E Rz, the second moments after the body frame is rotated about z */
 static void turn_moments(z_rotation t, double E[6])
 {
     const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
@@ -123,7 +125,7 @@ static void turn_moments(z_rotation t, double E[6])
     E[4] = c * yz - s * xz;
 }
 
-/* gamma' = gamma - theta */
+/* Rotates the pose of a child, b, when its parent's frame is rotated by theta about z: gamma' = gamma - theta. */
 static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
 {
     if (dyn_joint_has_quaternion(b->joint)) {
@@ -137,7 +139,8 @@ static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
     dyn_canonical_kind(b);
 }
 
-/* Replaces the frame F of body i by F Rz(theta), with all quantities in that frame and all children. */
+/* Replaces the frame F of body i by F Rz(theta), and transforms all quantities in that frame and the poses of the
+ * children. */
 static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, z_rotation t)
 {
     const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
@@ -151,7 +154,7 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
         if (body[k].parent == i) turn_child(t, Rt, &body[k]);
 }
 
-/* Replaces Rz(pi) Rx(alpha) by Rx(-alpha) and rotates the body's own frame by pi. */
+/* Replaces Rz(pi) Rx(alpha) in the joint of body i by Rx(-alpha) and rotates the frame of body i by pi. */
 static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     dyn_body *b = &body[i];
@@ -182,8 +185,8 @@ static void move_along_axis(dyn_body *b, double d)
     dyn_canonical_offsets(b);
 }
 
-/* Number of components of p_pc, of the children and of the body itself, that vanish if the body's origin moves by d z.
- */
+/* Number of components of p_pc, of the children and of body i itself, that become zero if the origin of body i moves by
+ * d z. */
 static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
 {
     const dyn_body *b     = &body[i];
@@ -197,7 +200,7 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
     return saved + count_axes(b->p_pc) - count_axes(moved.p_pc);
 }
 
-/* Moves the origin of body i's frame by d z, with all quantities in that frame and all children:
+/* Moves the origin of body i's frame by d z, and transforms all quantities in that frame and the poses of the children:
  *     h' = h - m d z,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
 static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
 {
@@ -217,8 +220,8 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     }
 }
 
-/* Moves the origin of body i to the height of the first child with p_pc.z != 0, if fewer
- * components of the children's offsets p_pc are nonzero then. */
+/* Moves the origin of body i along z to the height of the first child with p_pc.z != 0, if the offsets p_pc of body i
+ * and its children then have fewer nonzero components. */
 static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     if (!origin_may_slide(&body[i])) return;

@@ -2,7 +2,7 @@
  *
  * The axis of each moving joint becomes the z axis of its body. With A e_z = axis, the rotation R = R_p,parent-link
  * R_before A is factored as Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. theta is a rotation about the joint
- * axis itself and is absorbed in the body frame. Rz(gamma) Rx(alpha) Rz(s) remains. */
+ * axis itself and is absorbed in the body frame, which leaves Rz(gamma) Rx(alpha) Rz(s) at joint position s. */
 #include "canonical.h"
 #include "dynamics/math/double_double.h"
 #include "pose.h"
@@ -37,8 +37,8 @@ void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
 
 /* --- joint transform -------------------------------------------------------------------------------------- */
 
-/* Sets A to a rotation with A e_z = axis. Its x is the coordinate axis least parallel to the axis, made perpendicular.
- * The result is exact for coordinate axes. */
+/* Sets A to a rotation with A e_z = axis. The x axis of A is the coordinate axis that is least parallel to the joint
+ * axis, made perpendicular to it. The result is exact if the joint axis is a coordinate axis. */
 static void frame_about(const double axis[3], double A[3][3])
 {
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
@@ -61,8 +61,9 @@ static bool is_near(double x, double kind)
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
-/* Sets alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta) from R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen
- * so that cg >= 0; then gamma vanishes for every rotation about +-x. */
+/* Sets alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta) from R e_z = (sg sa, -cg sa, ca), where c and s denote
+ * cosine and sine of gamma (g) and alpha (a). The sign of sa is chosen so that cg >= 0; then gamma is zero for every
+ * rotation about +-x. */
 static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
@@ -109,11 +110,11 @@ void dyn_canonical_offsets(dyn_body *b)
         if (fabs(b->p_pc[k]) <= least) b->p_pc[k] = 0;
 }
 
-/* Rz(theta) = (Rz(gamma) Rx(alpha))^T R. Computed from this product and not from the last row of R: for tiny alpha,
- * gamma is inaccurate, but theta then compensates it exactly. */
+/* Computes Rz(theta) = (Rz(gamma) Rx(alpha))^T R. The last row of R would give theta too, but for tiny alpha gamma is
+ * inaccurate, and only the product compensates that error exactly. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {
-    double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns */
+    double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns of R */
     double cx = b->cg * x[0] + b->sg * x[1], sx = b->ca * (b->cg * x[1] - b->sg * x[0]) + b->sa * x[2];
     double sy = b->cg * y[0] + b->sg * y[1], cy = b->ca * (b->cg * y[1] - b->sg * y[0]) + b->sa * y[2];
     double c = 0.5 * (cx + cy), s = 0.5 * (sx - sy), norm = dyn_length(c, s);
@@ -142,7 +143,7 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     theta_of(b, R, Rz);
     memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
     dyn_canonical_offsets(b);
-    /* link frame in body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
+    /* link frame in the body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];
     for (int i = 0; i < 3; i++)

@@ -2,25 +2,26 @@
 #pragma once
 #include "model.h"
 
-#define KIND_TOLERANCE 2e-16 /* tolerance of the special cases of dyn_turn */
+#define KIND_TOLERANCE 2e-16 /* largest deviation at which dyn_canonical_kind uses a special case of dyn_turn */
 
-/* Adds a rigid body, given in a frame F with pose X_bF, to a moving body: h += m c, E += (trace(I)/2 1 - I) + m c c^T.
- */
+/* Adds a rigid body, given in a frame F with pose X_bF in the body frame, to a moving body: h += m c, E += (trace(I)/2
+ * 1 - I) + m c c^T, with mass m, centre of mass c and inertia tensor I about it. */
 void dyn_canonical_inertia(dyn_body *body, const dyn_pose *X_bF, const dyn_inertia *inertia);
 
 /* Sets the joint data of a body from its link. X_bj is the pose of the joint frame in the parent's body frame. */
 void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X_bj);
 
-/* Sets components of p_pc that are below the rounding error of its length to zero, and updates `offsets`. */
+/* Sets components of p_pc to zero that are below the rounding error of the length of p_pc. */
 void dyn_canonical_offsets(dyn_body *body);
 
-/* Sets `turn` from the cosines and sines of alpha and gamma, and makes these exact in the special cases. */
+/* Sets `turn` from the cosines and sines of alpha and gamma, and makes these four numbers exact in the special
+ * cases. */
 void dyn_canonical_kind(dyn_body *body);
 
 /* Rotates and shifts body frames about and along their joint axes, so that the transforms of children have fewer
- * components. See align_frames.c. */
+ * nonzero components (align_frames.c). */
 void dyn_canonical_align(const dyn_model *model, dyn_body *body, dyn_link_place *link);
 
-/* Computes everything that depends on the whole tree, such as subtree masses, regrouped moments and runs. Called last,
- * and again after inertias change. `run` has room for n_bodies runs. */
+/* Computes everything that depends on the whole tree, such as subtree masses, regrouped moments and runs.
+ * dyn_model_build calls it last; it must be called again after inertias change. `run` has room for n_bodies runs. */
 void dyn_derive_data(dyn_model *model, dyn_body *body, dyn_run *run);

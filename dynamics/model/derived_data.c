@@ -7,8 +7,9 @@
 /* Row and column of the six entries of E, or of any symmetric matrix. */
 static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 
-/* Upper bound of the subtree's second moment about the parent's origin, for any direction of r:
- *     int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2 */
+/* Upper bound of the second moment of the subtree of body b about its parent's origin. For any directions of the
+ * vectors r of its mass points, and offset p of b in the parent,
+ *     int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2. */
 static double subtree_moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
@@ -17,7 +18,8 @@ static double subtree_moment_at_parent(const dyn_body *b)
     return reach * reach;
 }
 
-/* Adds the mass moments on the body's axis to the parent. They are those of a rod along z at p:
+/* Adds the mass moments on the axis of body b to its parent's moments. They are those of a rod along the axis z through
+ * the point p:
  *     h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
 static void move_axis_moments(dyn_body *b, dyn_moments *to)
 {
@@ -53,7 +55,7 @@ static void regroup(dyn_model *m, dyn_body *body)
     }
 }
 
-/* Regrouped moments about the point p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
+/* Returns the moments about the point p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
 static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
 {
     const double *h     = moments->h;
@@ -67,7 +69,7 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* Sets dyn_body.next_origin and the moments about it. Needs regrouped moments and runs. */
+/* Sets dyn_body.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before. */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
@@ -82,8 +84,8 @@ static void set_next_origins(const dyn_model *m, dyn_body *body)
     }
 }
 
-/* Sets the flags and numbers that the algorithms test for each body. With mimics no body is ideal, since several joints
- * share one entry of tau. */
+/* Sets the flags and numbers of a body that the algorithms test. In a model with mimics no body is ideal, since several
+ * joints share one entry of tau. */
 static void derive_body_kind(const dyn_model *m, dyn_body *b)
 {
     const bool freely = dyn_joint_has_quaternion(b->joint);
@@ -96,7 +98,7 @@ static void derive_body_kind(const dyn_model *m, dyn_body *b)
         !freely && !b->has_ratio && !b->has_friction && !b->has_spring && b->rotor_inertia == 0 && !m->has_mimics;
 }
 
-/* The kind of the parent's joint. The parent must have been processed before. */
+/* Returns the kind of the parent's joint. The parent must have been processed before the body. */
 static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
     if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
@@ -105,7 +107,7 @@ static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
     return p->parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
 }
 
-/* Computes dyn_body.is_in_line. The parent must have been processed before. */
+/* Computes dyn_body.is_in_line. The parent must have been processed before the body. */
 static bool is_in_line(const dyn_body *body, int i)
 {
     const dyn_body *p = body[i].parent == DYN_WORLD ? NULL : &body[body[i].parent];

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define UNIT_TOLERANCE                                                                                                 \
-    1e-9 /* tolerance of an axis' length; a larger error is a caller's mistake, a smaller one is rounding */
+    1e-9 /* tolerance of an axis' length; a larger error is the caller's mistake, a smaller one is rounding */
 
 static bool all_finite(const double *x, size_t n)
 {
@@ -65,7 +65,7 @@ static bool motor_numbers_valid(const dyn_motor *m)
                            friction_is_finite(&m->friction) && is_unit(m->axis));
 }
 
-/* True for joints of one coordinate. Only these can lead or follow a mimic or have a motor. */
+/* True for joints of one coordinate. Only such joints can lead or follow a mimic or have a motor. */
 static bool has_one_coordinate(const dyn_link *l)
 {
     return dyn_joint_nv(l->joint) == 1;

@@ -1,10 +1,11 @@
 /* expand_joints.c - expands joints and motors into several bodies of one coordinate (NOTATION.md, "Expanded joints").
  *
- * A planar joint becomes two massless bodies that slide along e_x and e_y, then one that rotates: p + x e_x + y e_y, R
- * about the axis. e_x and e_y are axes of the joint frame after the smallest rotation that takes z to the axis.
+ * A planar joint becomes two massless bodies that slide along e_x and e_y, then one body that rotates: position p + x
+ * e_x + y e_y, rotation R about the axis. e_x and e_y are the x and y axes of the joint frame after the smallest
+ * rotation that takes z to the joint axis.
  *
- * A helical joint becomes a massless body that slides along the axis, and the link, which rotates. The slide's position
- * is pitch times that of the rotation.
+ * A helical joint becomes a massless body that slides along the axis, and the link, which rotates. The position of the
+ * slide is pitch times that of the rotation.
  *
  * A motor adds a rotor on the motor's link, with axis a (unit vector), spin inertia J and speed r sd. sd is the rate of
  * the coordinate that the motor drives, r the gear ratio. w is the link's angular velocity and I its inertia, including
@@ -12,8 +13,8 @@
  *
  *     T = 1/2 w.I w + J r sd (a.w) + 1/2 J r^2 sd^2 = 1/2 w.(I - J a a^T) w + 1/2 J (a.w + r sd)^2,
  *
- * that of the link without J a a^T and of a massless body of inertia J a a^T that rotates about a on the link (Hua,
- * Poursina, Sanfilippo, eqs. 21-28; the sums of eq. 21 belong under the d/dt on its right side). */
+ * the energy of the link without J a a^T plus that of a massless body of inertia J a a^T that rotates about a on the
+ * link (Hua, Poursina, Sanfilippo, eqs. 21-28; the sums of eq. 21 belong under the d/dt on its right side). */
 #include "expand_joints.h"
 #include "canonical.h"
 #include "pose.h"
@@ -27,7 +28,7 @@ static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
     bool   turned = z < 0 && across == 0;
     double k      = turned  ? 0
                     : z < 0 ? (1 - z) / across
-                            : 1 / (1 + z); /* both formulas are equal; the first is accurate near -e_z */
+                            : 1 / (1 + z); /* (1 - z) / across has the same value, and is accurate near -e_z */
     memcpy(e_x, (double[3]){1 - k * x * x, -k * x * y, -x}, sizeof(double[3]));
     memcpy(e_y, (double[3]){-k * x * y, turned ? -1 : 1 - k * y * y, -y}, sizeof(double[3]));
 }
@@ -85,7 +86,8 @@ bool dyn_link_has_rotor_body(const dyn_link *link)
     return link->joint != DYN_FIXED && (link->elastic || link->motor.present);
 }
 
-/* Friction as a function of the rotor's speed r rate, such that friction(rate) = r spin_friction(r rate). */
+/* Friction of the joint as a function of the rotor's speed, which is r times the joint's rate, such that friction(rate)
+ * = r spin_friction(r rate). */
 static dyn_friction spin_friction(const dyn_friction *f, double r)
 {
     double size = r < 0 ? -r : r;
@@ -95,7 +97,8 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
                           .coulomb_velocity = f->coulomb_velocity * size};
 }
 
-/* Moves the spin inertia J a a^T from the host to the rotor. With a along z its second moments are J/2, J/2, -J/2. */
+/* Moves the spin inertia J a a^T from the body that carries the motor, `host`, to the rotor's body. In the rotor's
+ * frame, whose z is a, its second moments are J/2, J/2, -J/2. */
 static void move_spin_inertia(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
 {
     const double *a = motor->axis, J = motor->spin_inertia;
@@ -111,7 +114,7 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
 {
     const dyn_motor *motor = &link->motor;
     dyn_pose         here  = {.p = {0}};
-    memcpy(here.R, place->X_bl.R, sizeof here.R); /* the position on the link has no effect */
+    memcpy(here.R, place->X_bl.R, sizeof here.R); /* the rotor's position on the link has no effect */
     dyn_link revolute = massless_link(&here, DYN_REVOLUTE, (const double[3]){0, 0, 1});
     if (motor->present) {
         memcpy(revolute.axis, motor->axis, sizeof revolute.axis);

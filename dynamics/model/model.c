@@ -19,7 +19,7 @@ typedef struct builder {
 
 /* --- the tree --------------------------------------------------------------------------------------------- */
 
-/* Gives body `index` a row in outputs per body. */
+/* Gives body `index` a row in the outputs that have one row per body. */
 static void add_row(builder *to, int index)
 {
     to->body[index].row           = (int)to->m->n_rows;
@@ -50,7 +50,7 @@ static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
     to->m->nv += dyn_joint_nv(joint);
 }
 
-/* Adds a body with one coordinate to the body at `place`; then sets `place` to the new body. */
+/* Adds a body for the joint of link l on the body at `place`; then sets `place` to the new body. */
 static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_place *place)
 {
     dyn_model *m     = to->m;
@@ -79,7 +79,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_body *b     = add_body(to, &part[last], index, place);
         b->mover        = (int)to->m->n_movers++;
         b->is_multi_dof = dyn_joint_nv(l->joint) > 1;
-        if (l->elastic) b->rotor_inertia = 0; /* belongs to the motor coordinate */
+        if (l->elastic) b->rotor_inertia = 0; /* an elastic joint's rotor moves with the motor coordinate */
         add_row(to, place->body);
     }
     if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);

@@ -36,14 +36,14 @@ typedef enum dyn_joint_kind {
     DYN_PRISMATIC, /* slides along the axis; nq 1, nv 1 */
     DYN_PLANAR, /* moves in the plane normal to the axis: along e_x, along e_y, then about the axis; nq 3, nv 3. Only in
                    a description: expanded into bodies of one coordinate */
-    DYN_HELICAL,   /* rotates about the axis and slides by `pitch` along it; nq 1, nv 1. Only in a description */
+    DYN_HELICAL,   /* rotates about the axis and slides by `pitch` along it; nq 1, nv 1. Expanded like DYN_PLANAR */
     DYN_SPHERICAL, /* rotates about all axes; nq 4 (qx qy qz qw), nv 3 (w) */
     DYN_FLOATING   /* moves freely; nq 7 (x y z qx qy qz qw), nv 6 (v w) */
 } dyn_joint_kind;
-/* For the last two kinds, q is the pose of the moved joint frame in the joint frame, with a unit quaternion. qd is its
- * velocity relative to the parent, [linear of the origin; angular], in the axes of the moved frame. tau is the force
- * and the moment about that origin, in the same axes. These joints have no axis, ratio, offset, mimics, rotor, friction
- * or spring. */
+/* For DYN_SPHERICAL and DYN_FLOATING, q is the pose of the moved joint frame in the joint frame, with a unit
+ * quaternion. qd is the velocity of the moved frame relative to the parent, [linear of the origin; angular], in the
+ * axes of the moved frame. tau is the force and the moment about the origin of the moved frame, in the same axes. These
+ * joints have no axis, ratio, offset, mimics, rotor, friction or spring. */
 
 static inline int dyn_joint_nv(dyn_joint_kind joint)
 {
@@ -85,10 +85,10 @@ typedef struct dyn_spring {
 typedef struct dyn_motor {
     bool         present;
     int          link;    /* the link that carries the motor, any link of the description; DYN_WORLD: the base link */
-    double       axis[3]; /* unit vector in the frame of that link */
+    double       axis[3]; /* unit vector of the spin axis, in the frame of the motor's link */
     double       gear_ratio;   /* not 0 */
     double       spin_inertia; /* kg m^2, about the axis */
-    dyn_friction friction;     /* as a function of the joint's rate, or of the motor coordinate's: not of the spin */
+    dyn_friction friction;     /* function of the rate of the joint, or of the motor coordinate; not of the spin rate */
 } dyn_motor;
 
 /* A link with the joint that connects it to its parent. At joint position s, the link frame is
@@ -102,8 +102,8 @@ typedef struct dyn_link {
     double         pitch;   /* m/rad, of helical joints */
     double         ratio;   /* joint position per coordinate, not 0; 1 except for screws with a scaled axis */
     double         offset;  /* rad or m, joint position at q = 0 */
-    bool           mimic;   /* true: no coordinate of its own; q is that of link `leader` */
-    int            leader;  /* a moving link that is not a mimic itself, anywhere in the description */
+    bool           mimic;   /* true: the joint has no coordinate of its own; its q is that of link `leader` */
+    int            leader;  /* index of a moving link that is not a mimic itself, anywhere in the description */
     bool near_end;        /* true: the joint wrench's moment is about the origin of the joint frame on the parent's side
                              (standard DH: frame j-1); false: about the origin of the link frame */
     dyn_inertia  inertia; /* in the link frame */
@@ -112,21 +112,21 @@ typedef struct dyn_link {
     dyn_spring   spring; /* friction and spring depend on the joint's own position s and rate */
     bool elastic; /* true: a spring connects the joint's coordinate q and the motor coordinate theta. theta has the unit
                      of q and follows all joint coordinates.  R = k (q - theta - rest) + d (qd - theta_d)  is added to
-                     the left side of q's equation, -R to theta's. rotor_inertia is theta's */
-    dyn_spring elasticity; /* k, d and rest */
-    dyn_motor  motor;      /* excludes a rotor_inertia */
+                     the left side of q's equation of motion, -R to theta's. rotor_inertia belongs to theta */
+    dyn_spring elasticity; /* k, d and rest of the spring of an elastic joint */
+    dyn_motor  motor;      /* if a motor is present, rotor_inertia must be 0 */
 } dyn_link;
 
 typedef struct dyn_description {
     bool            floating;     /* true: the base link is body 0 and moves freely */
-    dyn_inertia     base_inertia; /* of the base link, in its frame; no effect on a fixed base */
+    dyn_inertia     base_inertia; /* inertia of the base link, in its frame; no effect on a fixed base */
     double          gravity[3];   /* m/s^2, world axes */
     size_t          n_links;      /* number of links without the base link */
-    const dyn_link *links;        /* [n_links], parents first; the order of moving links is that of coordinates */
+    const dyn_link *links; /* [n_links], parents before children; coordinates have the order of the moving links */
 } dyn_description;
 
 /* The constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). A special case is used only if the computed matrix
- * equals it to 2e-16: no number is ever rounded. */
+ * equals it to 2e-16, so that it changes no result beyond rounding. */
 typedef enum dyn_turn {
     DYN_TURN_NONE,    /* identity */
     DYN_TURN_X_PLUS,  /* Rx(+90 deg) */
@@ -143,12 +143,13 @@ typedef enum dyn_turn {
 
 enum { DYN_FORM_FREE = 10 }; /* value of dyn_body.form for joints with a quaternion */
 
-#define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: adding it to a number rounds to an integer, which is then in the low bits */
+#define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
 
-/* What a backward pass needs to know about the joint of a body's parent, when it passes a wrench to the parent. */
+/* Kind of the joint of a body's parent, as backward passes use it when they pass the body's wrench to the parent. n.z
+ * denotes the moment of the parent's wrench about its joint axis. */
 typedef enum dyn_parent_joint {
     DYN_PARENT_WORLD,         /* the parent is the world: there is no joint */
-    DYN_PARENT_GROUNDED,      /* unit revolute joint on the world: its tau is n.z, and no body follows */
+    DYN_PARENT_GROUNDED,      /* unit revolute joint on the world: its tau is n.z, and the recursion ends there */
     DYN_PARENT_UNIT_REVOLUTE, /* unit revolute joint (ratio 1, offset 0) on a body: its tau is n.z */
     DYN_PARENT_OTHER          /* any other joint */
 } dyn_parent_joint;
@@ -174,23 +175,23 @@ typedef struct dyn_body {
     bool             has_branch;   /* has a child other than the next body */
     bool             carries_run;  /* a run of bodies begins at one of its children, see dyn_run */
     bool     is_last_child;        /* has the highest number of its siblings, so that a backward pass visits it first */
-    bool     is_ideal;             /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
-    bool     has_ratio;            /* ratio != 1 or offset != 0 */
-    bool     has_friction;         /* has friction */
-    bool     has_spring;           /* has a spring or damper */
-    bool     near_end;             /* see dyn_link.near_end */
-    bool     mimic;                /* q and v are those of another joint */
-    bool     is_rotor;             /* rotor of a motor: its position has no effect and is taken as zero */
-    bool     is_in_line;           /* parent is the previous body, and its v is one more than that of its own parent */
-    int      row;                  /* row in outputs per body, or -1; see dyn_model.n_rows */
-    int      mover;                /* index among the movers, or -1; see dyn_model.n_movers */
-    bool     is_multi_dof;   /* part of a joint with several coordinates, which has no friction, spring or rotor */
+    bool     is_ideal;     /* its joint has one coordinate, without ratio, friction, spring, rotor inertia or mimics */
+    bool     has_ratio;    /* ratio != 1 or offset != 0 */
+    bool     has_friction; /* has friction */
+    bool     has_spring;   /* has a spring or damper */
+    bool     near_end;     /* see dyn_link.near_end */
+    bool     mimic;        /* its q and v are those of another joint */
+    bool     is_rotor;     /* rotor of a motor: its position has no effect and is taken as zero */
+    bool     is_in_line;   /* the parent is the previous body, and v of the parent is 1 + v of the grandparent */
+    int      row;          /* row in outputs per body, or -1; see dyn_model.n_rows */
+    int      mover;        /* index among the movers, or -1; see dyn_model.n_movers */
+    bool     is_multi_dof; /* its joint has several coordinates, and so no friction, spring or rotor */
     bool     has_slide_body; /* helical joint: the previous body is the sliding part */
-    int      rotor;          /* body of its motor's rotor, if that is on this body or on its parent; else -1 */
-    int      q, v;           /* first entries of its joint in q and in qd */
-    int      dof;            /* first degree of freedom of its joint, counting those of mimics too */
-    int      quaternion;     /* number of its quaternion among those of the model */
-    int      link;           /* index of its link in the description, or DYN_WORLD: the base */
+    int      rotor;      /* index of the body of its motor's rotor, if that is on this body or its parent; else -1 */
+    int      q, v;       /* first entries of its joint in q and in qd */
+    int      dof;        /* number of its joint's first degree of freedom; degrees of freedom of mimics count too */
+    int      quaternion; /* number of its quaternion among those of the model */
+    int      link;       /* index of its link in the description, or DYN_WORLD: the base */
     double   ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     double   frame_angle;    /* rad, theta without its quarter turns (align_frames.c); 0 if not revolute */
     uint64_t frame_quarters; /* quarter turns of theta, 0 to 3 */
@@ -201,12 +202,13 @@ typedef struct dyn_body {
     double   h[3]; /* kg m, first moment m c, body frame */
     double   E[6]; /* kg m^2, second moment int r r^T dm about the body's origin: xx xy xz yy yz zz; the inertia tensor
                       about the origin is trace(E) 1 - E */
-    /* Mass on the axis of a revolute joint moves in the same way with both bodies of the joint. It may belong to either
-     * body: the efforts of all joints stay the same (Gautier & Khalil 1990). Here it is moved to the parent, leaves
-     * first. `regrouped` has the body's moments after that. `axis_moments` are m, h.z and E.zz that a revolute body
-     * moved to its parent, or to the ground; zero for other joints. A regrouped revolute body has m = h.z = E.zz = 0.
-     * `regrouped_at_next` are the same moments about next_origin: the next body's origin within a plain run, else the
-     * body's own origin. Adding a body's wrench there, before the shift to the body's origin, saves operations. */
+    /* Mass on the axis of a revolute joint moves in the same way with both bodies of the joint. Moving it from one body
+     * to the other changes no joint effort (Gautier & Khalil 1990). `regrouped` are the moments of the body after the
+     * mass on each revolute axis is moved to the parent, leaves first. A regrouped revolute body has m = h.z = E.zz =
+     * 0. `axis_moments` are m, h.z and E.zz that a revolute body moved to its parent, or to the ground; they are zero
+     * for other joints. `regrouped_at_next` are the regrouped moments about next_origin, which is the next body's
+     * origin within a plain run, else the body's own origin. Adding the child's wrench at next_origin, before the shift
+     * to the body's origin, saves operations. */
     dyn_moments regrouped, regrouped_at_next;
     double      next_origin[3]; /* m, in the body frame */
     unsigned    next_offsets;   /* DYN_ALONG_x flags of next_origin */
@@ -217,12 +219,12 @@ typedef struct dyn_body {
      * with prismatic joints at zero, without floating descendants */
     double       subtree_moment;
     double       rotor_inertia;
-    double       spin_inertia; /* kg m^2, of a rotor: included in E, and subtracted from its parent */
+    double       spin_inertia; /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
     dyn_friction friction;
     dyn_spring   spring;
-    dyn_pose     X_bl; /* link frame in the body frame: axes of joint wrenches, and their point unless near_end */
-    dyn_pose before; /* with a quaternion: joint frame in the parent's body frame. p_pc is then unused, and turn is NONE
-                        if R = 1, else ZX */
+    dyn_pose     X_bl; /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
+    dyn_pose before; /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused, and
+                        `turn` is NONE if R = 1, else ZX */
 } dyn_body;
 
 /* True if the body's position is an angle that the algorithms use. */
@@ -232,8 +234,9 @@ static inline bool dyn_body_has_angle(const dyn_body *body)
 }
 
 /* A run: consecutive bodies, each of which is the only child of the one before; only the last may have other children.
- * Along a run, results of the previous body stay in registers. `plain`: all bodies are revolute and ideal, none is a
- * mimic or has a slide, and their coordinates are consecutive. Bodies that are plain and others never share a run. */
+ * Along a run, results of the previous body stay in registers. `plain`: all bodies of the run are revolute and ideal,
+ * none is a mimic or has a slide, and their coordinates are consecutive. A body that does not qualify for a plain run
+ * is never in a run with bodies that do. */
 typedef struct dyn_run {
     int  first, end;
     bool plain;
@@ -254,7 +257,7 @@ typedef struct dyn_coupling {
 /* The canonical model. Bodies that exist only for the algorithms (NOTATION.md, "Expanded joints") have no row. */
 typedef struct dyn_model {
     size_t n_bodies; /* moving bodies; a floating base is the first */
-    size_t n_rows;   /* rows of outputs per body: bodies that are links */
+    size_t n_rows;   /* rows in outputs with one row per body: number of bodies that are links */
     size_t n_movers; /* coordinates with rotor inertia and friction of their own: joints in the order of rows, then
                         motor coordinates; joint_regressor has 3 columns for each */
     size_t          n_links; /* links of the description */
@@ -275,10 +278,10 @@ typedef struct dyn_model {
     const dyn_body *body;       /* [n_bodies] */
     const dyn_link_place *link; /* [n_links] */
     size_t                n_couplings;
-    const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
+    const dyn_coupling   *coupling; /* [n_couplings] couplings of elastic joints */
     const int            *row_body; /* [n_rows] the body of each row */
     size_t                n_runs;
-    const dyn_run        *run;   /* [n_runs] cover all bodies, in order */
+    const dyn_run        *run;   /* [n_runs] the runs cover all bodies, in order */
     size_t                bytes; /* size of the allocation */
 } dyn_model;
 
@@ -287,8 +290,8 @@ typedef enum dyn_status {
     DYN_NO_MEMORY,
     DYN_TOO_MANY_DOF, /* more than DYN_MAX_DOF */
     DYN_BAD_PARENT,   /* link `where`: parent is not an earlier link */
-    DYN_BAD_LEADER,   /* link `where`: leader is not a moving link with one coordinate of its own, or the joint itself
-                         cannot follow */
+    DYN_BAD_LEADER,   /* link `where`: the joint or its leader does not have exactly one coordinate, or the leader is a
+                         mimic itself or no link */
     DYN_BAD_MOTOR, /* link `where`: elastic joint without exactly one coordinate of its own; motor on an unknown link,
                       of a joint without exactly one coordinate, or together with rotor_inertia */
     DYN_BAD_NUMBER /* link `where`: a number is not finite, a ratio is 0, an axis is not of unit length */
@@ -305,8 +308,8 @@ typedef struct dyn_payload {
     dyn_pose    X_bf; /* F in the body frame */
     dyn_inertia inertia;
 } dyn_payload;
-/* Copies a model with the payloads added; the caller frees *loaded. DYN_BAD_NUMBER: unknown body or infinite inertia.
- */
+/* Copies a model with the payloads added; the caller frees *loaded. Returns DYN_BAD_NUMBER if a body is unknown or an
+ * inertia is not finite. */
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded);
 
 void dyn_model_free(dyn_model *model); /* NULL is allowed */
