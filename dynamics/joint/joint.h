@@ -33,7 +33,8 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     return (joint_address){.c = XJ.c}.pose;
 }
 
-/* Calls F(..., joint, turn) with both kinds as constants. DYN_FLOATING also covers spherical joints. */
+/* Calls F(..., joint, turn) with the body's kinds of joint and constant rotation as compile-time constants.
+ * DYN_FLOATING also covers spherical joints. */
 #define BODY_FORMS(body, F, ...)                                                                                       \
     switch ((body)->form) {                                                                                            \
     case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
@@ -49,7 +50,8 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
-/* The same for a body that is known to be revolute: F(..., turn). */
+/* Calls F(..., turn) with the kind of constant rotation of a body as a compile-time constant. The body must be
+ * revolute. */
 #define TURN_FORMS(body, F, ...)                                                                                       \
     switch ((body)->form) {                                                                                            \
     case 0: F(__VA_ARGS__, DYN_TURN_NONE); break;                                                                      \
@@ -59,14 +61,14 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     default: F(__VA_ARGS__, DYN_TURN_ZX); break;                                                                       \
     }
 
-/* In code for plain runs (model.h), these functions tell the compiler which properties the body has, so that it omits
- * the tests. `plain`, a constant of the inlined code, says whether the run is plain. First the properties that joint
- * transforms use. */
+/* In code for plain runs (model.h), the functions assume_... tell the compiler which properties the body has, so that
+ * it omits the tests. `plain` is a constant of the inlined code: true if the run is plain. assume_revolute states the
+ * properties that joint transforms use. */
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
 LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
     KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)}
-/* All properties of a body in a plain run. */
+/* Tells the compiler all properties of a body in a plain run. */
 LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
 {
     assume_revolute(b, plain);
@@ -75,7 +77,7 @@ LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
     KNOWN(!b->mimic)
     KNOWN(!b->has_slide_body)
 }
-/* Those of body i of a serial model, in addition. */
+/* Tells the compiler the properties of body i of a serial model: those of a body in a plain run, and its indices. */
 LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plain)
 {
     assume_plain_body(b, plain);
@@ -103,11 +105,12 @@ LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
     if (!b->has_ratio) return q[b->q];
     return b->is_rotor ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
 }
-/* Rate or acceleration of the joint; qd = NULL means zeros. */
+/* Returns the rate of the joint at the rates qd of the coordinates, or its acceleration if qdd is passed as qd. NULL
+ * means zeros. */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
 {
     lane rate = qd ? qd[b->v] : lane_of(0);
-    return b->has_ratio ? b->ratio * rate : rate; /* also for zero: the sign of -0 */
+    return b->has_ratio ? b->ratio * rate : rate; /* a zero rate is multiplied too, since the product may be -0 */
 }
 LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 {
@@ -119,7 +122,8 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->has_ratio ? tau[b->v] / b->ratio : tau[b->v];
 }
 
-/* Linear and angular part of qd for a joint with a quaternion, also of accelerations; NULL means zeros. */
+/* The linear and angular part of qd, or of qdd if that is passed as qd, of a joint with a quaternion. NULL means
+ * zeros. */
 LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)
 {
     return b->joint == DYN_FLOATING ? load3_from(qd, b->v) : vec3_zero();
@@ -128,7 +132,8 @@ LANE_INLINE vec3 joint_angular(const dyn_body *b, const lane *qd)
 {
     return load3_from(qd, b->joint == DYN_FLOATING ? b->v + 3 : b->v);
 }
-/* First axis of a joint with a quaternion. Axes 0, 1, 2 are along those of the body, 3, 4, 5 about them. */
+/* Number of the first axis of a joint with a quaternion. Axes 0, 1, 2 are translations along x, y, z of the body, axes
+ * 3, 4, 5 rotations about them. */
 LANE_INLINE int joint_first_axis(const dyn_body *b)
 {
     return b->joint == DYN_FLOATING ? 0 : 3;
@@ -144,7 +149,7 @@ LANE_INLINE mat3 quaternion_rotation(const lane *q)
                    {2.0 * sub_mul(xz, w, y), 2.0 * add_mul(yz, w, x), sub_mul(1.0, 2.0, xx + yy)}}};
 }
 
-/* X_pc = before * (R(q), p(q)) */
+/* Sets X_pc = before * (R(q), p(q)) of a joint with a quaternion. */
 static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_pose *pose)
 {
     const bool slides = b->joint == DYN_FLOATING, turned = b->turn != DYN_TURN_NONE;
@@ -154,9 +159,10 @@ static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_p
     pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
 }
 
-/* Sets cosine and sine of s + theta for all revolute joints, TRIG_ANGLES at a time; the last group may overlap the one
- * before. `has_frame_angles` and `plain` are constants of the inlined code. With one lane, cosine and sine are stored
- * as one vector, since they are read that way; entries of other joints are overwritten afterwards. */
+/* Sets cosine and sine of s + theta for all revolute joints, TRIG_ANGLES at a time; the last group may overlap the
+ * group before. Groups include other joints, whose entries are then overwritten with their position. `has_frame_angles`
+ * and `plain` are constants of the inlined code. With one lane, cosine and sine of a joint are stored as one vector,
+ * since they are read as one vector. */
 LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ,
                                          const bool has_frame_angles, const bool plain)
 {
@@ -183,8 +189,9 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
     }
 }
 
-/* Sets the transforms of all joints. Behind the array there is room for the poses of joints with a quaternion
- * (arena_take_joints). The first pass treats these as joints of one coordinate, which is cheaper than skipping them. */
+/* Sets the transforms of all joints. Behind the array XJ there is room for the poses of joints with a quaternion
+ * (arena_take_joints). set_revolute_transforms treats joints with a quaternion as joints of one coordinate, which is
+ * cheaper than skipping them. */
 static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
 {
     joint_pose *pose = (joint_pose *)(void *)(XJ + m->n_bodies);
@@ -238,7 +245,7 @@ LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 LANE_INLINE vec3 to_parent(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_has_quaternion(joint)) return mat3_mul(&joint_pose_of(XJ)->R, v);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* both rotations at once: no sign remains to be changed */
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
         return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.y), v.z, neg_sub_mul(XJ.c * v.y, XJ.s, v.x)};
     return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, XJ.c, XJ.s) : v, turn);
 }
@@ -299,8 +306,9 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_transform XJ, wr
         w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
 }
 
-/* The same for a revolute joint, plus the wrench `addend`, which is in the parent's axes about the body's origin. The
- * total force then also gives the moment of the shift to the parent's origin. */
+/* Transforms the wrench w of a revolute body as wrench_to_parent_form does and adds the wrench `addend`, which is in
+ * the parent's axes about the body's origin. Adding it before the shift to the parent's origin saves one cross
+ * product. */
 LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ, const wrench *addend, wrench *w,
                                            dyn_turn turn)
 {
@@ -309,8 +317,9 @@ LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ
 }
 
 /* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link
- * frame. With near_end (standard DH) the moment is about frame j-1, from which a prismatic joint is s z away: n + s z x
- * f. The function is linear, so it also converts rates. */
+ * frame. With near_end (standard DH) the moment is about the origin of frame j-1 instead. The body's origin is s z away
+ * from there if the joint is prismatic, and the moment is n + s z x f. The function is linear, so it also converts
+ * rates. */
 LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench w)
 {
     if (!b->near_end)

@@ -5,7 +5,7 @@
 #pragma once
 #include "joint.h"
 
-/* viscous sd + coulomb(sd) */
+/* Friction effort of a joint: viscous sd + coulomb(sd) */
 LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
     const dyn_friction *f         = &b->friction;
@@ -13,7 +13,7 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
     lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
     return add_mul(magnitude * sense, f->viscous, sd);
 }
-/* stiffness (s - rest) + damping sd */
+/* Spring effort of a joint: stiffness (s - rest) + damping sd */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
     return add_mul(b->spring.damping * sd, b->spring.stiffness, s - b->spring.rest);
@@ -35,7 +35,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
 }
-/* Time derivative of the slope. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
+/* Time derivative of joint_friction_slope. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     const dyn_friction *f = &b->friction;
@@ -66,7 +66,8 @@ LANE_INLINE lane coupling_effort_rate(const dyn_coupling *c, const lane *qd, con
     lane rate = qd ? c->spring.stiffness * (qd[c->v] - qd[c->v_theta]) : lane_of(0);
     return qdd ? add_mul(rate, c->spring.damping, qdd[c->v] - qdd[c->v_theta]) : rate;
 }
-/* Adds sign R to the efforts of all elastic joints, -sign R to those of their motor coordinates. */
+/* Adds `sign` times the effort R of each elastic joint to tau of the joint's coordinate, and subtracts it from tau of
+ * the motor coordinate. */
 LANE_INLINE void couplings_add(const dyn_scene *scene, const lane *q, const lane *qd, double sign, lane *tau)
 {
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
