@@ -58,7 +58,8 @@ static dyn_double_double reduced(double angle, double k)
 
 enum { LAST_POWER = 27 }; /* (pi/4)^28 / 28! < 1e-32 */
 
-/* The Taylor series with terms r^n / n! for every other n, from `first` on, with alternating signs. */
+/* Sums a Taylor series in r with alternating signs: `first`, which is the term of power n, and then the terms of powers
+ * n + 2, n + 4, ... up to LAST_POWER. */
 static dyn_double_double series(dyn_double_double first, int n, dyn_double_double r)
 {
     dyn_double_double square = negated(times(r, r)), term = first, sum = first;
@@ -88,8 +89,8 @@ double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b,
 
 /* --- angle and length ------------------------------------------------------------------------------------------- */
 
-/* With g near the angle, sin(angle - g) = s cos g - c sin g. So an error of atan2() in the last digits has no effect.
- */
+/* Corrects the result g of atan2() by sin(angle - g) = sine cos g - cosine sin g. So an error of atan2() in the last
+ * digits has no effect. */
 double dyn_angle(double sine, double cosine)
 {
     double            g = atan2(sine, cosine);
@@ -98,7 +99,7 @@ double dyn_angle(double sine, double cosine)
     return g + dyn_double_double_dot(c, sine, negated(s), cosine);
 }
 
-/* One Newton step from the square root of the rounded sum of squares. */
+/* Does one Newton step from the square root of the rounded sum of squares. */
 double dyn_length(double x, double y)
 {
     int exponent;

@@ -30,7 +30,7 @@ FMA_INLINE double fma_double(double a, double b, double c)
 #else
     double sum = __builtin_fma(a, b, c);
 #ifdef __FMA__
-    __asm__("" : "+x"(sum)); /* this form of barrier costs a tenth: it adds register moves */
+    __asm__("" : "+x"(sum)); /* this form of barrier costs a tenth of the speed: it adds register moves */
 #else
     __asm__("" : "+w"(sum));
 #endif
@@ -84,7 +84,7 @@ FMA_INLINE double2_mask double2_is_moderate(double2 x)
     return (size < 0x1p900) & (size > 0x1p-900);
 }
 
-/* Not inlined: a kernel has hundreds of these. */
+/* Not inlined, since a kernel has hundreds of calls. */
 static __attribute__((noinline, unused)) double2 fma_double2(double2 a, double2 b, double2 c)
 {
     double2_sum  product = double2_two_product(a, b), low = double2_two_sum(c, product.low);

@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #define LANE_INLINE static inline __attribute__((always_inline))
-/* Not inlined: a rare case would otherwise take registers from the common path beside it. */
+/* For functions that handle rare cases. If they were inlined, they would take registers from the common path. */
 #define LANE_NOINLINE    static __attribute__((noinline, unused))
 #define LANE_JOIN_(a, b) a##_##b
 #define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
-#define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */
+#define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* for example dyn_bias_avx2 */
 
 #ifdef DYN_COMPLEX
 #include <complex.h>
@@ -29,7 +29,7 @@ typedef int64_t lane_mask; /* 0 or -1 in every lane */
 #elif LANES == 1
 typedef double   lane;
 typedef int64_t  lane_mask;
-typedef uint64_t lane_word; /* for shifts into the sign bit */
+typedef uint64_t lane_word; /* unsigned, for shifts into the sign bit */
 #else
 typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
@@ -89,7 +89,7 @@ LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 }
 #endif
 /* c - a b. Where the processor has an instruction for it, this is a function of its own: a compiler that sees -b might
- * compute and keep it in a register. */
+ * compute -b and keep it in a register. */
 #if defined      DYN_COMPLEX || LANES < 4
 LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {

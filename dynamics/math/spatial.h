@@ -1,5 +1,5 @@
-/* spatial.h - defines vectors and matrices of lanes. All functions take and return values, and are inlined. A vec3 has
- * lanes; constants of the model are `const double [3]` and the like. */
+/* spatial.h - defines vectors and matrices of lanes. All functions take and return values, and are inlined. The
+ * components of a vec3 are lanes; constants of the model are plain doubles, such as `const double [3]`. */
 #pragma once
 #include "lane.h"
 #include "dynamics/model/model.h"
@@ -13,7 +13,8 @@ typedef struct sym3 { /* symmetric */
 typedef struct mat3 { /* row-major */
     lane m[3][3];
 } mat3;
-typedef struct twist { /* motion: linear velocity (or acceleration) of the frame's origin, and angular */
+typedef struct twist { /* motion: linear velocity (or acceleration) v of the frame's origin, and angular velocity (or
+                          acceleration) w */
     vec3 v, w;
 } twist;
 typedef struct wrench { /* force, and moment about the frame's origin */
@@ -60,7 +61,7 @@ LANE_INLINE vec3 add_scaled(vec3 s, vec3 a, lane k)
 {
     return (vec3){add_mul(s.x, k, a.x), add_mul(s.y, k, a.y), add_mul(s.z, k, a.z)};
 }
-LANE_INLINE vec3 times(double k, vec3 a) /* by a constant of the model */
+LANE_INLINE vec3 times(double k, vec3 a) /* k is a constant of the model */
 {
     return (vec3){k * a.x, k * a.y, k * a.z};
 }
@@ -80,13 +81,13 @@ LANE_INLINE vec3 cross_add(vec3 s, vec3 a, vec3 b)
     return (vec3){sub_mul(add_mul(s.x, a.y, b.z), a.z, b.y), sub_mul(add_mul(s.y, a.z, b.x), a.x, b.z),
                   sub_mul(add_mul(s.z, a.x, b.y), a.y, b.x)};
 }
-/* s + a x r, r a constant of the model */
+/* s + a x r, where r is a constant of the model */
 LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
 {
     return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
                   sub_mul(add_mul(s.z, r[1], a.x), r[0], a.y)};
 }
-/* s + r x b; r is an offset of the model and only its components in `along` are used */
+/* s + r x b, where r is a constant of the model; only its components flagged in `along` (DYN_ALONG_X ...) are used */
 LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], unsigned along, vec3 b)
 {
     if (along & DYN_ALONG_X) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};
@@ -121,7 +122,7 @@ LANE_INLINE vec3 mat3_mul_transposed(const mat3 *a, vec3 v)
 {
     return (vec3){dot(mat3_column(a, 0), v), dot(mat3_column(a, 1), v), dot(mat3_column(a, 2), v)};
 }
-/* A B, A a constant of the model */
+/* A B, where A is a constant of the model */
 LANE_INLINE mat3 const_mat3_mul(const double A[3][3], const mat3 *B)
 {
     mat3 C;
@@ -133,7 +134,7 @@ LANE_INLINE mat3 const_mat3_mul(const double A[3][3], const mat3 *B)
 /* R A R^T */
 LANE_INLINE mat3 mat3_rotate(const mat3 *R, const mat3 *A)
 {
-    mat3 RA, out; /* rows of R A */
+    mat3 RA, out;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             RA.m[i][j] = dot(load3(R->m[i]), mat3_column(A, j));
@@ -157,7 +158,7 @@ LANE_INLINE vec3 mat3_sub_mul_transposed(vec3 s, const mat3 *a, vec3 v)
     s = add_scaled(s, load3(a->m[1]), -v.y);
     return add_scaled(s, load3(a->m[2]), -v.z);
 }
-/* R v and R^T v, R a constant of the model */
+/* R v (rotate_const) and R^T v (unrotate_const), where R is a constant of the model */
 LANE_INLINE vec3 rotate_const(const double R[3][3], vec3 v)
 {
     return (vec3){dot3(R[0][0], R[0][1], R[0][2], v), dot3(R[1][0], R[1][1], R[1][2], v),

@@ -22,8 +22,8 @@ LANE_INLINE lane lane_tanh(lane x)
 }
 #else
 
-/* With one lane, bit operations would move numbers between register files and back. So several angles are computed at
- * once in vectors. */
+/* With one lane, bit operations would move numbers between floating-point and integer registers. So several angles are
+ * computed at once in vectors. */
 #if LANES == 1 && defined __FMA__
 enum { TRIG_ANGLES = 4 };
 typedef double   trig __attribute__((vector_size(32)));
@@ -47,7 +47,7 @@ typedef lane_word trig_word;
 /* c + a b with one rounding; c and b may be scalar constants */
 #define trig_add_mul(c, a, b) trig_fma(a, (b) - (trig){0}, (c) - (trig){0})
 
-/* In odd quadrants sine and cosine are exchanged. */
+/* Exchanges sine and cosine where the quadrant k is odd. */
 LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 {
 #if LANES == 8
@@ -62,14 +62,14 @@ LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 #endif
 }
 
-/* Sine and cosine of x + d + quarter turns, |d| <= pi/4. d is separate because the sum x + d loses digits of d when x
- * is large. `rounder` is DYN_ROUNDER + the number of quarter turns. */
+/* Computes sine and cosine of x + d + quarter turns. |d| must be at most pi/4; d is separate because the sum x + d
+ * loses digits of d when x is large. `rounder` is DYN_ROUNDER + the number of quarter turns. */
 LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 {
     /* x + d = k pi/2 + r. For |x| >= 1, x minus k times the first part of pi/2 is a multiple of 2^-52 below 2, hence
      * exact. */
     trig      kr = trig_add_mul(rounder, x + d, 0.63661977236758134308);
-    trig_word k  = (trig_word)kr; /* including the quarter turns */
+    trig_word k  = (trig_word)kr; /* k, including the quarter turns of `rounder` */
     trig      kd = kr - rounder;
     trig      r  = trig_add_mul(x, kd, -1.57079632679489655800e+00) + d;
     r            = trig_add_mul(r, kd, -6.12323399573676603587e-17);
@@ -99,7 +99,8 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
     *c = (trig)((trig_word)*c ^ (kc & sign));
 }
 
-/* Cosine and sine of TRIG_ANGLES angles, as pairs one after the other. */
+/* Computes cosine and sine of TRIG_ANGLES angles x + d + quarter turns (trig_sincos). cs receives a pair (cosine, sine)
+ * for each angle. */
 LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     trig s, c;
@@ -113,7 +114,8 @@ LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *
 #endif
 }
 
-/* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
+/* e^y - 1, where |y| must be at most 44. With y = k ln 2 + r,  e^y - 1 = 2^k (e^r - 1) + (2^k - 1),  and e^r - 1 is
+ * Taylor's series on |r| <= 0.35. */
 LANE_INLINE lane lane_expm1(lane y)
 {
     lane      kr  = add_mul(DYN_ROUNDER, 1.44269504088896338700, y);
