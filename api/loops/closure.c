@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { MOST_STEPS = 200 };
-#define CLOSED   1e-9    /* largest norm of a closed loop error: parts of the model's length, and rad */
+#define CLOSED   1e-9    /* largest error norm of closed loops: units of the model's length, rad */
 #define SHORTEST 0x1p-30 /* smallest part of a Newton step */
 #define BETTER   0.25    /* a closed state is improved while each step reduces the error norm to less than this part */
 
@@ -68,7 +68,8 @@ bool api_closure_open(api_pool *pool, api_closure *c)
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the frame: its origin in units of the model's length, and its rotation in rad. */
+/* Returns the factor of a row of the platform frame's error: the origin's error is in units of the model's length, the
+ * rotation's in rad. */
 static double frame_row_factor(const api_closure *c, size_t row)
 {
     return row < 3 ? 1 / c->loops->length : 1;
@@ -89,7 +90,8 @@ static void add_turn(const api_closure *c, size_t lane, double factor, const dou
             row[v * c->W + lane] += factor * n[i] * raw[((3 + i) * c->nv + v) * c->W + lane];
 }
 
-/* Adds the last row of a universal joint, n^T M. */
+/* Adds n^T M to the last row of a universal joint: n is the normal of its two axes, M the angular part of the pair
+ * Jacobian `raw`. */
 static void add_cross(const api_closure *c, size_t k, const double *raw, double *row)
 {
     double R[9], n[3];
@@ -126,8 +128,9 @@ static void add_angular(const api_closure *c, size_t lane, const double *raw, co
             w[i] += raw[((3 + i) * c->nv + v) * c->W + lane] * qd[v * c->W + lane];
 }
 
-/* Adds the terms with rates of n to the rows of universal joints: (n^T J)' = n^T J' + n'^T J. With accelerations, and
- * J' in c->pair_rate_work: (n^T J)'' = n^T J'' + 2 n'^T J' + n''^T J. */
+/* Adds to the rows n^T J of universal joints the terms with rates of n, the normal of the joint's axes: (n^T J)' = n^T
+ * J' + n'^T J. If qdd is not NULL, c->pair_rate_work must hold J', and the terms are those of (n^T J)'' = n^T J'' + 2
+ * n'^T J' + n''^T J. */
 static void add_cross_rates(const api_closure *c, const double *qd, const double *qdd, double *rows)
 {
     size_t W = c->W, size = 6 * c->nv * W;
@@ -172,8 +175,8 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
     add_cross_rates(c, qd, qdd, rows);
 }
 
-/* Replaces the angular parts of a loop's rows by the derivatives of its residual, which differ from E where the loop is
- * open. */
+/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. These differ from the constant
+ * rows loop->E where the loop is open. */
 static void correct_rows(const api_closure *c, size_t k, size_t lane, const double *raw, double *rows)
 {
     const api_loop *loop = &c->loops->loop[k];
@@ -187,7 +190,8 @@ static void correct_rows(const api_closure *c, size_t k, size_t lane, const doub
                 rows[(r * n + v) * W + lane] += (E[r][i] - loop->E[r][3 + i]) * raw[((3 + i) * n + v) * W + lane];
 }
 
-/* Replaces the rotation rows of the platform frame likewise. */
+/* Replaces the rotation rows of the platform frame by the derivatives of the rotation vector from the goal to the
+ * frame. */
 static void correct_frame_rows(const api_closure *c, size_t lane)
 {
     size_t        W = c->W, n = c->nv, k = c->loops->n;
@@ -281,7 +285,8 @@ static double find_right_side(api_closure *c, size_t lane)
 
 /* --- least squares ----------------------------------------------------------------------------------------------- */
 
-/* The column of a joint that passes through the point where its loop closes is rounding error and becomes zero. */
+/* A joint whose axis passes through the point where the loop closes does not move that point: its column is rounding
+ * error and is set to zero. */
 bool api_closure_scale(api_closure *c, size_t lane)
 {
     bool finite = true;

@@ -7,20 +7,20 @@
 
 enum { MAX_CORRECTIONS = 8 };
 #define MAX_STEP        0.5   /* longest step, in units of the path's length */
-#define MAX_CORRECTION  0.5   /* largest first correction: rad, or parts of the model's length */
+#define MAX_CORRECTION  0.5   /* largest first correction of a step: rad, or parts of the model's length */
 #define MAX_CONTRACTION 0.25  /* largest ratio of a correction to the one before */
-#define MAX_CHANGE      0.5   /* largest norm of K J - 1 */
-#define CONVERGED       0.01  /* last correction, as a part of the first one, that ends a step */
+#define MAX_CHANGE      0.5   /* largest relative change of the Jacobian in a step, |M^4|^(1/4) of continuation.h */
+#define CONVERGED       0.01  /* a step ends once a correction is this part of the first one */
 #define MIN_STEP        1e-9  /* shortest step, in units of the path's length */
-#define NO_PROGRESS     1e-6  /* first correction below which the shortest step ends the path */
-#define ROUNDING        1e-12 /* corrections below this say nothing about contraction */
+#define NO_PROGRESS     1e-6  /* the path ends if a shortest step has a first correction below this */
+#define ROUNDING        1e-12 /* corrections below this are rounding errors and do not measure contraction */
 #define MIN_PIVOT       1e-7  /* smallest entry of the Cholesky diagonal, for columns of length one */
 
 /* The progress of one lane along its path. */
 typedef struct lane_progress {
     double s, step;     /* the last accepted point; the trial step from it */
     double last_step;   /* the accepted step that ended at s */
-    double first, last; /* corrections of the present step */
+    double first, last; /* sizes of the first and the latest correction of the present step */
     double contraction; /* the largest ratio of successive corrections in the present step */
     int    corrections;
     bool   started, running;
@@ -36,7 +36,8 @@ static double *scale_of(const api_closure *c, size_t lane)
     return c->scale + lane * c->unknowns;
 }
 
-/* N = A^T A, with A = J_u with columns of length one; lower triangle, column-major. */
+/* Computes A^T A (lower triangle, column-major), where A is the Jacobian of the loop error with columns of length one.
+ */
 static void find_normal(api_closure *c)
 {
     size_t n = c->unknowns, m = c->rows;
@@ -49,8 +50,9 @@ static void find_normal(api_closure *c)
         }
 }
 
-/* Finds K = N^-1 A^T by a Cholesky factorization, and the column lengths, at the present position. The normal equations
- * square the condition number, which is accurate enough for corrections. Returns false if J has lost rank. */
+/* Finds the pseudoinverse K of the Jacobian J by a Cholesky factorization of the normal equations, and the lengths of
+ * J's columns, at the present position. The normal equations square the condition number; K is still accurate enough
+ * for corrections. Returns false if J has lost rank. */
 static bool factor_jacobian(api_closure *c, size_t lane)
 {
     size_t  n = c->unknowns, m = c->rows;
@@ -72,7 +74,7 @@ static bool factor_jacobian(api_closure *c, size_t lane)
     return true;
 }
 
-/* y = K x */
+/* y = K x, with K the pseudoinverse of the Jacobian at the last accepted point */
 static void apply(const api_closure *c, size_t lane, const double *x, double *y)
 {
     const double *K = inverse_of(c, lane);
@@ -83,8 +85,8 @@ static void apply(const api_closure *c, size_t lane, const double *x, double *y)
             y[i] += K[r * n + i] * x[r];
 }
 
-/* M = K J - 1, column-major, in units of the columns of J at the last accepted point; J is that at the present
- * position. */
+/* Finds M = K J - 1 (column-major): K is the pseudoinverse of the Jacobian at the last accepted point, J the Jacobian
+ * at the present position. M is scaled by the column lengths at the accepted point. */
 static void find_change(const api_closure *c, size_t lane, double *M)
 {
     const double *scale  = scale_of(c, lane);
@@ -99,7 +101,7 @@ static void find_change(const api_closure *c, size_t lane, double *M)
     }
 }
 
-/* to = M M, in columns; returns its Frobenius norm. */
+/* to = M M, column-major. Returns the Frobenius norm of the product. */
 static double square(size_t n, const double *M, double *to)
 {
     double sum = 0;
@@ -113,8 +115,8 @@ static double square(size_t n, const double *M, double *to)
     return sqrt(sum);
 }
 
-/* Returns |M^4|^(1/4), a bound of the spectral radius of M. Close to a singular position M is nearly of rank one, and
- * its own norm is much larger. */
+/* Returns |M^4|^(1/4), a bound of the spectral radius of the Jacobian's relative change M = K J - 1. Close to a
+ * singular position M is nearly of rank one, and |M| is much larger than the spectral radius. */
 static double jacobian_change(const api_closure *c, size_t lane)
 {
     size_t  n  = c->unknowns;
@@ -125,7 +127,8 @@ static double jacobian_change(const api_closure *c, size_t lane)
     return sqrt(sqrt(norm));
 }
 
-/* Writes the correction -K (r - remaining) to c->step. Returns its largest entry in units of step_limit. */
+/* Writes the correction -K (r - remaining) to c->step, with r the loop error and K the pseudoinverse of its Jacobian.
+ * Returns the largest entry of the correction in units of step_limit. */
 static double find_correction(api_closure *c, size_t lane)
 {
     double largest = 0, *correction = c->normal;

@@ -26,7 +26,7 @@ typedef struct api_continuation_path {
      */
     void (*set_point)(const void *arg, api_closure *c, size_t lane, double s);
     const void *arg;
-    /* The path ends where no longer step than this succeeds, in units of `length`; 0: 1e-9. */
+    /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
     double shortest;
     /* Upper bound of the path's length: rad, or parts of the model's length, of the coordinate that moves most. 0: the
      * first position already closes the loops. */

@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void mul_by(size_t W, size_t m, siz
         }
 }
 
-/* The same product with a lane width that the compiler knows. */
+/* Calls mul_by with the number of lanes as a constant, so that the compiler can unroll its loops over lanes. */
 static void mul(size_t W, size_t m, size_t k, size_t n, const double *A, size_t row, size_t inner, const double *B,
                 int add, double *C)
 {

@@ -3,8 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-6  /* residual J G allowed, as a part of the largest entry of the column of J_a */
-#define ROUNDING 1e-13 /* rounding error of an entry of G, as a part of what K and J_a could add up to */
+/* Actuated coordinates are independent if moving one of them leaves a constraint residual below this part of the
+ * coordinate's column of the Jacobian. */
+#define SINGULAR 1e-6
+
+/* An entry of K J_a is rounding error below this part of the product of the largest entries of K's row and J_a's
+ * column. */
+#define ROUNDING 1e-13
 
 /* The largest absolute value of n entries that are `step` apart. */
 static double greatest(const double *x, size_t n, size_t step)
@@ -15,7 +20,8 @@ static double greatest(const double *x, size_t n, size_t step)
     return most;
 }
 
-/* Sets column j of J_a to zero if rounding errors are all it has. */
+/* Sets column j of J_a, the constraint Jacobian of the actuated coordinates, to zero if it contains only rounding
+ * errors. */
 static void clear_negligible_column(api_loop_workspace *c, size_t j)
 {
     size_t W = c->W, row = c->nv * W;
@@ -29,8 +35,9 @@ static void clear_negligible_column(api_loop_workspace *c, size_t j)
     }
 }
 
-/* Sets entries of G = -K J_a to zero that are rounding errors. A passive joint locked by the loops would otherwise have
- * a velocity of about 1e-17 rad/s, and Coulomb friction with it. */
+/* Sets entries of G = -K J_a, the passive velocities per actuated velocity, to zero if they are rounding errors. A
+ * passive joint locked by the loops would otherwise have a velocity of about 1e-17 rad/s, and Coulomb friction with it.
+ */
 static void clear_rounding(api_loop_workspace *c)
 {
     size_t W = c->W, nv = c->nv;
@@ -86,8 +93,8 @@ static api_loop_status classify(api_loop_workspace *c, size_t lane)
     return loops->rank[lane] < c->np ? API_LOOPS_PASSIVE_UNDETERMINED : API_LOOPS_CLOSED;
 }
 
-/* Closes the loops to rounding from the end of the path, finds K and G, and sets the status of each lane. Returns true
- * if all live lanes are closed. */
+/* Closes the loops to rounding, starting at the end of the path. Finds the matrices K and G of loop_kernels.h, and sets
+ * the status of each lane. Returns true if all live lanes are closed. */
 static bool finish(api_loop_workspace *c, const dyn_scene *scene)
 {
     size_t live = c->closure.live;

@@ -7,11 +7,11 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* What determines the derivatives of the joint wrenches with respect to one of q, qd and qdd. */
+/* Inputs and result of the derivatives of the joint wrenches with respect to q, qd or qdd. */
 typedef struct change {
     const double *forces; /* nvt x nv: derivatives of the tree's tau at constant lambda */
     bool          moves;  /* true for q: the geometry of the loops changes */
-    double       *to;     /* n_bodies x 6 x nv; NULL: not wanted */
+    double       *to;     /* n_bodies x 6 x nv: the derivatives; NULL: not wanted */
 } change;
 
 static void get_column(const api_loop_workspace *c, const double *X, size_t k, double *column)
@@ -20,7 +20,8 @@ static void get_column(const api_loop_workspace *c, const double *X, size_t k, d
         memcpy(column + i * c->W, X + (i * c->nv + k) * c->W, c->W * sizeof *X);
 }
 
-/* Copies wrench rates to the wrench values. Their points are the origins of their frames. */
+/* Copies the wrench rates (force, torque) to the wrench values (force, torque, point of application). The points become
+ * the origins of the wrenches' frames. */
 static void put_values(api_loop_workspace *c, size_t sites)
 {
     size_t W = c->W;
@@ -48,8 +49,8 @@ static void add_column(api_loop_workspace *c, const dyn_scene *still, const chan
             by->to[(r * c->nv + k) * W + lane] += borne[r * W + lane];
 }
 
-/* to = sum D_i X_i: derivatives by the tree's coordinates times those of the tree's coordinates by the model's (chain
- * rule). */
+/* Applies the chain rule, to = sum_i D_i X_i: D_i are derivatives of the joint wrenches by q, qd or qdd of the tree,
+ * X_i the derivatives of these by a coordinate or rate of the model. */
 static void put_parts(const api_loop_workspace *c, const double *const *D, const double *const *X, size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)

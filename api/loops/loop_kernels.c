@@ -7,7 +7,7 @@
 
 /* --- mass matrix ------------------------------------------------------------------------------------------------- */
 
-/* The result is symmetric to the last bit. */
+/* Copies the upper triangle to the lower one, so that the matrix is symmetric to the last bit. */
 void api_loop_mirror(size_t W, size_t n, double *M)
 {
     for (size_t i = 0; i < n; i++)
@@ -15,7 +15,7 @@ void api_loop_mirror(size_t W, size_t n, double *M)
             memcpy(M + (i * n + j) * W, M + (j * n + i) * W, W * sizeof *M);
 }
 
-/* to = G^T X G for a symmetric matrix X of the tree */
+/* to = G^T X G for a symmetric matrix X of the tree, with qd_tree = G qd */
 static void project_symmetric(api_loop_workspace *c, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
@@ -23,7 +23,7 @@ static void project_symmetric(api_loop_workspace *c, const double *X, double *to
     api_loop_mirror(c->W, c->nv, to);
 }
 
-/* M = G^T M_tree G, nv x nv. Leaves M_tree in square[0]. */
+/* Finds the mass matrix M = G^T M_tree G (nv x nv), with qd_tree = G qd. Leaves M_tree in square[0]. */
 static void find_mass_matrix(api_loop_workspace *c, const dyn_scene *scene, double *M)
 {
     dyn_mass_matrix io = {.q = c->q, .mass_matrix = c->square[0]};
@@ -168,13 +168,13 @@ void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
     if (io->friction) api_loop_project(c, 1, c->tau_dot, io->friction);
 }
 
-/* to = X G; X is rows x nvt. */
+/* to = X G, with X rows x nvt and qd_tree = G qd. */
 static void times_G(const api_loop_workspace *c, size_t rows, const double *X, double *to)
 {
     api_matrix_mul(c->W, rows, c->nvt, c->nv, X, c->G, 0, to);
 }
 
-/* The frame Jacobian is J G, its rate J' G + J G', with J that of the tree. */
+/* The frame Jacobian is J G and its rate J' G + J G', with J the frame Jacobian of the tree and qd_tree = G qd. */
 void api_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -214,7 +214,7 @@ void api_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
-/* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree' */
+/* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree', with qd_tree = G qd */
 void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -251,7 +251,8 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     c->tree->torque_derivative(&pushed, c->workspace, &inner, 1);
 }
 
-/* tau = G^T Y_tree p: the regressor is linear in the parameters p, and G does not depend on p. */
+/* tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial parameters. G, of qd_tree = G qd, does
+ * not depend on p. */
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
 {
     (void)blocks; /* always 1 */

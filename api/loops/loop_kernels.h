@@ -54,8 +54,8 @@ typedef struct api_approach {
                             zero; NULL: none */
     const double *q, *passive; /* [nq], [n_passive_q] a state with closed loops at which a straight line starts; NULL:
                                   the reference */
-    /* Writes the actuated coordinates of one lane at the fraction s < 1 of a curve from that state to the new one.
-     * `length` bounds the length of each lane's curve (continuation.h). NULL: a straight line. */
+    /* Writes the actuated coordinates of one lane at the fraction s < 1 of a curve from the state (q, passive) to the
+     * new state. `length` bounds the length of each lane's curve (continuation.h). NULL: a straight line. */
     void (*curve)(const void *arg, size_t lane, double s, double *q);
     const void *arg;
     double      length[DYN_MAX_LANES];
@@ -69,7 +69,7 @@ bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double 
 
 /* Follows the straight line from the reference towards q in all lanes, as far as steps of 0.003 (rad, or the model's
  * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
- * Returns false as api_loop_close does. */
+ * Returns false if a lane's status is not API_LOOPS_CLOSED. */
 bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q);
 
 /* Pose and motion of the platform frame in world axes, in lanes of a block: m, unit quaternion x y z w, 6-vectors
@@ -77,7 +77,8 @@ bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, doubl
 typedef struct api_platform_motion {
     const double *position, *orientation, *velocity, *acceleration;
 } api_platform_motion;
-/* Coordinates of that motion, in lanes: those of the model, and the passive ones. NULL: not wanted. */
+/* Coordinates that give the platform frame its motion, in lanes: q, qd and qdd of the model, and the passive
+ * coordinates. NULL: not wanted. */
 typedef struct api_platform_solution {
     double *q, *qd, *qdd, *passive;
 } api_platform_solution;
@@ -97,7 +98,8 @@ api_loop_status api_loop_status_of(const api_loop_workspace *c, size_t lane);
  * without a problem, if the loops are closed. */
 bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer, long long row, api_problem *problem);
 
-/* Coordinates of the tree, in lanes: the closed position, and the velocities of the last kernel call. */
+/* Return the coordinates of the tree in lanes: the position with closed loops, and the velocities of the last kernel
+ * call. */
 const double *api_loop_tree_q(const api_loop_workspace *c);
 const double *api_loop_tree_qd(const api_loop_workspace *c);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of

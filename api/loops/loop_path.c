@@ -29,7 +29,8 @@ static void slerp(const double *from, const double *to, size_t W, double s, doub
         r[i * W] /= sqrt(norm);
 }
 
-/* Sets a joint's coordinates to the point s of the line; at s = 1 to exactly those of its end. */
+/* Sets a joint's coordinates to the point at the fraction s of the line from line_start to line_end. At s = 1 the
+ * coordinates equal line_end exactly. */
 static void set_joint_point(const api_loop_workspace *c, const dyn_body *b, size_t lane, double s, double *q)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
@@ -96,7 +97,8 @@ static void set_curve_point(const void *arg, api_closure *closure, size_t lane, 
 
 /* --- start of a path ---------------------------------------------------------------------------------------------- */
 
-/* Copy actuated or passive coordinates in lanes to their entries of the tree. */
+/* put_active copies the actuated coordinates, in lanes, to their entries among the tree's coordinates; put_passive
+ * copies the passive ones. */
 static void put_active(const api_loop_workspace *c, const double *q, double *tree)
 {
     for (size_t i = 0; i < c->model->nq; i++)

@@ -1,6 +1,6 @@
 /* loop_platform.c - solves the inverse kinematics of parallel robots (Khalil 2010, 5): finds the actuated coordinates
- * from the pose and motion of a platform frame. The loop constraints and the frame's pose are rows of one system, whose
- * unknowns are all coordinates of the tree:
+ * from the pose and motion of a platform frame. The loop constraints and the frame's pose are rows of one system with
+ * the Jacobian J, whose unknowns are all coordinates of the tree:
  *
  *     J qd = [0; V],    J qdd + J' qd = [0; A],    V, A: velocity and acceleration of the frame in world axes.
  *
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CONSISTENT 1e-6 /* largest residual of consistent rows, as a part of the largest entry of the right side */
+#define CONSISTENT 1e-6 /* rows are consistent up to this residual, relative to the largest entry of the right side */
 
 bool api_loop_platform_open(api_pool *pool, api_loop_workspace *c, const dyn_frame *frame, size_t rows)
 {
@@ -51,8 +51,8 @@ static void put(const api_loop_workspace *c, const double *from, size_t n, size_
         lanes[i * c->W + lane] = from[i];
 }
 
-/* Sets the goal to the frame's pose at the point s of its line, R = R(s vector) R_start; at s = 1 to exactly the end.
- */
+/* Sets the goal to the frame's pose at the fraction s of its path: the origin is on a straight line, the rotation is R
+ * = R(s vector) R_start. At s = 1 the goal equals the end of the path exactly. */
 static void set_line_point(const void *arg, api_closure *closure, size_t lane, double s)
 {
     const api_loop_workspace *c = arg;
@@ -71,7 +71,8 @@ static void set_line_point(const void *arg, api_closure *closure, size_t lane, d
     put(c, goal, 12, lane, closure->goal);
 }
 
-/* Finds both ends of a lane's line and returns its length. Without a given orientation the rotation is free. */
+/* Finds the platform frame's start and end pose in one lane and returns the length of the path between them. Without a
+ * given orientation the rotation is free. */
 static double find_line(api_loop_workspace *c, const api_platform_motion *to, size_t lane)
 {
     const api_closure *r        = &c->platform;
@@ -114,8 +115,9 @@ static api_continuation_path start_path(api_loop_workspace *c, const dyn_scene *
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
-/* Finds rates x of one lane with J x = [0; motion] - rest, by least squares. `motion` (6, NULL: zero) and `rest` (rows,
- * NULL: zero) are in lanes. Returns false if the rows contradict each other. */
+/* Finds the rates x of the tree's coordinates in one lane from J x = [0; motion] - rest by least squares. J is the
+ * Jacobian of the loop constraints and the platform frame. `motion` (6, NULL: zero) and `rest` (rows, NULL: zero) are
+ * in lanes. Returns false if the rows contradict each other. */
 static bool find_rates(api_loop_workspace *c, size_t lane, const double *motion, const double *rest, double *x)
 {
     api_closure *r = &c->platform;
@@ -140,7 +142,8 @@ static bool find_rates(api_loop_workspace *c, size_t lane, const double *motion,
     return left <= CONSISTENT * most;
 }
 
-/* Finds the rates of all lanes; sets the status of those that have none. */
+/* Finds the rates of all lanes with closed loops. A lane without a solution gets the status
+ * API_LOOPS_ACTUATED_DEPENDENT. */
 static void find_all_rates(api_loop_workspace *c, const double *motion, const double *rest, double *x)
 {
     for (size_t lane = 0; lane < c->platform.live; lane++)

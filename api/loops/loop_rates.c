@@ -58,7 +58,8 @@ void api_loop_project(const api_loop_workspace *c, size_t columns, const double 
 
 /* --- forces ------------------------------------------------------------------------------------------------------ */
 
-/* to = K^T x_p for the passive entries x_p of x (nvt); add > 0: to += K^T x_p. */
+/* to = K^T x_p for the passive entries x_p of x (nvt), with K the pseudoinverse of the passive constraint Jacobian. add
+ * > 0: to += K^T x_p. */
 static void project_passive(const api_loop_workspace *c, const double *x, int add, double *to)
 {
     for (size_t k = 0; k < c->np; k++)
@@ -71,7 +72,7 @@ void api_loop_find_forces(api_loop_workspace *c)
     project_passive(c, c->tau, 0, c->lambda);
 }
 
-/* With lambda = J_p z, where J_p^T J_p z = tau_p and z = K lambda:
+/* Differentiates the constraint forces lambda = J_p z, where J_p^T J_p z = tau_p and z = K lambda:
  *
  *     lambda' = K^T (tau_p' - J_p'^T lambda) + (1 - J_p K) J_p' z */
 void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd)

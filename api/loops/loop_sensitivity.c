@@ -23,7 +23,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Copy column k of a row-major matrix of n columns, in lanes. */
+/* get_column copies column k of X, a row-major matrix of n columns in lanes, to `column`; put_column copies `column` to
+ * column k of X. */
 static void get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < rows; i++)
@@ -35,13 +36,13 @@ static void put_column(const api_loop_workspace *c, size_t rows, size_t n, const
         memcpy(X + (i * n + k) * c->W, column + i * c->W, c->W * sizeof *X);
 }
 
-/* Derivatives along one actuated coordinate k; nvt each, in lanes. */
+/* Derivatives of the tree's coordinates and rates along one actuated coordinate k; nvt each, in lanes. */
 typedef struct direction {
-    double *dq, *dqd;             /* G_k; d qd / d q_k */
-    double *dqdd_dq, *dqdd_dqd;   /* d qdd / d q_k, d qdd / d qd_k */
-    double *twist;                /* J_k^T lambda */
+    double *dq, *dqd;             /* column k of G; d qd_tree / d q_k */
+    double *dqdd_dq, *dqdd_dqd;   /* d qdd_tree / d q_k, d qdd_tree / d qd_k */
+    double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
     double *plus, *minus, *extra; /* work */
-    double *J_k, *other;          /* nr x nvt; `other` is work */
+    double *J_k, *other;          /* nr x nvt: derivative of the constraint Jacobian along coordinate k; work */
 } direction;
 
 /* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
@@ -69,7 +70,8 @@ static void find_brackets(const api_loop_workspace *c, const double *a, const do
     }
 }
 
-/* rows += (dJ') qd: J' changes with q along d->dq and with qd along d->dqd. */
+/* Adds (dJ') qd to `rows`: dJ' is the change of J', the rate of the constraint Jacobian, where q changes along d->dq
+ * and qd along d->dqd. */
 static void add_second(api_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
 {
     size_t W = c->W, n = c->nvt;
@@ -124,7 +126,7 @@ static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t
     api_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
 
-/* Finds the columns of wide[1..4]: dqd/dq, dqdd/dq, dqdd/dqd and dJ^T lambda. */
+/* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda. */
 static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
 {
     direction d      = {.J_k = c->Jdd, .other = c->Jk};
@@ -142,13 +144,13 @@ static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
 
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
-/* to = T G for a matrix T of the tree */
+/* to = T G for a matrix T of the tree (nvt x nvt), with qd_tree = G qd */
 static void multiply_G(const api_loop_workspace *c, const double *T, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
-/* to += T X for a matrix T of the tree */
+/* to += T X for a matrix T of the tree (nvt x nvt) and X (nvt x nv) */
 static void add_product(const api_loop_workspace *c, const double *T, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
@@ -204,7 +206,7 @@ void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
 
-/* X = -M^-1 X for nv x columns of one lane, with the factor of M in c->dense. */
+/* Replaces X (nv x columns) by -M^-1 X in one lane, with the Cholesky factor of the mass matrix M in c->dense. */
 static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
     lapack_int n = (lapack_int)c->nv;
@@ -244,7 +246,9 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */
 
-/* Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k, where the passive rows of dG_j/dq_k are -K J_k G_j. */
+/* Finds the Christoffel symbols of coordinate k: Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k. G_k is
+ * column k of G, and the passive rows of dG_j/dq_k are -K J_k G_j, with J_k the derivative of the constraint Jacobian
+ * along G_k. */
 static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  W = c->W, n = c->nvt, nv = c->nv;
@@ -261,7 +265,8 @@ static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_
     put_column(c, nv * nv, nv, all, k, to);
 }
 
-/* C = G^T (M G' + C_tree G). The matrix dM/dt - 2 C is skew-symmetric. */
+/* C = G^T (M G' + C_tree G), with M and C_tree of the tree and qd_tree = G qd. The matrix dM/dt - 2 C of the model is
+ * skew-symmetric. */
 void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
     (void)blocks; /* always 1 */

@@ -1,4 +1,4 @@
-/* loop_state.c - see loop_state.h. */
+/* loop_state.c - lists the arrays of the output `full` (loop_state.h). */
 #include "loop_state.h"
 #include "api/model/loops.h"
 

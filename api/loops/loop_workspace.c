@@ -51,7 +51,7 @@ static void take_wrenches(api_loop_workspace *c, allocation *t, size_t n_wrenche
     t->succeeded    = t->succeeded && c->sites;
 }
 
-/* Arrays for one state, not in lanes. */
+/* Takes the arrays for one state, which are not in lanes. */
 static void take_dense(api_loop_workspace *c, allocation *t)
 {
     allocation one = {t->pool, 1, true};

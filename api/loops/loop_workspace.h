@@ -20,33 +20,34 @@ struct api_loop_workspace {
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
     double *curve_q;                                   /* model nq, one state: a point of the curve */
     api_approach     approach;                         /* the path of the present block */
-    double          *K, *G;                            /* np x nr, nvt x nv */
-    double          *Jd, *Gd, *Jdd;                    /* at the rates of the last kernel call */
+    double          *K, *G;                            /* np x nr: pseudoinverse of J_p; nvt x nv: qd_tree = G qd */
+    double          *Jd, *Gd, *Jdd;                    /* J', G' and J'' at the rates of the last kernel call */
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
-    double          *tau, *tau_dot;                    /* nvt */
-    double          *lambda, *lambda_dot;              /* nr */
+    double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
+    double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
     double          *rows[2], *passive;                /* nr; np: work */
     double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
     double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: work */
     double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: work */
     double          *row_matrix;                       /* nr x nv: work */
     double          *vector[API_LOOP_VECTORS];         /* nvt: work */
-    double          *Jk;                               /* nr x nvt: dJ/dt at some velocities, work */
+    double          *Jk;                               /* nr x nvt: work, dJ/dt at given velocities */
     double          *jacobian_work[2];                 /* 6 x (nvt + n): work */
     double          *extra;
     dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
     double          *wrenches, *wrench_rates;
-    double          *dense;    /* one state: nv x nv, then nv */
+    double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
     double          *solution; /* nv, one state */
     api_loop_status  status[DYN_MAX_LANES];
-    /* Inverse kinematics of the platform (loop_platform.c); its closure has the rows of the frame, too. */
+    /* Fields of the platform's inverse kinematics (loop_platform.c). The rows of `platform` are the loops' and the
+     * frame's. */
     bool        solving_platform; /* true: `status` is that of `platform` */
     bool        platform_guessed; /* the path starts at a guess, not at the reference */
     api_closure platform;
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */
     double *platform_line;
-    double *platform_rows[2]; /* in lanes: rows; rows x nvt */
+    double *platform_rows[2]; /* in lanes, work: rows; rows x nvt */
     double *platform_goal;    /* rows, one state: the right side of a linear system */
 };
 
@@ -60,25 +61,25 @@ void api_loop_set_reference(const api_loop_workspace *c, double *tree);
 
 /* --- loop_rates.c ---------------------------------------------------------------------------------------------- */
 
-/* x_p -= K b for the passive rows x_p of x; x is nvt x columns, b is nr x columns. */
+/* x_p -= K b for the passive rows x_p of x, with K the pseudoinverse of the passive constraint Jacobian. x is nvt x
+ * columns, b is nr x columns. */
 void api_loop_subtract_passive(const api_loop_workspace *c, size_t columns, const double *b, double *x);
 
-/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). The first sets c->qd; the second also
- * c->Jd, c->Gd and c->qdd; the third also c->Jdd and c->qddd. */
+/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). api_loop_find_velocities sets c->qd;
+ * api_loop_find_accelerations also c->Jd, c->Gd and c->qdd; api_loop_find_jerks also c->Jdd and c->qddd. */
 void api_loop_find_velocities(api_loop_workspace *c, const double *qd);
 void api_loop_find_accelerations(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
 void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
                          const double *qddd);
-/* to = G^T x; x is nvt x columns, `to` is nv x columns. */
+/* to = G^T x, with qd_tree = G qd; x is nvt x columns, `to` is nv x columns. */
 void api_loop_project(const api_loop_workspace *c, size_t columns, const double *x, double *to);
 
-/* The first finds c->lambda from c->tau. The second finds c->lambda_dot from `left` = tau' - J'^T lambda (nvt) and J'
- * (nr x nvt; NULL: zero). */
+/* api_loop_find_forces finds the constraint forces c->lambda from c->tau. api_loop_find_force_rates finds c->lambda_dot
+ * from `left` = tau' - J'^T lambda (nvt) and J' (nr x nvt; NULL: zero). */
 void api_loop_find_forces(api_loop_workspace *c);
 void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd);
 
-/* --- loop_workspace.c
- * ---------------------------------------------------------------------------------------------------- */
+/* --- loop_workspace.c ------------------------------------------------------------------------------------------ */
 
 /* Returns true while the client is connected and the deadline has not passed. Otherwise long computations stop early,
  * and api/evaluate/loop_evaluation.c reports the problem. */
@@ -91,8 +92,8 @@ void api_loop_wrenches(const api_loop_workspace *c, const double *lambda, double
 /* Returns the scene with the loops' wrenches added on both links of each loop. Writes all wrench values to c->wrenches,
  * the request's first. */
 dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
-/* Writes the rates of all wrenches to c->wrench_rates, for the rate c->lambda_dot and tree velocities qd (NULL: zero).
- * `rates` are those of the request's `given` wrenches (NULL: zero). */
+/* Writes the rates of all wrenches to c->wrench_rates, for the constraint force rates c->lambda_dot and tree velocities
+ * qd (NULL: zero). `rates` are the rates of the request's wrenches, whose number is `given` (NULL: zero). */
 void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd);
 
 /* --- loop_kernels.c -------------------------------------------------------------------------------------------- */

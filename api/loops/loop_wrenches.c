@@ -2,7 +2,8 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Adds the moment of a universal joint's last row: its constraint force along n. */
+/* Adds the constraint moment of universal joint k: lambda of the joint's last row, along the normal n of its two axes.
+ */
 static void add_cross(const api_loop_workspace *c, size_t k, const double *lambda, double *moment)
 {
     const api_loop *loop = &c->loops->loop[k];
@@ -16,8 +17,8 @@ static void add_cross(const api_loop_workspace *c, size_t k, const double *lambd
     }
 }
 
-/* Adds the rate of that moment at constant lambda, n' lambda. The vector n turns with the angular velocity w of b
- * relative to a. */
+/* Adds n' lambda, the rate of a universal joint's constraint moment at constant lambda. The normal n of the joint's
+ * axes changes with the angular velocity w of frame b relative to frame a. */
 static void add_cross_rate(const api_loop_workspace *c, size_t k, const double *motion, double *moment)
 {
     static const double still[3];
@@ -104,7 +105,8 @@ dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, c
     return pushed;
 }
 
-/* The rates of put_pair: (R^T x)' = R^T (x' - w x x) and (N + y x F)' = N' + y' x F + y x F'. */
+/* Writes the rates of the wrenches that put_pair writes: (R^T x)' = R^T (x' - w x x) and (N + y x F)' = N' + y' x F + y
+ * x F'. */
 static void put_pair_rates(api_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];

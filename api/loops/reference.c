@@ -19,7 +19,7 @@ static void store_reference(const api_loop_workspace *c, const double *q)
     api_coordinates_make_quaternions_positive(c->model->dyn, c->loops->reference, 1);
 }
 
-/* Closes the loops with all actuated joints at home, by the path of a guess. */
+/* Closes the loops with all actuated joints at home, along the path on which the loop error at home shrinks to zero. */
 static bool close_passive(api_loop_workspace *c, const dyn_scene *scene, double *q, double *passive)
 {
     const api_loops *l    = c->loops;
@@ -31,8 +31,8 @@ static bool close_passive(api_loop_workspace *c, const dyn_scene *scene, double 
     return true;
 }
 
-/* Lists the coordinates that may move: the passive ones and the actuated ones without a home, or all. Returns their
- * number. */
+/* Lists the coordinates that may move: all of them if `all`, otherwise the passive ones and the actuated ones without a
+ * home. Returns their number. */
 static size_t choose_coordinates(const api_loops *l, bool all, int *chosen)
 {
     size_t n = 0;
@@ -41,7 +41,8 @@ static size_t choose_coordinates(const api_loops *l, bool all, int *chosen)
     return n;
 }
 
-/* Closes the loops from home by Newton steps of least norm, and checks that they determine the passive joints there. */
+/* Closes the loops from home by Newton steps of least norm, and checks that the closed loops determine the passive
+ * joints. */
 static bool close_nearest(api_pool *pool, api_loop_workspace *c, const dyn_scene *scene, bool all, double *q)
 {
     const api_loops *l       = c->loops;

@@ -11,7 +11,7 @@ bool api_reference_continuation_open(api_pool *pool, const api_model *model, con
     return w->closed != NULL;
 }
 
-/* q += reference, but for quaternions, which are absolute. */
+/* Adds the reference to all coordinates except quaternions, which are absolute. */
 static void add_reference(const api_reference_continuation *w, double *q)
 {
     const api_loops *l = w->model->loops;

@@ -1,5 +1,6 @@
-/* reference_continuation.h - finds states of a model with loops where no request gives any: starts at the reference and
- * moves towards coordinates that need not be reachable, in the reference's assembly mode. */
+/* reference_continuation.h - finds closed states of a model with loops for computations that choose states on their
+ * own, such as the search for base parameters: starts at the reference and moves towards coordinates that need not be
+ * reachable, in the reference's assembly mode. */
 #pragma once
 #include "loop_kernels.h"
 
@@ -9,7 +10,8 @@ typedef struct api_reference_continuation {
     size_t              W;
 } api_reference_continuation;
 
-/* Takes the memory from `pool`; `deadline` as for api_loop_workspace_open. Returns false with the pool's problem. */
+/* Takes the memory from `pool`. `deadline` (may be NULL) is checked between steps. Returns false with the pool's
+ * problem. */
 bool api_reference_continuation_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
                                      const api_deadline *deadline, api_reference_continuation *walk);
 
