@@ -57,7 +57,7 @@ bool api_contact_read(api_query *q, const api_node *options, const api_place *up
 
 size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
-    size_t k = contact->k; /* the task is needed once, but counted for every lane */
+    size_t k = contact->k; /* `task` needs memory for one state only, but is counted for every lane */
     return k * nv + 2 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
 }
 
@@ -75,7 +75,7 @@ api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, siz
     return b;
 }
 
-/* Fills the rows of one frame, from row `first` of J. */
+/* Fills the rows of one held frame in J, jdot_qd and row_scale, from row `first` on. */
 static void fill_frame(const api_contact_block *b, const api_held_frame *held, const api_contact_states *states,
                        size_t first)
 {
@@ -167,7 +167,8 @@ static double constraint_acceleration(const api_contact_block *b, const double *
     return sum;
 }
 
-/* Tests the components along the columns of V beyond the rank of J, which no acceleration can change. */
+/* Tests the components of Jdot qd that no acceleration can change: those along the columns of V beyond the rank of J
+ * (task_inertia.h). */
 bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane,
                                double part)
 {

@@ -43,57 +43,59 @@ typedef struct api_contact_states {
     const double      *q, *qd;
 } api_contact_states;
 
-/* The constraint matrices of a block, in lanes; `task` is for one state after the other. */
+/* The constraint matrices of a block of states, in lanes. */
 typedef struct api_contact_block {
     const api_contact *contact;
     size_t             nv, W;
-    double            *J;                     /* k x nv */
-    double            *row_scale;             /* k: largest entry of the rows of its kind (api_task_row_scale) */
-    double            *jdot_qd;               /* k: Jdot qd */
-    double            *M;                     /* nv x nv, symmetric */
-    double            *inverse, *singular;    /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
+    double            *J;                  /* k x nv */
+    double            *row_scale;          /* k: scale of each row, from rows of the same unit (api_task_row_scale) */
+    double            *jdot_qd;            /* k: Jdot qd */
+    double            *M;                  /* nv x nv, symmetric */
+    double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
     double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: work */
     const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
-    api_task           task;                  /* one state */
+    api_task           task;                  /* work for one state after the other */
 } api_contact_block;
 
 /* Reads the field "held" of `options` at the place `up`. *contact stays NULL without that field. Returns false with a
  * problem. */
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const api_contact **contact);
 
-/* The doubles per state that a block needs in lanes; and the block laid out in such lanes, with J first and `inverse`
- * and `singular` NULL. */
+/* api_contact_entries returns the doubles per state that a block needs in lanes. api_contact_lay_out returns a block in
+ * these lanes, with J first and `inverse` and `singular` NULL. */
 size_t            api_contact_entries(size_t nv, const api_contact *contact);
 api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, size_t W, double *lanes);
 
 /* Finds J, row_scale, Jdot qd and M of all lanes. */
 void api_contact_evaluate(const api_contact_block *b, const api_contact_states *states);
 
-/* Finds Lambda and Jbar of one lane, in b->task. Returns false if numbers are not finite or M is not positive definite.
- */
+/* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane, in b->task. Returns
+ * false if numbers are not finite or M is not positive definite. */
 bool api_contact_solve(api_contact_block *b, size_t lane);
 
-/* Returns true if accelerations with J qdd + Jdot qd = 0 exist, which redundant rows of J may exclude. Inconsistency
- * counts if it exceeds `part` of the bound of the entries of Jdot qd. `driven_qdd` (nv in lanes, NULL: zero) are the
- * accelerations of driven coordinates, which add to Jdot qd. */
+/* Returns true if accelerations with J qdd + Jdot qd = 0 exist, which redundant rows of J may exclude. A residual
+ * counts if it exceeds `part` times an upper bound of the entries of Jdot qd. `driven_qdd` (nv in lanes, NULL: zero)
+ * are the accelerations of driven coordinates, which add to Jdot qd. */
 bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane,
                                double part);
 
-/* to[a] += sum_v J_av x_v in one lane; x NULL: no change. */
+/* Adds J x of one lane to `to` (k entries): to[a] += sum_v J_av x_v. If x is NULL, `to` does not change. */
 void api_contact_add_jacobian_product(const api_contact_block *b, const double *x, size_t lane, double *to);
 
-/* The first: x -= Jbar b in one lane. The second: writes l = -Lambda b as n wrenches of 6, with zeros along axes that
- * are not held. b is `right_side`. */
+/* api_contact_apply_correction subtracts Jbar b from x in one lane. api_contact_put_wrenches writes l = -Lambda b as n
+ * wrenches of 6 numbers, with zeros along axes that are not held. b is `right_side`. */
 void api_contact_apply_correction(const api_contact_block *b, const double *right_side, size_t lane, double *x);
 void api_contact_put_wrenches(const api_contact_block *b, const double *right_side, size_t lane, double *wrenches);
 
-/* tau -= J^T l in one lane; `wrenches` are the l of n frames, 6 each. */
+/* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers
+ * each. */
 void api_contact_subtract_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau);
 
-/* Copies lane live - 1 of `entries` values to the lanes behind it. */
+/* Copies each of `entries` values from lane live - 1 to the lanes after it. */
 void api_contact_pad(const api_contact_block *b, size_t live, size_t entries, double *values);
 
-/* Fails a state of an operation that api_contact_solve or api_contact_is_consistent refused, as api_fail_state does. */
+/* Reports a state for which api_contact_solve or api_contact_is_consistent returned false. Returns as api_fail_state
+ * (api/lanes/evaluation.h) does. */
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t state);
 
 #define API_CONTRADICTORY_TEXT                                                                                         \

@@ -9,7 +9,8 @@
 /* Smallest reciprocal condition number of the base's Jacobian; below it moments have no correct digit. */
 #define NEGLIGIBLE 1e-9
 
-/* Smallest normal force, as a part of the weight and of the force. */
+/* Smallest normal force that has a zero-moment point, relative to the sum of the robot's weight and the resultant
+ * force. */
 #define NO_FORCE 1e-9
 
 /* out += factor a x b */
@@ -42,7 +43,7 @@ static bool finite_all(const double *a, size_t n)
 
 /* --- reaction ----------------------------------------------------------------------------------------------------- */
 
-/* Factors J_b = P L U. Returns false if J_b is singular. */
+/* Factors the Jacobian of the base, J_b = P L U. Returns false if J_b is singular. */
 static bool factor(api_ground_state *s)
 {
     enum { N = API_BASE_DOF };
@@ -54,7 +55,8 @@ static bool factor(api_ground_state *s)
            condition > NEGLIGIBLE;
 }
 
-/* z = p + n x N_p / (n.F) */
+/* Finds the zero-moment point z = p + n x N_p / (n.F), with p and n of the ground plane, F the resultant force and N_p
+ * its moment about p. Returns false if the normal force is zero or pulls. */
 static bool find_zero_moment(api_ground_state *s)
 {
     const api_ground *g      = s->ground;
@@ -113,9 +115,10 @@ void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', N, (lapack_int)n, s->jacobian, N, s->pivot, columns, N);
 }
 
-/* The base's efforts with the contact wrenches acting are J_b^T (W - sum W_k) = 0, moments about b. The parenthesis is
- * zero, so with constant F_k and N_k only its own derivative, `column`, counts. W_k about b changes by dr_k x F_k.
- * Therefore dF = column_F and, about the world's origin, dN = column_N + b x dF + sum dr_k x F_k. */
+/* Differentiates the resultant W = [F; N]. With contact wrenches W_k = [F_k; N_k] acting on the feet, the base's
+ * efforts are J_b^T (W - sum W_k) = 0, moments about b. The parenthesis is zero, so with constant F_k and N_k only its
+ * own derivative, `column`, counts. W_k about b changes by dr_k x F_k. Therefore dF = column_F and, about the world's
+ * origin, dN = column_N + b x dF + sum dr_k x F_k. */
 static void differentiate_resultant(const api_ground_state *s, const double column[6], api_ground_rate *rate)
 {
     shift(column, s->base, rate->resultant);
@@ -123,7 +126,7 @@ static void differentiate_resultant(const api_ground_state *s, const double colu
         add_cross(rate->resultant + 3, 1, rate->contact[k], s->wrench[k]);
 }
 
-/* dz = (n x dN_p - (z - p) (n.dF)) / (n.F) */
+/* Differentiates the zero-moment point z: dz = (n x dN_p - (z - p) (n.dF)) / (n.F) */
 static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate *rate)
 {
     const api_ground *g      = s->ground;
@@ -136,7 +139,8 @@ static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate
     add_cross(rate->zero_moment, 1 / normal, g->normal, at_point + 3);
 }
 
-/* dw_1 = (dd_2 d_1 - d_2 dd_1) / (d_1 + d_2)^2 = -dw_2,  dd_k = (z - r_k).(dz - dr_k) / d_k */
+/* Differentiates the feet's shares w_k of the resultant, with d_k the distance of the zero-moment point z from foot
+ * r_k: dw_1 = (dd_2 d_1 - d_2 dd_1) / (d_1 + d_2)^2 = -dw_2, dd_k = (z - r_k).(dz - dr_k) / d_k */
 static void differentiate_shares(const api_ground_state *s, const api_ground_rate *rate, double share[API_FEET])
 {
     double changes[API_FEET] = {0}, sum = s->distance[0] + s->distance[1];
@@ -158,7 +162,7 @@ void api_ground_differentiate(const api_ground_state *s, const double column[6],
     differentiate_resultant(s, column, rate);
     differentiate_zero_moment(s, rate);
     differentiate_shares(s, rate, share);
-    for (size_t k = 0; k < s->ground->n_contacts; k++) { /* N_k = N - r_k x F */
+    for (size_t k = 0; k < s->ground->n_contacts; k++) { /* moment of the resultant about foot k: N_k = N - r_k x F */
         difference((double[3]){0}, s->contact[k], back);
         shift(rate->resultant, back, about);
         add_cross(about + 3, -1, rate->contact[k], s->resultant);

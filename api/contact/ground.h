@@ -34,10 +34,10 @@ typedef struct api_ground_state {
     const api_ground *ground;
     double            base[3], contact[API_FEET][3];           /* m, origins of the base and the contacts */
     double            jacobian[API_BASE_DOF * API_BASE_DOF];   /* J_b, column-major; replaced by its LU factors */
-    double            effort[API_BASE_DOF];                    /* N, N m: tau_b */
-    int               pivot[API_BASE_DOF];                     /* of the LU factors */
+    double            effort[API_BASE_DOF];                    /* N, N m: tau_b, efforts along the base's coordinates */
+    int               pivot[API_BASE_DOF];                     /* pivot indices of the LU factors */
     double            resultant[6], zero_moment[3];            /* N, N m about the world's origin; m */
-    double            distance[API_FEET], share[API_FEET];     /* d_k in m; w_k */
+    double            distance[API_FEET], share[API_FEET];     /* m, from contact k to the zero-moment point; w_k */
     double            about[API_FEET][6], wrench[API_FEET][6]; /* resultant about contact k; wrench on foot k */
 } api_ground_state;
 
@@ -52,15 +52,17 @@ typedef enum api_ground_status {
 /* Computes the resultant, the zero-moment point and the contact wrenches from positions, Jacobian and efforts. */
 api_ground_status api_ground_solve(api_ground_state *s);
 
-/* Derivatives with respect to one coordinate, velocity or acceleration. */
+/* Derivatives of the ground's reaction with respect to one coordinate, velocity or acceleration. */
 typedef struct api_ground_rate {
-    double contact[API_FEET][3]; /* input: of the contacts' positions */
+    double contact[API_FEET][3]; /* input: derivatives of the contacts' positions */
     double resultant[6], zero_moment[3], wrench[API_FEET][6];
 } api_ground_rate;
 
-/* Turns derivatives of the base's efforts (6 x n, column-major) into those of [F; N_b], in place. The efforts are those
- * with the contacts' wrenches acting, constant in world axes; their value is zero. */
+/* Solves J_b^T X = columns for n columns of 6 numbers, and replaces them by X. Derivatives of the base's efforts
+ * thereby become derivatives of the resultant [F; N_b]. These efforts must be computed with the contact wrenches
+ * acting, constant in world axes, so that the efforts themselves are zero. */
 void api_ground_solve_base(api_ground_state *s, double *columns, size_t n);
 
-/* Finds the derivatives that belong to one of these columns. */
+/* Finds the derivatives of the reaction from one column that api_ground_solve_base has solved. The caller sets
+ * rate->contact. */
 void api_ground_differentiate(const api_ground_state *s, const double column[6], api_ground_rate *rate);

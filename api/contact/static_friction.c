@@ -5,7 +5,7 @@
 
 struct api_static_friction {
     size_t              n;
-    api_stiction_joint *joint; /* [n] of the model */
+    api_stiction_joint *joint; /* [n] joints of the model that can stick */
 };
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ bool api_static_friction_check(const api_query *q, const api_static_friction *st
 typedef struct arrays {
     double *matrix, *inverse, *singular, *tau, *stuck;         /* in lanes: nv x nv, nv x nv, 1, nv, nv */
     double *A, *work, *b, *positive, *negative, *f, *solution; /* one state: n x n, n x n, n each */
-    int    *side, *at;                                         /* n each; index in the model's list */
+    int    *side, *at; /* n each; `at` is the index in api_static_friction.joint */
 } arrays;
 
 size_t api_static_friction_entries(const api_model *m)

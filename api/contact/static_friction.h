@@ -9,18 +9,19 @@
 /* The joints of the model that can stick. */
 typedef struct api_static_friction api_static_friction;
 
-/* Reads the option into *sticking, which stays NULL unless joints may stick; held frames (`contact` not NULL) exclude
- * it. Returns false with a problem. */
+/* Reads the option into *sticking, which stays NULL unless joints may stick. The option is refused with held frames
+ * (`contact` not NULL). Returns false with a problem. */
 bool api_static_friction_read(api_query *q, const api_contact *contact, const api_node *given, const api_place *up,
                               const api_static_friction **sticking);
 
 /* Checks, after all fields are read, that the request has friction. Returns false with a problem. */
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking);
 
-/* The doubles per state of the lanes that api_static_friction_apply needs. */
+/* Returns the doubles per state that `room` of api_static_friction_apply needs in lanes. */
 size_t api_static_friction_entries(const api_model *model);
 
-/* Replaces accelerations of a block without friction at rest by those with it. Writes the friction of joints at rest to
- * `friction` (nv in lanes; zero for all other joints). `room` is work. Returns false with a problem. */
+/* Applies static friction to a block of states. On entry qdd are the accelerations without friction of joints at rest,
+ * on return those with it. Writes the friction of joints at rest to `friction` (nv in lanes; zero for all other
+ * joints). `room` is work. Returns false with a problem. */
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block, double *room,
                                double *qdd, double *friction);

@@ -3,13 +3,14 @@
 #include <lapacke.h>
 #include <math.h>
 
-#define ROUNDING 1e-12 /* tolerance, as a part of the friction limits and of the terms of an acceleration */
+#define ROUNDING 1e-12 /* tolerance, relative to the friction limits and to the terms of an acceleration */
 
 enum { MAX_ROUNDS = 100000 /* most pivoting rounds; a few are typical */ };
 
 /* --- joints ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the friction of a body to that of its coordinate; `n` coordinates are listed so far. Returns the new number. */
+/* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
+ * number of entries. */
 static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
 {
     size_t k = 0;
@@ -111,7 +112,7 @@ bool api_stiction_solve(const api_stiction_problem *s)
         if (wrong == 0) return true;
         if (wrong < fewest) {
             fewest   = wrong;
-            patience = 10; /* rounds that change all joints before rounds that change one */
+            patience = 10; /* number of rounds that change all wrong joints, before rounds change only one */
         }
         if (patience > 0) {
             patience--;

@@ -39,5 +39,5 @@ typedef struct api_stiction_problem {
     double       *factor, *solution;   /* n x n, n: work */
 } api_stiction_problem;
 
-/* Finds f and side. Returns false if A is not positive definite, up to rounding. */
+/* Finds the friction s->f and the sides s->side. Returns false if A is not positive definite, up to rounding. */
 bool api_stiction_solve(const api_stiction_problem *s);

@@ -68,15 +68,15 @@ static bool finite_all(const double *a, size_t n)
     return true;
 }
 
-/* X = L^-1 X ('N') or L^-T X ('T') */
+/* Replaces X by L^-1 X ('N') or L^-T X ('T'), with M = L L^T. */
 static bool solve_triangular(const api_task *task, char transposed)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
     return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
 }
 
-/* L^-1 J^T = U S V^T. With fewer coordinates than directions the missing singular values are zero. LAPACK refuses empty
- * matrices: without coordinates V is the identity. */
+/* Factors M = L L^T and decomposes L^-1 J^T = U S V^T. With fewer coordinates than directions the missing singular
+ * values are zero. LAPACK refuses empty matrices: without coordinates V is the identity. */
 static bool decompose(api_task *task)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
