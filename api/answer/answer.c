@@ -9,14 +9,16 @@
 #include "api/model/loops.h"
 #include <string.h>
 
-/* An answer that is written, or only measured: for `states` states, before there are lanes. */
+/* A writer of the answer. With a buffer it writes; without one it measures the answer for `states` states, before lanes
+ * are allocated. */
 typedef struct writer {
     api_answer *answer;
     api_emit    out;
     size_t      states;
-    size_t      arrays;    /* that have been written */
-    int         operation; /* index in query->selected of the operation being written; -1: an array of all operations */
-    bool        lists;     /* the arrays are listed in answer->arrays; nothing is written */
+    size_t      arrays; /* number of arrays written so far */
+    /* Index in query->selected of the operation being written; -1: the array belongs to the whole request. */
+    int  operation;
+    bool lists; /* true: only list the arrays in answer->arrays, and write nothing */
 } writer;
 
 static void begin(writer *w, api_answer *answer, api_buffer *to, size_t states)
@@ -41,7 +43,7 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 
 /* --- the arrays ------------------------------------------------------------------------------------------------- */
 
-/* True for the single motion of a request that is no batch: when it fails, null stands for the whole array. */
+/* True if null stands for the whole array: the motion of a request that is no batch has failed. */
 static bool is_null(const writer *w, const api_lanes *a)
 {
     const api_plan *plan = w->answer->plan;
@@ -65,8 +67,8 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
     return true;
 }
 
-/* Ends an object. In CBOR the head of a long object grows now: its members move, and so do the slots from `first` on.
- */
+/* Ends an object. In CBOR, ending a long object lengthens its head, which moves the members and the slots from number
+ * `first` on. */
 static void end_object(writer *w, size_t first)
 {
     size_t length = api_emit_length(&w->out);
@@ -80,8 +82,8 @@ static size_t slots_so_far(const writer *w)
     return w->out.buffer ? w->answer->n_slots : 0;
 }
 
-/* The entry in the lanes of the number at `place` of a row-major array. Its `turned` axes are in the request's order.
- */
+/* Returns the index, among the entries of a state in the lanes, of the number at `place` of the row-major array in the
+ * answer. Indices along `turned` axes follow the order of "joints" in the request. */
 static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t place)
 {
     size_t entry = 0, stride = 1;
@@ -114,8 +116,8 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
 
 /* --- what the answer is made of --------------------------------------------------------------------------------- */
 
-/* Emits {"<frame>": {"position": ..., "orientation": ...}, ...}. The lanes have all positions first, then all
- * orientations. */
+/* Emits {"<frame>": {"position": ..., "orientation": ...}, ...}. The lanes contain the positions of all frames first,
+ * then their orientations. */
 static bool emit_poses(writer *w, const api_selection *selected, const double *lanes)
 {
     const api_plan *plan         = w->answer->plan;
@@ -141,7 +143,8 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
     return true;
 }
 
-/* Emits the parts of `full` under their names. Their lanes follow each other. */
+/* Emits the arrays of the output `full` under their names. The lanes of one array follow those of the previous
+ * array. */
 static bool emit_full(writer *w, const double *lanes)
 {
     const api_plan     *plan = w->answer->plan;
@@ -187,7 +190,8 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
 
-/* Emits q, qd and qdd of the actuated coordinates that follow from a platform: the first members of the answer. */
+/* Emits q, qd and qdd of the actuated coordinates if they were computed from "platform"; they are the first members of
+ * the answer. */
 static bool emit_reached(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -210,7 +214,7 @@ static bool emit_outputs(writer *w, const api_selection *selected)
     return true;
 }
 
-/* Emits the answer of evaluate: an object for each operation. */
+/* Emits the answer of an evaluate request: one member for each operation, an object. */
 static bool emit_operations(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -225,7 +229,8 @@ static bool emit_operations(writer *w)
     return true;
 }
 
-/* The errors of rows are the last member: api_answer_close replaces the empty array that is written here. */
+/* Emits the whole answer. Its last member lists the errors of rows: it is written here as an empty array, which
+ * api_answer_close replaces. */
 static bool emit_answer(writer *w)
 {
     const api_plan *plan = w->answer->plan;
@@ -254,11 +259,12 @@ static size_t measure(api_answer *answer, size_t states)
     emit_answer(&w);
     answer->n_arrays = w.arrays;
     bool slack       = answer->plan->failed_rows &&
-                 answer->plan->query->call->media == API_MEDIA_JSON; /* null is longer than an empty array */
+                 /* A failed output is null, which is longer than []. */
+                 answer->plan->query->call->media == API_MEDIA_JSON;
     return api_emit_length(&w.out) + (slack ? answer->plan->query->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
 }
 
-/* The largest number of states, below that of the request, whose answer is within the limit. */
+/* Returns the largest number of states whose answer is within the limit; it is less than the request has. */
 static size_t states_that_fit(api_answer *answer, size_t limit)
 {
     size_t fit = 0, too_many = api_states(answer->plan->query);
@@ -299,7 +305,7 @@ bool api_answer_list(api_answer *answer)
 bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
 {
     if (!api_claim(&answer->plan->query->call->share, bytes, answer->plan->query->problem))
-        return false; /* until the call ends */
+        return false; /* api_end returns the claimed bytes */
     api_buffer_init(answer->body, bytes);
     if (!api_buffer_room(answer->body, bytes))
         return api_fail(answer->plan->query->problem, API_MEMORY_FULL, NULL,
@@ -311,7 +317,8 @@ bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
     return api_emit_done(&w.out) || api_fail_outgrown(answer->plan->query->problem);
 }
 
-/* Claims `more` bytes behind the body. False with a problem: the answer is over its limit, or memory is short. */
+/* Claims memory for `more` bytes behind the body. False with a problem: the answer exceeds its limit, or memory is
+ * short. */
 static bool make_room(api_answer *answer, size_t more, size_t *bytes)
 {
     size_t limit = answer->plan->query->call->api->limits.answer, length = answer->body->length;
@@ -325,7 +332,8 @@ static bool make_room(api_answer *answer, size_t more, size_t *bytes)
     return true;
 }
 
-/* The body ends with an empty array of errors and, in JSON, a brace: the errors and a brace replace them. */
+/* Ends the answer. If rows may fail alone, the body ends with an empty array of errors and, in JSON, a brace. Both are
+ * removed, then the errors and a brace are appended. */
 bool api_answer_close(api_answer *answer, size_t *bytes)
 {
     bool     json = answer->plan->query->call->media == API_MEDIA_JSON;
@@ -345,7 +353,7 @@ bool api_answer_close(api_answer *answer, size_t *bytes)
 
 /* --- numbers that are not finite --------------------------------------------------------------------------------- */
 
-/* Marks the states in [first, first + states) of one array that have a number which is not finite. */
+/* Marks those of the states [first, first + states) as failed that have an infinite or NaN number in this array. */
 static bool check_array(const api_evaluation *e, const api_answer_array *array, size_t first, size_t states)
 {
     api_lanes   a = api_answer_array_lanes(e, array);

@@ -49,7 +49,7 @@ bool api_fail_outgrown(api_problem *problem)
     return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
 }
 
-/* Writes the indices of the number at `place` of one state's array: "[3]". */
+/* Writes the indices of entry `place` of one state's row-major array, such as "[3]". */
 static void name_entry(const api_lanes *a, size_t place, char *text, size_t size)
 {
     size_t count = 1, n = 0;
@@ -89,7 +89,7 @@ api_lanes api_answer_array_lanes(const api_evaluation *e, const api_answer_array
 
 /* --- filling in and closing ------------------------------------------------------------------------------------- */
 
-/* Writes states [first, first + states) behind those of chunk `chunk` that are written. */
+/* Writes states [first, first + states) into the slot, after the states of chunk `chunk` that are already written. */
 static bool fill_slot(const api_answer *answer, const api_evaluation *e, const api_answer_slot *s, size_t chunk,
                       size_t first, size_t states)
 {
@@ -118,7 +118,7 @@ bool api_answer_fill(const api_answer *answer, const api_evaluation *e, size_t c
     return true;
 }
 
-/* Moves bytes to `end`, where the bytes that have been moved so far end. */
+/* Moves `bytes` bytes from offset `from` to offset `*end` of the buffer, and advances `*end`. */
 static void move(api_buffer *b, size_t *end, size_t from, size_t bytes)
 {
     if (*end != from) memmove(b->data + *end, b->data + from, bytes);

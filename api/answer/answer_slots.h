@@ -1,46 +1,47 @@
-/* answer_slots.h - private to the answer: the room that its arrays have in it.
+/* answer_slots.h - reserve space for the arrays of an answer, and fill it in any order. Private to api/answer.
  *
- * Everything but the numbers of the arrays is written first; each array has a slot, as long as it can get. The slots
- * are filled chunk by chunk (api_answer_fill), as the states are evaluated, by any thread. In the end the unused room
- * of every slot is closed (api_answer_slots_close). Typed arrays of CBOR need all of their room. */
+ * Everything except the numbers of the arrays is written first; each array has a slot of the largest size that it may
+ * need. While the states are evaluated, any thread fills the slots chunk by chunk (api_answer_fill). At the end
+ * api_answer_slots_close removes the unused space of every slot. Typed arrays of CBOR leave no unused space. */
 #pragma once
 #include "answer.h"
 #include "api/wire/emit.h"
 
-/* An array of the answer. */
+/* One array of numbers in the answer. */
 struct api_answer_array {
-    api_lanes   a;         /* lanes of the plan */
-    const char *name;      /* for messages */
-    int         operation; /* index in query->selected; -1: an array of all operations */
+    api_lanes   a;         /* the numbers, in the lanes of the plan */
+    const char *name;      /* name in messages */
+    int         operation; /* index in query->selected of its operation; -1: the array belongs to the whole request */
 };
 
-/* The array in the lanes of `e`. */
+/* Returns the array with its numbers in the lanes of the evaluation `e`. */
 api_lanes api_answer_array_lanes(const api_evaluation *e, const api_answer_array *array);
 
-/* Fills `found` for number `fault` of the array, states first, which is not finite. Returns its state. */
+/* Fills `found` with the problem that number `fault` of the array (row-major, states first) is not finite. Returns the
+ * state of that number. */
 size_t api_answer_array_fail(const api_evaluation *e, const api_answer_array *array, size_t fault, api_problem *found);
 
 struct api_answer_slot {
     api_answer_array array;
-    size_t           place, room; /* in the body */
-    size_t           chunk_room;  /* of a whole chunk, at most */
-    size_t          *length;      /* [n_lengths] bytes that are written */
+    size_t           place, room; /* offset and size in the body, bytes */
+    size_t           chunk_room;  /* largest size of a full chunk, bytes */
+    size_t          *length;      /* [n_lengths] bytes written, per chunk */
 };
 
-/* Takes memory for the slots, of which there are none yet. False with a problem. */
+/* Allocates memory for the slots; the list of slots is still empty. False with a problem. */
 bool api_answer_slots_begin(api_answer *answer, bool in_chunks);
 
-/* The most bytes that the array takes. */
+/* Returns the largest number of bytes that the array may take. */
 size_t api_answer_slot_room(api_media media, const api_lanes *a);
 
-/* Leaves a slot for the array at the end of the body. False with a problem; where the body has no room, its buffer
- * notes that. */
+/* Appends a slot for the array to the body. False with a problem if memory for the slot is short; if the body itself
+ * has no space left, its buffer fails. */
 bool api_answer_slot_leave(api_answer *answer, const api_answer_array *array);
 
-/* Slots from number `first` on are so many bytes further in the body. */
+/* Adds `bytes` to the offsets of the slots from number `first` on. */
 void api_answer_slots_move(api_answer *answer, size_t first, size_t bytes);
 
-/* Closes the unused room of all slots. */
+/* Removes the unused space of all slots from the body. */
 void api_answer_slots_close(api_answer *answer);
 
 bool api_fail_outgrown(api_problem *problem);
