@@ -29,7 +29,7 @@ void *api_arena_take(api_arena *arena, size_t count, size_t size)
     const size_t unit = sizeof(max_align_t);
     size_t       bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > (size_t)-1 - unit) return NULL;
-    bytes = (bytes / unit + 1) * unit; /* at least one unit, so that NULL always means failure */
+    bytes = (bytes / unit + 1) * unit; /* at least one unit even for 0 bytes: NULL always means failure */
 
     api_arena_block *block = arena->blocks;
     if (!block || bytes > block->capacity - block->used) block = add_block(arena, bytes);

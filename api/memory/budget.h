@@ -13,11 +13,11 @@ typedef struct api_budget {
     size_t        limit;
 } api_budget;
 
-/* The bytes that one request has claimed from the budget. For one thread at a time. */
+/* The bytes that one request has claimed from the budget; used by one thread at a time. */
 typedef struct api_share {
     api_budget *budget;
     size_t      bytes;
 } api_share;
 
-bool api_claim(api_share *share, size_t bytes, api_problem *problem); /* all of them, or none and a problem */
+bool api_claim(api_share *share, size_t bytes, api_problem *problem); /* claims all bytes, or none with a problem */
 void api_unclaim(api_share *share, size_t bytes);

@@ -1,5 +1,5 @@
 /* pool.h - allocate memory for one request from its worker's scratch memory and claim it from the memory budget. All
- * pieces stay valid until the request ends. For one thread at a time. */
+ * pieces stay valid until the request ends. One thread uses a pool at a time. */
 #pragma once
 #include "api/problem.h"
 #include "budget.h"
@@ -16,7 +16,7 @@ typedef struct api_pool {
 
 /* Returns `bytes` bytes aligned to DYN_ALIGN, not cleared; NULL with a problem if memory or budget is short. */
 void *api_take(api_pool *pool, size_t bytes);
-/* Returns `count` zeros; NULL with a problem if memory or budget is short. Then `*room` becomes false, so that a
+/* Returns `count` zeros. If memory or budget is short, returns NULL with a problem and sets `*room` to false, so that a
  * caller of several allocations checks once. */
 double *api_take_zeroed(api_pool *pool, size_t count, bool *room);
 
