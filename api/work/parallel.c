@@ -2,8 +2,8 @@
 #include "parallel.h"
 
 typedef struct slot {
-    size_t       failed; /* the task that failed, or NONE */
-    uint64_t     worked; /* ns */
+    size_t       failed; /* number of the task that failed, or NONE */
+    uint64_t     worked; /* ns, total time of this slot's tasks */
     api_problem *problem;
     api_problem  own;
 } slot;
@@ -14,7 +14,7 @@ typedef struct job {
     size_t              tasks;
     const api_deadline *deadline;
     atomic_size_t       next;
-    atomic_size_t       failed; /* the first task that failed; all tasks before it have been started */
+    atomic_size_t       failed; /* number of the first task that failed; all tasks before it were started */
     slot               *slots;
 } job;
 
@@ -36,8 +36,8 @@ static void note_failed(job *j, size_t task)
         ;
 }
 
-/* Runs the next task of the slot; false when the slot is done. Tasks start in order: behind a task that failed none has
- * to start, and a slot fails at most once. */
+/* Runs the next task in this slot. False when no task is left for the slot. Tasks start in order, so tasks after a
+ * failed one need not start, and each slot has at most one failure. */
 static bool run_next(void *argument, size_t place)
 {
     job   *j    = argument;
@@ -55,7 +55,8 @@ size_t api_parallel_slots(const api_parallel *p, size_t tasks)
     return tasks < most ? (tasks > 0 ? tasks : 1) : most;
 }
 
-/* Slot 0, the worker's own, writes into the pool's problem. */
+/* Initialises the slots. Slot 0, on the calling thread, reports into the pool's problem, every other slot into its
+ * own. */
 static void set_slots(job *j, size_t slots, api_problem *problem)
 {
     for (size_t i = 0; i < slots; i++) {
@@ -67,7 +68,8 @@ static void set_slots(job *j, size_t slots, api_problem *problem)
     }
 }
 
-/* The request costs the time of its tasks, not the time that the worker waits for the last helper. */
+/* Runs the tasks on several threads. The request is charged the time of its tasks, not the time in which the calling
+ * thread waits for the last helper. */
 static void run_with_helpers(job *j, size_t slots, const api_parallel *p)
 {
     uint64_t began = api_now(), worked = 0;
