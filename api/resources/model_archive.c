@@ -13,7 +13,7 @@
 enum {
     ARCHIVE_MAX       = 1 << 30, /* bytes */
     ARCHIVE_VERSION   = 1,
-    LEVELS_OF_RECORD  = 2, /* levels of nesting around the document; a report has no more levels */
+    LEVELS_OF_RECORD  = 2, /* nesting levels of a record around its document; its report has no more levels */
     LEVELS_OF_ARCHIVE = LEVELS_OF_RECORD + 2,
 };
 
@@ -29,7 +29,7 @@ void api_hide_bundled(api *a, const char *name)
     if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, true);
 }
 
-/* Like api_record_read, and computes the reference configuration of a model with loops. */
+/* Reads a model with api_record_read, and computes the reference configuration if the model has loops. */
 static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
 {
     if (!api_record_read(record, name, a->limits.links, model, problem)) return false;
@@ -81,7 +81,7 @@ char *api_export(api *a, size_t *length)
 
 typedef struct incoming {
     const char *name;  /* borrowed from the archive's JSON */
-    api_model  *model; /* NULL: the model is marked as deleted */
+    api_model  *model; /* NULL: the record marks the model as deleted */
 } incoming;
 
 static bool read_item(const api *a, const char *name, const json_t *record, incoming *item, api_problem *problem)
@@ -129,7 +129,7 @@ static api_commit commit_item(api *a, const incoming *item, api_problem *problem
 {
     const api_preconditions none = {NULL, NULL};
     if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
-    if (is_unchanged(a, item->model)) return API_MODEL_NOT_FOUND; /* unchanged */
+    if (is_unchanged(a, item->model)) return API_MODEL_NOT_FOUND; /* the model is unchanged: nothing to write */
     return api_registry_put(a->models, item->model, &none, problem);
 }
 

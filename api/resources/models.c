@@ -56,8 +56,8 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     return api_reply_emitted(call, 200, &e, problem);
 }
 
-/* Writes the model's document, which is stored as JSON text. For CBOR the text is parsed, and the memory of the tree
- * is claimed from the budget meanwhile. */
+/* Emits the model's document, which is stored as JSON text. For CBOR the text is parsed; the memory of the parsed tree
+ * is claimed from the budget while the tree exists. */
 static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
 {
     const api_model *m = call->model;

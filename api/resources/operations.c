@@ -17,10 +17,10 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
     return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s", name, list);
 }
 
-enum { WORTH_FITTING = 4096 /* bytes */ };
+enum { WORTH_FITTING = 4096 /* bytes; less unused memory is not returned */ };
 
-/* Hands the body over to the reply. `bound` bytes of the memory budget are claimed for the body: what the answer did
- * not need of them is returned, if that is much. */
+/* Moves the body into the reply. `bound` bytes of the memory budget are claimed for the body; bytes that the answer did
+ * not need are returned, if they are many. */
 static bool reply(api_call *call, api_buffer *body, size_t bound, api_problem *problem)
 {
     api_reply_header(call, "Model-Revision", call->model->revision);
@@ -48,7 +48,8 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
             .rows       = 1,
             .combined   = !call->operation,
     };
-    api_read_options how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
+    /* See api_read_options: numbers of states are checked later. */
+    api_read_options how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS};
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);

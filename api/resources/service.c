@@ -4,7 +4,7 @@
 #include "api/request/operation.h"
 #include <string.h>
 
-/* The contract as JSON; the Makefile makes it from openapi.yaml. */
+/* The OpenAPI contract as JSON, which the Makefile generates from openapi.yaml. */
 extern const char api_openapi_start[], api_openapi_end[];
 
 static const char JSON[] = "application/json";
@@ -76,7 +76,7 @@ bool api_get_livez(api_call *call, const api_input *input, api_problem *problem)
     return reply_text(call, text, sizeof text - 1, problem);
 }
 
-/* Replaces bytes that are not printable ASCII: reasons contain file names. */
+/* Emits a reason with '?' in place of bytes that are not printable ASCII: reasons contain file names. */
 static void emit_reason(api_emit *e, const char *reason)
 {
     char text[API_REASON_MAX];
