@@ -85,14 +85,16 @@ static bool zstd(const char *bytes, size_t length, const api_deadline *deadline,
 
 /* --- both ------------------------------------------------------------------------------------------------------- */
 
-/* For gzip: the formula of zlib's deflateBound for a window smaller than the default, plus the frame. */
+/* Returns the largest compressed size. For gzip: the formula of zlib's deflateBound for a window smaller than the
+ * default, plus the gzip header and trailer. */
 size_t api_compress_bound(api_coding coding, size_t length)
 {
     return coding == API_CODING_GZIP ? length + length / 8 + length / 64 + GZIP_FRAME : ZSTD_compressBound(length);
 }
 
-/* zlib: the window, the table of previous positions, and hash tables of a size that depends on the window (zconf.h).
- * zstd, level 1: a window of 512 KB, plus a block and tables of about the same size. */
+/* Returns the memory that compression needs. zlib: the window, the table of previous positions, and hash tables whose
+ * size depends on the window (zconf.h). zstd, level 1: a window of 512 KB, plus a block and tables of about the same
+ * size. */
 size_t api_compress_memory(api_coding coding, size_t length)
 {
     size_t estimate = 256 * 1024 + 4 * length, limit = 2 * 1024 * 1024;

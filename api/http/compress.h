@@ -9,8 +9,8 @@
 size_t api_compress_bound(api_coding coding, size_t length);
 size_t api_compress_memory(api_coding coding, size_t length);
 
-/* Compresses bytes[0..length) into an empty buffer whose maximum is at least api_compress_bound. `coding` is not
- * API_CODING_NONE. False with a problem if memory is short, the request was cancelled or its deadline has passed.
- * The output is deterministic. */
+/* Compresses bytes[0..length) into the empty buffer `to`, whose maximum is at least api_compress_bound. `coding` is not
+ * API_CODING_NONE. False with a problem if memory is short, the request was cancelled or its deadline has passed. The
+ * output is deterministic. */
 bool api_compress(api_coding coding, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                   api_problem *problem);

@@ -64,7 +64,7 @@ static span take_value(cursor *c)
     return s;
 }
 
-/* Reads the next ";name=value"; false if there is none. */
+/* Reads the next ";name=value" of a header; false if no parameter follows. */
 static bool take_parameter(cursor *c, span *name, span *value)
 {
     while (take(c, ';')) {
@@ -117,7 +117,7 @@ api_media api_media_of_content(const char *content_type)
 {
     span type, subtype;
     if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return API_MEDIA_JSON;
-    for (int m = 0; m < API_MEDIA_COUNT; m++) /* fast path: the usual spelling */
+    for (int m = 0; m < API_MEDIA_COUNT; m++) /* fast path: most clients send exactly our spelling */
         if (strcmp(content_type, types[m]) == 0) return (api_media)m;
     return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
 }
@@ -179,7 +179,7 @@ static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 {
     span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
     int  quality = take_quality(c);
-    if (quality < 0) return; /* malformed: ignored */
+    if (quality < 0) return; /* a malformed quality: ignore the media range */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         if (media_named(type, subtype) == (api_media)m)
             prefer(&have[m], 3, quality);
@@ -212,7 +212,7 @@ api_media api_media_by_accept(const char *accept, api_media preferred)
     return best;
 }
 
-/* Reads one "coding;q=..." or "*;q=...". */
+/* Reads one element "coding;q=..." or "*;q=..." of Accept-Encoding. */
 static void read_coding(cursor *c, preference have[API_CODING_COUNT])
 {
     span coding  = take_token(c);
@@ -226,7 +226,7 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     }
 }
 
-/* Chooses the coding of the greatest quality. "identity" has quality 0 unless the header names it, and is the
+/* Chooses the content coding of the greatest quality. "identity" has quality 0 unless the header names it, and is the
  * fallback (RFC 9110, section 12.5.3). */
 api_coding api_coding_by_accept(const char *accept_encoding)
 {

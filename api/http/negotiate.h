@@ -17,18 +17,18 @@ typedef enum api_coding {
 
 const char *api_coding_name(api_coding coding);
 
-/* The media type that a Content-Type header names; NULL or empty: JSON. API_MEDIA_NONE for any other type, or a
- * charset other than UTF-8. */
+/* Returns the media type that a Content-Type header names; JSON if the header is NULL or empty. API_MEDIA_NONE for any
+ * other type, or a charset other than UTF-8. */
 api_media api_media_of_content(const char *content_type);
 
 /* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 or none. */
 bool api_content_type_is(const char *content_type, const char *media_type);
 
-/* The media type of the answer, from the Accept header; NULL or empty: `preferred`. Among types of equal quality,
- * `preferred` is chosen. API_MEDIA_NONE if Accept allows none of ours. */
+/* Chooses the media type of the answer from the Accept header; `preferred` if the header is NULL or empty, or among
+ * types of equal quality. API_MEDIA_NONE if Accept allows neither JSON nor CBOR. */
 api_media api_media_by_accept(const char *accept, api_media preferred);
 
-/* The content coding of the answer, from the Accept-Encoding header; NULL or empty: none. Among codings of the
- * greatest quality, the one that is fastest to produce. "identity" is used if nothing better is allowed, even if the
- * header refuses it. */
+/* Chooses the content coding of the answer from the Accept-Encoding header; none if the header is NULL or empty. Among
+ * codings of the greatest quality, the fastest is chosen. If the header allows no supported coding, "identity" is used
+ * even if the header refuses it. */
 api_coding api_coding_by_accept(const char *accept_encoding);

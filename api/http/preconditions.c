@@ -11,8 +11,8 @@ static const char *skip_blank(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* Reads entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Sets the opaque part and returns the position after the tag, or
- * NULL if malformed. */
+/* Reads entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Sets `opaque` and `length` to the text between the quotes. Returns
+ * the position after the tag, or NULL if malformed. */
 static const char *read_tag(const char *p, bool *weak, const char **opaque, size_t *length)
 {
     *weak = strncmp(p, "W/", 2) == 0;
@@ -32,7 +32,8 @@ void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])
     snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[media]);
 }
 
-/* True if an opaque tag is the tag of this revision in the media type `media`; API_MEDIA_NONE: in any media type. */
+/* True if the text of an entity tag stands for this revision in the media type `media`; API_MEDIA_NONE: in any media
+ * type. */
 static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media media)
 {
     size_t own = strlen(revision);
@@ -44,7 +45,8 @@ static bool is_tag_of(const char *opaque, size_t length, const char *revision, a
     return false;
 }
 
-/* Matches field = "*" / #entity-tag. All our tags are strong; the strong comparison of If-Match rejects weak ones. */
+/* Matches field = "*" / #entity-tag against a revision. All tags of this server are strong; the strong comparison of
+ * If-Match rejects weak tags. */
 static match match_list(const char *field, const char *revision, api_media media, bool strong)
 {
     match       found = NO_MATCH;

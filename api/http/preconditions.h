@@ -3,7 +3,7 @@
 #include "negotiate.h"
 #include <stdbool.h>
 
-/* The two headers of one request; NULL where absent. The strings are borrowed. */
+/* If-Match and If-None-Match of one request; NULL if absent. The strings are borrowed. */
 typedef struct api_preconditions {
     const char *if_match, *if_none_match;
 } api_preconditions;
@@ -13,9 +13,9 @@ typedef struct api_preconditions {
 enum { API_TAG_MAX = 48 };
 void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX]);
 
-/* True if the conditions allow a request that changes a model of this revision; NULL: no such model exists. The tag
- * of any media type matches, because the condition is about the revision. A malformed header never holds, so that
- * nothing is overwritten in case of doubt. */
+/* True if the conditions allow a request that changes a model of this revision; `revision` is NULL if no such model
+ * exists. The tag of any media type matches, because the condition is about the revision. A malformed header never
+ * holds, so that nothing is overwritten in case of doubt. */
 bool api_preconditions_hold(const api_preconditions *conditions, const char *revision);
 
 /* True if a GET may be answered 304: If-None-Match is `*` or contains the tag of this revision in this media type. */

@@ -8,8 +8,9 @@
 
 static const char JSON[] = "application/json";
 
-enum { WORTH_CODING = 1024 };     /* bytes; a smaller body fits one packet anyway */
-enum { PROBLEM_MAX = 16 * 1024 }; /* largest problem document: detail and pointer with every byte escaped */
+enum { WORTH_CODING = 1024 }; /* bytes; smaller bodies are not compressed, because they fit one packet anyway */
+/* Bytes of the largest problem document: detail and pointer with every byte escaped. */
+enum { PROBLEM_MAX = 16 * 1024 };
 
 void api_reply_header(api_call *call, const char *name, const char *text)
 {
@@ -69,7 +70,7 @@ static void emit_problem(api_emit *e, const api_problem *problem)
     if (problem->fraction >= 0) api_emit_number_member(e, "fraction", problem->fraction);
     if (problem->time >= 0) api_emit_number_member(e, "time", problem->time);
     if (problem->code == API_NOT_READY ||
-        problem->code == API_DRAINING) { /* the same member as in the reply of a ready server */
+        problem->code == API_DRAINING) { /* "reasons" is also in the reply of a ready server */
         api_emit_key(e, "reasons");
         api_emit_array(e);
         api_emit_string(e, problem->detail);
@@ -102,7 +103,8 @@ bool api_reply_compress(api_call *call, const api_deadline *deadline, api_proble
     size_t      bound = api_compress_bound(coding, length), memory = api_compress_memory(coding, length);
     api_problem short_of;
     api_problem_clear(&short_of);
-    if (!api_claim(&call->share, bound + memory, &short_of)) return true; /* short of memory: send it uncompressed */
+    /* Memory is short: send the body uncompressed. */
+    if (!api_claim(&call->share, bound + memory, &short_of)) return true;
     api_buffer_init(&coded, bound);
     bool done = api_compress(coding, call->reply.body, length, deadline, &coded, problem);
     if (done) done = api_reply_body(call, call->reply.status, call->reply.content_type, &coded, problem);

@@ -1,5 +1,5 @@
-/* request_head.c - decide what the head of a request alone decides: resource, method, timeout, model, media types,
- * preconditions and query, in this order. */
+/* request_head.c - check the head of a request: resource, method, timeout, model, media types, preconditions and query,
+ * in this order. */
 #include "call.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -39,7 +39,8 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     return false;
 }
 
-/* Reads Request-Timeout = 1*DIGIT [ "." 1*DIGIT ], seconds, greater than 0. The configured timeout is the maximum. */
+/* Reads Request-Timeout = 1*DIGIT [ "." 1*DIGIT ], in seconds, greater than 0. A value above the configured timeout is
+ * reduced to it. */
 static bool read_timeout(api_call *call, const char *text, api_problem *problem)
 {
     call->timeout = call->api->limits.timeout;
@@ -54,7 +55,7 @@ static bool read_timeout(api_call *call, const char *text, api_problem *problem)
     return true;
 }
 
-/* Only PUT of a model in a format with options accepts query parameters. */
+/* Refuses query parameters, except for PUT of a model in a format with options. */
 static bool check_query(api_call *call, api_problem *problem)
 {
     const char *query = call->route.query;
@@ -127,8 +128,8 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     return true;
 }
 
-/* Copies the headers, because the registry checks them again when the change takes effect. POST creates and replaces
- * nothing, so only If-Match applies to it. */
+/* Copies If-Match and If-None-Match, because the registry checks them again when the change takes effect. POST creates
+ * and replaces nothing, so only If-Match applies to it. */
 static bool keep_conditions(api_call *call, const api_request *request, api_problem *problem)
 {
     const char *if_match      = request->if_match;

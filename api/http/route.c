@@ -13,7 +13,7 @@ typedef struct path {
     char   segment[MAX_SEGMENTS][API_SEGMENT_MAX];
 } path;
 
-/* Decodes the escape at `from`; 0 if it is malformed, %00 or %2f, which a segment must not contain. */
+/* Decodes the escape "%xx" at `from`; returns 0 if it is malformed, %00 or %2f, which a segment must not contain. */
 static char decode_escape(const char *from)
 {
     int byte = api_percent_decode(from);
@@ -60,8 +60,8 @@ static const char *split(const char *cursor, path *p)
     return cursor;
 }
 
-/* Compares one segment with the pattern's segment after the slash at `*cursor`, and moves `*cursor` to the pattern's
- * next slash or end. False if they differ. */
+/* Compares a segment of the path with the segment of the pattern after the slash at `*cursor`, and moves `*cursor` to
+ * the pattern's next slash or end. False if the segments differ. */
 static bool match_segment(const char **cursor, const char *segment)
 {
     const char *p = *cursor + 1;

@@ -12,37 +12,37 @@ struct api_input;
 
 typedef enum api_method { API_GET, API_PUT, API_POST, API_DELETE, API_METHOD_COUNT } api_method;
 
-/* Handles a call: sets its reply, or fails with a problem and returns false. GET handlers run in api_begin with
- * input NULL, the others in api_run. */
+/* Handles a call: sets its reply, or returns false with a problem. GET handlers run in api_begin with input NULL,
+ * handlers of other methods in api_run. */
 typedef bool api_handler(struct api_call *call, const struct api_input *input, api_problem *problem);
 
 typedef struct api_resource {
-    const char  *pattern;                   /* "/v1/models/{model}"; a {segment} matches any text */
-    api_handler *handler[API_METHOD_COUNT]; /* NULL: method not allowed */
-    api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: always */
+    const char  *pattern;                   /* such as "/v1/models/{model}"; a {segment} matches any text */
+    api_handler *handler[API_METHOD_COUNT]; /* one handler per method; NULL: method not allowed */
+    api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: they always do */
 } api_resource;
 
-/* All resources; ends with a NULL pattern. In api.c. */
+/* The table of all resources, in api.c; ends with a NULL pattern. */
 extern const api_resource api_resources[];
 
 typedef struct api_route {
     const api_resource *resource;
     const char         *query;                       /* the text after `?`, within the target; NULL: none */
-    char                capture[2][API_SEGMENT_MAX]; /* the decoded {segments} */
+    char                capture[2][API_SEGMENT_MAX]; /* texts of the {segments}, decoded */
 } api_route;
 
-/* Finds the resource and its captures. False if no resource has this path, or an escape is malformed or decodes to
- * NUL or a slash. */
+/* Finds the resource of a target, and the texts of its {segments}. False if no resource has this path, or an escape is
+ * malformed or decodes to NUL or a slash. */
 bool api_route_find(const api_resource *resources, const char *target, api_route *route);
 
 typedef enum api_method_kind {
-    API_KIND_PLAIN, /* `*method` is set */
-    API_KIND_HEAD,  /* `*method` is API_GET; the reply has no body */
+    API_KIND_PLAIN, /* a method with handlers; `*method` is set */
+    API_KIND_HEAD,  /* HEAD: `*method` is API_GET, and the reply has no body */
     API_KIND_OPTIONS,
     API_KIND_KNOWN,  /* a standard method that no resource here accepts: 405 */
-    API_KIND_UNKNOWN /* 501 */
+    API_KIND_UNKNOWN /* an unknown method: 501 */
 } api_method_kind;
 api_method_kind api_method_of(const char *name, api_method *method);
 
-/* Writes the Allow header of a resource: "GET, HEAD, ..., OPTIONS". */
+/* Writes the value of a resource's Allow header: "GET, HEAD, ..., OPTIONS". */
 void api_route_allow(const api_resource *resource, char *text, size_t size);
