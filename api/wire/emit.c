@@ -39,7 +39,8 @@ void api_emit_begin_value(api_emit *e)
     e->after_key = false;
 }
 
-/* In CBOR a count below 24 is part of the first byte, which api_emit_end fills in. */
+/* Begins an object or array. In CBOR it writes one placeholder byte, which api_emit_end replaces when the number of
+ * items is known. */
 static void begin(api_emit *e, bool is_object)
 {
     api_emit_begin_value(e);
@@ -64,7 +65,7 @@ void api_emit_array(api_emit *e)
     begin(e, false);
 }
 
-/* Replaces the placeholder byte at `at` by the head of a map or array. */
+/* Replaces the placeholder byte at `offset` by the CBOR head of a map or array with this number of items. */
 static void set_head(api_emit *e, size_t offset, bool is_object, size_t items)
 {
     unsigned char head[CBOR_HEAD_MAX];
@@ -92,7 +93,7 @@ void api_emit_end(api_emit *e)
 
 /* --- text ------------------------------------------------------------------------------------------------------- */
 
-/* Number of leading bytes that a JSON string contains unescaped. */
+/* Returns the number of leading bytes that need no escape in a JSON string. */
 static size_t plain_prefix(const char *text)
 {
     size_t n = 0;
@@ -120,7 +121,7 @@ static void put_json_text(api_emit *e, const char *text)
     api_emit_put(e, "\"", 1);
 }
 
-/* Two passes: CBOR writes the length before the text. */
+/* Writes a CBOR text string in two passes, because its length precedes the text. */
 static void put_cbor_text(api_emit *e, const char *text)
 {
     size_t length = 0, n;

@@ -27,7 +27,7 @@ typedef struct api_emit {
     bool        failed, after_key;
     unsigned    depth;
     struct {
-        size_t begin, items; /* offset of the first byte; values so far, keys included */
+        size_t begin, items; /* offset of the first byte; number of values so far, keys included */
         bool   is_object;
     } open[API_EMIT_DEPTH];
 } api_emit;
@@ -41,12 +41,12 @@ void api_emit_array(api_emit *e);  /* begins an array */
 void api_emit_end(api_emit *e);    /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
 void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
-void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in CBOR too */
+void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in JSON and CBOR */
 void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR */
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
 
-/* Write a key and its value into the innermost object. */
+/* The functions *_names and *_member write a key and its value into the innermost object. */
 void               api_emit_names(api_emit *e, const char *key, const char *const *names, size_t n);
 static inline void api_emit_string_member(api_emit *e, const char *key, const char *text)
 {
@@ -71,29 +71,32 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
  * for one dimension, with tag 40 around it for more; a single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
-    const dyn_kernels *kernels; /* their lane width is W */
+    const dyn_kernels *kernels; /* W is their lane width */
     size_t             entries;
-    size_t             first, states; /* `states` counts the whole array */
-    bool   batched; /* true: the states are the first dimension; false: there is one state and no such dimension */
-    size_t group; /* number of consecutive states that form one row of a batch, as an extra dimension; 0: each state is
-                     a row */
-    size_t               rank, extent[API_EMIT_RANK];
-    const int           *order;  /* number i of a state, in row-major order, is entry order[i]; NULL: entry i */
-    const unsigned char *failed; /* [states]; not 0 marks a failed state, written as null in JSON and NaN in CBOR; in a
-                                    group all states are marked; NULL: no state failed */
+    size_t             first, states; /* first state in `values`; number of states of the whole array */
+    bool       batched; /* true: the states are the first dimension; false: one state, without a dimension of states */
+    size_t     group;   /* states per row of a batch, as an additional dimension; 0: each state is a row */
+    size_t     rank, extent[API_EMIT_RANK];
+    const int *order; /* number i of a state, row-major, is entry order[i]; NULL: entry i */
+    /* [states] not 0: the state failed; write null (JSON) or NaN (CBOR). In a group all states are marked. NULL: no
+     * state failed. */
+    const unsigned char *failed;
 } api_lanes;
 
-/* Write an array in parts: begin, then ranges of states in order, then end. Each range begins with a full block of
- * lanes. False at a number that is not finite: `fault` is then its index in the row-major answer, states first. */
+/* Write an array of numbers in parts: begin, then ranges of states in order, then end. Each range begins with a full
+ * block of lanes. A number that is not finite makes api_emit_lanes_states return false and sets `fault` to its
+ * row-major index, states first. */
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a);
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault);
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);
 
-/* True when a state that has not failed contains a number that is not finite; `fault` is the index of the first. */
+/* True if a state that has not failed contains a number that is not finite; `fault` is the row-major index, states
+ * first, of the first such number. */
 bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault);
 
-/* Most bytes that `states` states take; in CBOR the exact number. */
+/* Returns the largest number of bytes that `states` states may take; in CBOR the exact number. */
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);
 
-/* Writes one array in row-major order; rank 1 or more, `extent` [rank]. */
+/* Writes an array of numbers that is stored in row-major order, with `rank` (at least 1) dimensions of the lengths
+ * `extent`. */
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent);

@@ -21,7 +21,8 @@ enum {
 
 enum { CBOR_HEAD_MAX = 9 };
 
-/* Tags of typed arrays (RFC 8746): little-endian doubles, and a multi-dimensional array in row-major order. */
+/* Tags of arrays of numbers (RFC 8746): 40 for a multi-dimensional array in row-major order, 86 for little-endian
+ * doubles. */
 enum { CBOR_TAG_DIMENSIONS = 40, CBOR_TAG_DOUBLES = 86 };
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "doubles are copied into typed arrays as they are");
@@ -34,7 +35,7 @@ static inline void api_emit_put(api_emit *e, const void *bytes, size_t length)
         api_buffer_put(e->buffer, bytes, length);
 }
 
-/* Writes the head of an item in its shortest form, most significant byte first; returns its length. */
+/* Writes the head of a CBOR item in its shortest form, most significant byte first. Returns the length of the head. */
 static inline size_t api_cbor_head(unsigned char head[CBOR_HEAD_MAX], unsigned major, uint64_t argument)
 {
     size_t   n    = argument < 24            ? 0
@@ -69,6 +70,6 @@ static inline void api_emit_double(api_emit *e, double value)
  * with this call. */
 void api_emit_begin_value(api_emit *e);
 
-/* Writes the heads of a typed array of doubles; the caller appends the doubles. Rank 1 or more; for rank > 1 no
- * extent may be zero. */
+/* Writes the heads of a typed array of doubles with `rank` (at least 1) dimensions; the caller appends the doubles. If
+ * rank > 1, no extent may be zero. */
 void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);

@@ -3,7 +3,7 @@
 #include "number.h"
 #include <math.h>
 
-/* Number of entries that one state has in the answer. */
+/* Returns the number of entries that one state has in the answer. */
 static size_t count_of(const api_lanes *a)
 {
     size_t n = 1;
@@ -17,7 +17,7 @@ static size_t width_of(const api_lanes *a)
     return (size_t)a->kernels->lanes;
 }
 
-/* First number of the block of lanes that begins with this state. */
+/* Returns the address of the block of lanes whose first state is `state`. */
 static const double *block_at(const api_lanes *a, size_t state)
 {
     return a->values + (state - a->first) * a->entries;
@@ -29,7 +29,7 @@ static const double *state_at(const api_lanes *a, size_t state)
     return block_at(a, state - lane) + lane;
 }
 
-/* Number `place` of a state in row-major order. */
+/* Returns number `place`, in row-major order, of the state at `state`. */
 static double number_at(const api_lanes *a, const double *state, size_t place)
 {
     return state[(a->order ? (size_t)a->order[place] : place) * width_of(a)];
@@ -40,7 +40,8 @@ static bool has_failed(const api_lanes *a, size_t state)
     return a->failed && a->failed[state];
 }
 
-/* The sum of 0 * x is 0 unless some x is infinite or NaN: one test for a whole block. */
+/* True if all numbers of a block are finite. The sum of 0 * x is 0 unless some x is infinite or NaN, so one test covers
+ * the block. */
 static bool block_finite(const api_lanes *a, const double *block)
 {
     double sum[DYN_MAX_LANES] = {0}, all = 0;
@@ -74,8 +75,8 @@ bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t sta
 
 /* --- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Most bytes of one state's text and the comma after it: brackets and a comma for each array, a comma after each
- * number. */
+/* Returns the largest length in bytes of one state's JSON text with the comma after it: brackets and a comma for each
+ * array, a comma after each number. */
 static size_t text_bound(const api_lanes *a)
 {
     size_t bytes = a->group > 0 ? 3 : 0, arrays = 1;
@@ -86,7 +87,8 @@ static size_t text_bound(const api_lanes *a)
     return bytes + arrays * (API_NUMBER_MAX + 1);
 }
 
-/* Writes `count` numbers from number `place` on, separated by commas; NULL when one is not finite. */
+/* Writes `count` numbers of a state from number `place` on, separated by commas. Returns the end of the text; NULL if a
+ * number is not finite. */
 static char *write_numbers(const api_lanes *a, const double *state, size_t place, size_t count, char *to)
 {
     double piece[32];
@@ -104,11 +106,12 @@ static char *write_numbers(const api_lanes *a, const double *state, size_t place
     return to;
 }
 
-/* Writes the subarray below `axis`: `count` numbers from number `place` on; NULL when one is not finite. */
+/* Writes the subarray of a state from dimension `axis` on: `count` numbers from number `place` on. Returns the end of
+ * the text; NULL if a number is not finite. */
 static char *write_axis(const api_lanes *a, size_t axis, const double *state, size_t place, size_t count, char *to)
 {
     if (axis == a->rank) return write_numbers(a, state, place, count, to);
-    bool   row   = axis + 1 == a->rank; /* innermost: its numbers are written in one run */
+    bool   row   = axis + 1 == a->rank; /* true: the innermost dimension, whose numbers are written at once */
     size_t below = a->extent[axis] > 0 ? count / a->extent[axis] : 0, n = row ? 1 : a->extent[axis];
     *to++ = '[';
     for (size_t i = 0; i < n; i++) {
@@ -120,7 +123,7 @@ static char *write_axis(const api_lanes *a, size_t axis, const double *state, si
     return to;
 }
 
-/* Writes null for a failed state; in a group only its first state writes. */
+/* Writes null for a failed state. A group of states gets a single null, which its first state writes. */
 static char *write_null(const api_lanes *a, size_t state, char *to)
 {
     if (a->group > 0 && state % a->group > 0) return to;
@@ -151,13 +154,13 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 
 /* --- CBOR ------------------------------------------------------------------------------------------------------- */
 
-/* True for a single number, which has no dimension. */
+/* True if the array is a single number without dimensions. */
 static bool is_plain(const api_lanes *a)
 {
     return !a->batched && a->rank == 0;
 }
 
-/* Writes the extents of the whole array, states first; returns their number. */
+/* Writes the lengths of all dimensions, states first, to `extent`. Returns the number of dimensions. */
 static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
 {
     size_t n = 0;
@@ -184,8 +187,8 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
     api_emit_head(e, CBOR_BYTES, numbers * sizeof(double));
 }
 
-/* Writes an array without numbers. RFC 8746 demands positive extents, so several dimensions become arrays of empty
- * arrays. */
+/* Writes an array that has no numbers. RFC 8746 demands positive extents, so an array of several dimensions becomes an
+ * array of empty arrays. */
 static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
 {
     if (rank == 1 && e->media != API_MEDIA_JSON) {
@@ -266,7 +269,8 @@ void api_emit_lanes_end(api_emit *e, const api_lanes *a)
 
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)
 {
-    api_lanes a = {.values = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank}; /* one lane */
+    /* A plain array has the layout of one lane, as in the table at index 0. */
+    api_lanes a = {.values = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank};
     size_t    fault;
     memcpy(a.extent, extent, rank * sizeof *extent);
     api_emit_lanes_begin(e, &a);

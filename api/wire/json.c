@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* Returns the offset of the bracket that exceeds the nesting limit, or `length`. Brackets inside strings do not
- * count. Text that is not JSON is left to the parser. */
+/* Returns the offset of the bracket that exceeds the nesting limit, or `length` if none does. Brackets inside strings
+ * do not count. Malformed JSON is left to the parser. */
 static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
 {
     size_t depth     = 0;
@@ -28,10 +28,9 @@ static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
     return length;
 }
 
-/* Counts what jansson allocates for each kind of value, with the rounding of malloc: a number 32 bytes and its slot
- * in a growing array; an array 48 bytes and eight slots; an object 56 bytes and its hash table; a member its node.
- * Strings take about the bytes of their text. Commas and brackets inside strings count too: the estimate errs on the
- * high side. */
+/* Estimates the bytes that jansson allocates, rounded up as in malloc. A number takes 32 bytes and its slot in a
+ * growing array, an array 48 bytes and eight slots, an object 56 bytes and its hash table, a member its node. Strings
+ * take about the bytes of their text. Commas and brackets inside strings count too, so the estimate is high. */
 size_t api_json_estimate_memory(const char *text, size_t length)
 {
     size_t values = 0, arrays = 0, objects = 0, members = 0;
@@ -60,13 +59,13 @@ const char *api_json_kind(const json_t *value)
     return "null";
 }
 
-/* A byte order mark, which some editors add and RFC 8259, section 8.1, forbids. */
+/* True if the text begins with a byte order mark, which some editors add and RFC 8259, section 8.1, forbids. */
 static bool begins_with_byte_order_mark(const char *text, size_t length)
 {
     return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
 }
 
-/* Returns the encoding that the first byte suggests, with its Content-Type; NULL when the text may be JSON. */
+/* Returns the name and Content-Type of the other format that the first byte suggests; NULL if the text may be JSON. */
 static const char *detect_other_encoding(const char *text)
 {
     unsigned char first = (unsigned char)*text;
@@ -74,7 +73,7 @@ static const char *detect_other_encoding(const char *text)
     return (first >= 0xA0 && first < 0xC0) || first == 0xD9 ? "CBOR (application/cbor)" : NULL;
 }
 
-/* True when the parser stopped at a word for a number that is not finite, after the word or after the sign before
+/* True if the parser stopped at a word such as NaN or Infinity: the offset is after the word, or after a sign before
  * it. */
 static bool stops_at_non_finite(const char *text, size_t length, size_t offset)
 {
@@ -87,7 +86,8 @@ static bool stops_at_non_finite(const char *text, size_t length, size_t offset)
     return false;
 }
 
-/* Well-formed JSON with a value that cannot be represented gets a pointer; malformed JSON gets an offset. */
+/* Sets the problem for an error of jansson: a pointer if the JSON is well-formed but a value cannot be represented, an
+ * offset if the JSON is malformed. */
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
 {
     const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);

@@ -4,15 +4,15 @@
 #include "api/problem.h"
 #include <jansson.h>
 
-/* Parses one JSON text. Refuses duplicate keys and deep nesting; reads every number as a real. NULL and a problem
- * otherwise: 400 with an offset, or 422 for a number that overflows or U+0000 in a string. The caller releases the
+/* Parses one JSON text; reads every number as a real. Returns NULL with a problem: 400 with an offset for malformed
+ * JSON, duplicate keys or deep nesting, 422 for a number that overflows or U+0000 in a string. The caller releases the
  * tree with json_decref. */
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
-/* Upper estimate, in bytes, of the memory that parsing such a text takes; it does not parse the text. */
+/* Returns an upper estimate, in bytes, of the memory that parsing the text takes; does not parse the text. */
 size_t api_json_estimate_memory(const char *text, size_t length);
 
-/* The kind of a value for messages: "a number", "an object" ...; NULL is "nothing". */
+/* Returns the kind of a JSON value for messages: "a number", "an object" ...; for NULL "nothing". */
 const char *api_json_kind(const json_t *value);
 
 /* api_json_emit writes a tree through an emitter, keys in insertion order; in CBOR, arrays of numbers become typed

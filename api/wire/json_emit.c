@@ -3,8 +3,8 @@
 #include "json.h"
 #include <stdint.h>
 
-/* Assumes that a nested array is rectangular like its first entries: writes those extents and returns their number;
- * 0 when the innermost entry is not a number. */
+/* Writes the extents that a nested array has if it is rectangular, judged by its first entries, and returns their
+ * number. Returns 0 if the innermost entry is not a number. */
 static size_t presumed_shape(const json_t *value, size_t extent[API_EMIT_RANK])
 {
     size_t rank = 0;
@@ -53,7 +53,8 @@ static void emit_object(api_emit *e, const json_t *object)
     const char *key;
     json_t     *value;
     api_emit_object(e);
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro of jansson takes no const object */
+    /* Cast: the macro of jansson accepts no const object. */
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
         api_emit_key(e, key);
         api_json_emit(e, value);
     }

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEAREST = 5, COMPARED = 32 /* bytes of a name that are compared */ };
-enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* costs: users abbreviate names, so an added character costs least */
+enum { NEAREST = 5, COMPARED = 32 /* COMPARED: bytes of a name that are compared */ };
+/* Costs of edits: adding a character costs least, because users abbreviate names. */
+enum { ADDED = 1, DROPPED = 2, CHANGED = 3 };
 
 static const char *text_at(const void *list, size_t i)
 {
@@ -29,7 +30,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* row[j] is the distance between the characters of `unknown` read so far and the first j bytes of `name`. */
+/* Returns the edit distance of two names. row[j] is the distance between the characters of `unknown` read so far and
+ * the first j bytes of `name`. */
 static unsigned distance(const char *unknown, const char *name)
 {
     const size_t n = strnlen(name, COMPARED), m = strnlen(unknown, COMPARED);
@@ -48,7 +50,7 @@ static unsigned distance(const char *unknown, const char *name)
     return row[n];
 }
 
-/* Appends a name if it fits; false otherwise. */
+/* Appends `before` and a name to the text; false, and nothing appended, if they do not fit. */
 static bool add(char text[API_NAMES_TEXT], const char *before, const char *name)
 {
     const size_t length = strlen(text);

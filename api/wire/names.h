@@ -2,11 +2,11 @@
 #pragma once
 #include <stddef.h>
 
-enum { API_NAMES_TEXT = 300 }; /* bytes of a list, NUL included */
+enum { API_NAMES_TEXT = 300 }; /* bytes of a list of names, NUL included */
 
 typedef struct api_names {
     size_t n;
-    const char *(*name)(const void *list, size_t i); /* i < n */
+    const char *(*name)(const void *list, size_t i); /* returns the text of name i < n */
     const void *list;
 } api_names;
 

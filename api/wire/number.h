@@ -4,18 +4,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define API_NUMBER_MAX  25 /* longest text: sign, "0.", five zeros, 17 digits */
+#define API_NUMBER_MAX  25 /* bytes of the longest text: sign, "0.", five zeros, 17 digits */
 #define API_NUMBER_ROOM 40 /* bytes that must be writable for one number: a write may touch bytes after the text */
 
 /* Writes the shortest text that reads back as the same double, laid out as ECMAScript's Number::toString; -0 as
  * "-0". Returns the length; no NUL is written. The value must be finite. */
 size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
 
-/* Writes `count` numbers separated by commas, faster than one by one. `text` must have room for API_NUMBER_MAX bytes
- * each, the commas and API_NUMBER_ROOM more bytes. */
+/* Writes `count` numbers separated by commas, faster than single calls of api_number_write. `text` must have room for
+ * API_NUMBER_MAX bytes per number, the commas, and API_NUMBER_ROOM more bytes. */
 size_t api_numbers_write(const double *values, size_t count, char *text);
 
-/* The number as a NUL-terminated string for a message, valid until the enclosing block ends. A number that is not
+/* Yields a number as a NUL-terminated string for a message, valid until the enclosing block ends. A number that is not
  * finite gives "inf" or "nan". */
 #define API_NUMBER_TEXT(value) api_number_text(value, (char[API_NUMBER_ROOM]){0})
 const char *api_number_text(double value, char text[API_NUMBER_ROOM]);
@@ -24,8 +24,8 @@ const char *api_number_text(double value, char text[API_NUMBER_ROOM]);
  * no number. `*value` is infinite when the number overflows; a number that underflows is rounded. */
 size_t api_number_read(const char *text, size_t length, double *value);
 
-/* Reads at most `most` finite numbers separated by commas and white space. Returns the bytes read, up to the end of
- * the last number; `*count` is how many were read. */
+/* Reads at most `most` finite numbers separated by commas and white space, and sets `*count` to how many were read.
+ * Returns the bytes read, up to the end of the last number. */
 size_t api_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count);
 
 /* Reads a decimal number in the form of C programs, which URDF files use: also "+1", ".5", "1." and "007"; no

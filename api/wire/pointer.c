@@ -1,4 +1,4 @@
-/* pointer.c - see pointer.h: extend JSON pointers, and find the one of an offset in a text. */
+/* pointer.c - see pointer.h: extend JSON pointers, and find the pointer of the value at an offset in a text. */
 #include "pointer.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ api_pointer api_pointer_index(const api_pointer *parent, size_t index)
     return p;
 }
 
-/* The chain leads from the value to the root, the text from the root to the value. */
+/* Recursive, because the chain of places leads from the value to the root, but the text of a pointer from the root to
+ * the value. */
 api_pointer api_place_pointer(const api_place *place)
 {
     api_pointer pointer = place ? api_place_pointer(place->parent) : api_pointer_root();
@@ -59,13 +60,13 @@ const char *api_pointer_text(const api_pointer *pointer)
 /* An array or object that is open at the offset. */
 typedef struct level {
     bool   is_array, wants_key;
-    size_t index;            /* of the current element of an array */
-    size_t key_from, key_to; /* bounds of an object's current key in the text, quotes included */
+    size_t index;            /* index of the current element, if an array */
+    size_t key_from, key_to; /* offsets of the current key in the text, quotes included, if an object */
 } level;
 
 enum { MAX_LEVELS = 32 };
 
-/* Offset after the string that starts at `from`. */
+/* Returns the offset after the JSON string that starts at `from`. */
 static size_t string_end(const char *text, size_t from, size_t end)
 {
     size_t i = from + 1;
@@ -81,7 +82,7 @@ static void update_level(level *top, char c)
     if (c == ':') top->wants_key = false;
 }
 
-/* Appends a key with its escapes decoded, by the parser that accepted it. */
+/* Appends the current key of an object. jansson, which accepted the key before, decodes its escapes. */
 static api_pointer push_key(const api_pointer *parent, const char *text, const level *l)
 {
     json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);

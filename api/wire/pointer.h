@@ -3,28 +3,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A pointer that grows step by step. It may be copied: each level extends a copy of its parent's pointer. */
+/* A JSON pointer that grows step by step. It may be copied: each level extends a copy of its parent's pointer. */
 typedef struct api_pointer {
     char   text[256];
     size_t length;
-    bool   truncated; /* the text did not fit: a message gives no pointer */
+    bool   truncated; /* the text did not fit: messages then contain no pointer */
 } api_pointer;
 
 api_pointer api_pointer_root(void);
 api_pointer api_pointer_key(const api_pointer *parent, const char *key);
 api_pointer api_pointer_index(const api_pointer *parent, size_t index);
 
-/* The text to pass to api_fail; NULL when it was truncated. */
+/* Returns the text to pass to api_fail; NULL if the text was truncated. */
 const char *api_pointer_text(const api_pointer *pointer);
 
-/* Pointer to the value that is at, or ends before, text[offset]; the text before must be well-formed JSON. */
+/* Returns the pointer to the JSON value that is at, or ends before, text[offset]; the text before the offset must be
+ * well-formed. */
 api_pointer api_pointer_at_offset(const char *text, size_t offset);
 
-/* The path of a value in a request: a chain of steps up to the root (NULL). Each step lives on the stack of the
- * function that reads that value; a pointer is only built when a message needs it. */
+/* One step of the path of a value in a request: a key or an index, and a link to the parent step; NULL is the root.
+ * Each step lives on the stack of the function that reads the value; an api_pointer is only built when a message needs
+ * it. */
 typedef struct api_place {
     const struct api_place *parent;
-    const char             *key; /* NULL: `index` is used instead */
+    const char             *key; /* NULL: the step is the array index `index` */
     size_t                  index;
 } api_place;
 
@@ -38,5 +40,5 @@ static inline api_place api_place_index(const api_place *parent, size_t index)
 }
 api_pointer api_place_pointer(const api_place *place);
 
-/* For a pointer into a batch of states that ends in two indices, row and entry: the row; else -1. */
+/* Returns the row if the pointer ends in two indices, the row and the entry in a batch of states; else -1. */
 long long api_pointer_row(const char *pointer);

@@ -2,9 +2,9 @@
 #pragma once
 #include <stddef.h>
 
-/* Length of the character at the start of text[0..length); 0 if it is ill-formed or incomplete. Reading stops at a
- * NUL, so any `length` is safe for a NUL-terminated text. */
+/* Returns the length of the UTF-8 character at the start of text[0..length); 0 if it is ill-formed or incomplete.
+ * Reading stops at a NUL, so any `length` is safe for a NUL-terminated text. */
 size_t api_utf8_character(const char *text, size_t length);
 
-/* Number of bytes of text[0..length) before the first ill-formed character or NUL. */
+/* Returns the number of bytes of text[0..length) before the first ill-formed character or NUL. */
 size_t api_utf8_prefix(const char *text, size_t length);

@@ -57,7 +57,7 @@ static void on_uint64(void *to, uint64_t value)
     set_unsigned(to, value);
 }
 
-/* The value -1 - n, rounded once. */
+/* Sets the item to the number -1 - n, rounded once to a double. */
 static void set_negative(void *to, uint64_t n)
 {
     api_cbor_item *item = to;
@@ -189,14 +189,16 @@ static const struct cbor_callbacks callbacks = {
 
 /* --- the next head ---------------------------------------------------------------------------------------------- */
 
-/* libcbor rejects unassigned simple values: 0 to 19 in the head, 32 to 255 in the byte after it. */
+/* Returns the length of an unassigned simple value, which libcbor rejects, or 0: values 0 to 19 are in the head, 32 to
+ * 255 in the byte after it. */
 static size_t simple_bytes(const unsigned char *bytes, size_t left)
 {
     if (bytes[0] >= 0xE0 && bytes[0] <= 0xF3) return 1;
     return bytes[0] == 0xF8 && left > 1 && bytes[1] >= 32 ? 2 : 0;
 }
 
-/* Checks that text is UTF-8, and that the announced items can fit: an item takes at least one byte. */
+/* Checks that text is UTF-8, and that the announced items of an array or map can fit: an item takes at least one
+ * byte. */
 static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
 {
     size_t   left = c->length - c->position;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 typedef enum api_cbor_kind {
-    API_CBOR_NUMBER, /* integers and floats of any width */
+    API_CBOR_NUMBER, /* an integer or float of any width */
     API_CBOR_BYTES,
     API_CBOR_TEXT,
     API_CBOR_ARRAY,
@@ -15,20 +15,20 @@ typedef enum api_cbor_kind {
     API_CBOR_TRUE,
     API_CBOR_NULL,
     API_CBOR_UNDEFINED,
-    API_CBOR_SIMPLE, /* any other simple value */
+    API_CBOR_SIMPLE, /* a simple value other than false, true, null and undefined */
     API_CBOR_BREAK,
     API_CBOR_KINDS
 } api_cbor_kind;
 
 typedef struct api_cbor_item {
     api_cbor_kind        kind;
-    bool                 indefinite;  /* for bytes, text, array, map: parts or items follow until a break */
-    bool                 is_unsigned; /* a number that is a non-negative integer, equal to `value` */
+    bool                 indefinite;  /* bytes, text, array or map: parts or items follow until a break */
+    bool                 is_unsigned; /* the number is a non-negative integer, equal to `value` */
     uint64_t             value;       /* number of items of an array or pairs of a map; number of a tag */
-    double               number;      /* the nearest double, of a number */
+    double               number;      /* for a number: the nearest double */
     const unsigned char *bytes;       /* [length] of a byte or text string; points into the body */
     size_t               length;
-    size_t               offset; /* of the item's first byte in the body */
+    size_t               offset; /* offset of the item's first byte in the body */
 } api_cbor_item;
 
 typedef struct api_cbor_cursor {
@@ -41,9 +41,9 @@ typedef struct api_cbor_cursor {
  * incomplete, when text is not UTF-8, or when an array or map announces more items than bytes are left. */
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item);
 
-/* Fails with 400 at that offset; returns false. */
+/* Sets the problem to 400 with this offset in the body; returns false. */
 bool api_cbor_fail(const api_cbor_cursor *c, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The kind for messages: "an array", "a byte string" ... */
+/* Returns the kind of an item for messages: "an array", "a byte string" ... */
 const char *api_cbor_kind_text(api_cbor_kind kind);

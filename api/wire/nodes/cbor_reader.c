@@ -8,9 +8,9 @@
 
 enum { TAG_MULTI = 40, TAG_FLOATS = 85, TAG_DOUBLES = 86, TAG_CBOR = 55799 };
 
-/* What remains of an open array or map. */
+/* How many items an open array or map still expects. */
 typedef struct level {
-    uint64_t left; /* items or pairs, unless indefinite */
+    uint64_t left; /* items of an array or pairs of a map, unless indefinite */
     bool     indefinite;
 } level;
 
@@ -18,7 +18,7 @@ typedef struct reader {
     const api_read_options *options;
     api_cbor_cursor         cursor;
     api_builder             build;
-    level                  *levels; /* [nesting], one for each array or map that is open in `build` */
+    level                  *levels; /* [nesting] one for each array or map that is open in `build` */
 } reader;
 
 static bool next_item(reader *r, api_cbor_item *item)
@@ -26,7 +26,7 @@ static bool next_item(reader *r, api_cbor_item *item)
     return api_cbor_next(&r->cursor, item);
 }
 
-/* Fails with 422 at the next value; returns false. */
+/* Sets a problem whose pointer is that of the next value; returns false. */
 static bool fail(reader *r, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static bool fail(reader *r, api_code code, const char *format, ...)
 {
@@ -54,7 +54,7 @@ static bool join_string_parts(reader *r, api_cbor_item *string)
     if (!string->indefinite) return true;
     size_t start = r->cursor.position, bytes = 0;
     char  *whole = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* the first pass measures, the second copies */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass measures the parts, the second copies them */
         r->cursor.position = start;
         bytes              = 0;
         while (next_item(r, &part) && part.kind == string->kind && !part.indefinite) {
@@ -74,7 +74,8 @@ static bool join_string_parts(reader *r, api_cbor_item *string)
 
 static bool read_key(reader *r, api_cbor_item *item)
 {
-    r->build.open[r->build.depth - 1].key = NULL; /* the value of the previous key is complete */
+    /* A problem with this key points at the map: the previous value is complete. */
+    r->build.open[r->build.depth - 1].key = NULL;
     if (item->kind != API_CBOR_TEXT)
         return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
                              api_cbor_kind_text(item->kind));
@@ -98,7 +99,8 @@ static bool read_number(reader *r, const api_cbor_item *item)
     return api_build_number(&r->build, item->number);
 }
 
-/* True for a member of the root that is checked later, while its rows are copied into lanes. */
+/* True if the array is a member of the root whose numbers are checked to be finite later, while they are copied into
+ * lanes. */
 static bool is_checked_later(const reader *r, const api_node *array)
 {
     const api_open_value *top = r->build.open;
@@ -109,7 +111,7 @@ static bool is_checked_later(const reader *r, const api_node *array)
     return i < r->options->n_checked_later;
 }
 
-/* False with 422 at the first number that is not finite. */
+/* Checks that the first `numbers` numbers are finite; false with 422 at the first that is not. */
 static bool check_finite(reader *r, const api_node *array, size_t numbers)
 {
     size_t index = api_node_find_non_finite(array, numbers);
@@ -118,7 +120,7 @@ static bool check_finite(reader *r, const api_node *array, size_t numbers)
     return api_fail_non_finite(r->cursor.problem, &pointer, array, index);
 }
 
-/* Reads the content of a typed array. `array` gives the expected extents, or rank 0 for any length. */
+/* Reads the content of a typed array. On input `array` has the expected extents, or rank 0 if any length is allowed. */
 static bool read_typed(reader *r, uint64_t tag, api_node *array)
 {
     api_cbor_item content;
@@ -175,7 +177,7 @@ static bool read_extents(reader *r, api_node *array)
         if (!read_extent(r, &item, array)) return false;
     }
     if (array->rank == 0) return fail(r, API_WRONG_SHAPE, "a multi-dimensional array without extents given");
-    if (array->extent[0] == 0) *array = (api_node){.rank = 1}; /* no rows */
+    if (array->extent[0] == 0) *array = (api_node){.rank = 1}; /* an array without rows is an empty array */
     return true;
 }
 
@@ -289,13 +291,15 @@ static bool read_all(reader *r)
                          r->cursor.length - r->cursor.position);
 }
 
-/* A number that is not finite, in an array still unchecked, precedes the problem found: report it instead. */
+/* Reports the earliest problem: if an array that is still unchecked has a number that is not finite, this number
+ * precedes the problem found so far. */
 static bool fail_with_earliest_problem(reader *r)
 {
     api_problem     late  = *r->cursor.problem;
     const api_node *whole = &r->build.root;
     bool            read  = api_node_is(
-                    whole, API_OBJECT); /* otherwise its members, and values of other arrays and maps, are on the stack */
+                    /* If the root is no finished object, the values read so far are on the stack. */
+        whole, API_OBJECT);
     api_problem_clear(r->cursor.problem);
     if (api_check_members_finite(r->cursor.problem, read ? whole->items : r->build.stack,
                                  read ? api_node_size(whole) : r->build.used))
@@ -311,7 +315,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);
     if (length > 1 && (*body == '{' || *body == '[') &&
-        body[1] >= '\t') /* in CBOR these bytes would begin a string or array longer than any body */
+        body[1] >= '\t') /* a CBOR item that begins with these two bytes would be longer than any body */
         return api_cbor_fail(&r.cursor, 0, "the body is not CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;

@@ -20,14 +20,14 @@ size_t api_node_size(const api_node *node)
 
 /* --- members by key --------------------------------------------------------------------------------------------- */
 
-/* Compares two keys in some total order. */
+/* Compares two keys in some total order: by length, then by bytes. */
 static int compare_key(const api_node *member, const char *key, size_t length)
 {
     if (member->key_length != length) return member->key_length < length ? -1 : 1;
     return memcmp(member->key, key, length);
 }
 
-/* The index of a large object, stored after its members: member numbers in the order of their keys. */
+/* Returns the index of a large object, which is stored after its members: the members' numbers, sorted by key. */
 static uint32_t *key_index(const api_node *object)
 {
     return (uint32_t *)(uintptr_t)(object->items + object->extent[0]);
@@ -49,7 +49,8 @@ static void merge(const api_node *members, const uint32_t *from, size_t half, si
     }
 }
 
-/* Bottom-up merge sort between the index and the equally large space after it. */
+/* Sorts the index of an object by bottom-up merge sort, with the equally large space after the index as the second
+ * buffer. */
 static void sort_index(const api_node *object)
 {
     size_t    n    = object->extent[0];
@@ -148,7 +149,7 @@ size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK])
     return node->rank;
 }
 
-/* Converts floats to doubles, exactly. */
+/* Converts `count` floats to doubles, exactly. */
 static void widen(const unsigned char *from, size_t count, double *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +173,8 @@ const void *api_node_doubles(const api_node *node, size_t first)
     return node->packing == API_DOUBLES ? node->numbers + first * sizeof(double) : NULL;
 }
 
-/* 0 * x is 0 unless x is infinite or NaN. Four vector sums run in parallel, so that memory bandwidth is the limit. */
+/* Tests numbers for infinity and NaN: the sum of 0 * x is 0 unless some x is infinite or NaN. Four vector sums run in
+ * parallel, so that memory bandwidth is the limit. */
 #define ANY_INFINITE(name, type, wide)                                                                                 \
     static bool name(const unsigned char *bytes, size_t count)                                                         \
     {                                                                                                                  \

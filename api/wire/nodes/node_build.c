@@ -6,14 +6,14 @@ enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Allocates a small piece, aligned for nodes, from the current block, or a block of its own when it is large. */
+/* Allocates a small piece, aligned for nodes, from the current block; a large piece gets a block of its own. */
 static void *take_piece(api_builder *b, size_t bytes)
 {
     bytes = (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
     if (bytes > (size_t)(b->room_end - b->room)) {
         size_t block = bytes > MOST_ROOM / 8 ? bytes : MOST_ROOM / 8;
         char  *more  = api_take(b->pool, block);
-        if (!more || block == bytes) return more; /* the rest of the current block stays in use */
+        if (!more || block == bytes) return more; /* a large piece: keep using the rest of the current block */
         b->room     = more;
         b->room_end = more + block;
     }
@@ -44,7 +44,7 @@ bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t nu
     return api_build_grow_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
 }
 
-/* Moves the numbers of open arrays to a larger block. Those of closed arrays stay, since nodes point to them. */
+/* Moves the numbers of open arrays to a larger block. The numbers of closed arrays stay, since nodes point to them. */
 bool api_build_grow_numbers(api_builder *b, size_t count)
 {
     size_t d = 0;
@@ -106,7 +106,7 @@ static bool unpack(api_builder *b, api_open_value *array)
     return true;
 }
 
-/* Adds a value that is not packed with its neighbours. */
+/* Adds a value that is not packed with its neighbours in an array. */
 static bool add_value(api_builder *b, api_node *node)
 {
     if (b->depth == 0) {
@@ -152,7 +152,7 @@ bool api_build_unpacked_number(api_builder *b, double number)
 
 /* --- arrays and objects ----------------------------------------------------------------------------------------- */
 
-/* The innermost open array if an item of that shape keeps it packed; NULL otherwise. */
+/* Returns the innermost open array if it stays packed with an item of this shape; NULL otherwise. */
 static api_open_value *find_packing_array(api_builder *b, size_t rank, const uint32_t *extent)
 {
     api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
@@ -199,7 +199,7 @@ static bool close_packed(api_builder *b, const api_open_value *array)
     node.numbers        = (const unsigned char *)(b->numbers + array->first_number);
     api_open_value *top = find_packing_array(b, node.rank, node.extent);
     if (!top) return add_value(b, &node);
-    top->count++; /* the numbers already follow those of the array's other items */
+    top->count++; /* the numbers need no copy: they already follow the numbers of the previous items */
     return true;
 }
 

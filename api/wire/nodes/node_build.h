@@ -14,10 +14,10 @@
 typedef struct api_open_value {
     bool        object;
     bool        packing; /* array: so far all items are numbers, or packed arrays of one shape */
-    uint8_t     rank;    /* rank of the packed items; 0: they are numbers */
+    uint8_t     rank;    /* dimensions of each packed item; 0: the items are numbers */
     uint32_t    extent[API_PACKED_RANK - 1];
-    size_t      count;        /* of these items */
-    size_t      first_number; /* of these items */
+    size_t      count;        /* number of packed items */
+    size_t      first_number; /* index of the first number of the packed items */
     size_t      first;        /* index on the stack of the first item that is not packed, or the first member */
     const char *key;          /* object: key of the next value */
     uint32_t    key_length, key_offset;
@@ -25,7 +25,7 @@ typedef struct api_open_value {
 
 typedef struct api_builder {
     api_pool       *pool;
-    api_open_value *open; /* [nesting] */
+    api_open_value *open; /* [nesting] arrays and objects that are not closed yet */
     size_t          depth, nesting;
     api_node       *stack; /* finished values of the arrays and objects that are still open */
     size_t          used, capacity;
@@ -35,10 +35,11 @@ typedef struct api_builder {
     api_node        root;            /* the finished tree, once everything is closed */
 } api_builder;
 
-/* `numbers`: an estimate of the numbers in arrays, which sizes their first block; it may be too low. */
+/* Initialises a builder. `numbers`: estimated count of the numbers in arrays, which sizes their first block; it may be
+ * too low. */
 bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers);
 
-/* True when one more array or object would exceed the nesting limit; then api_build_open must not be called. */
+/* True if one more array or object would exceed the nesting limit; then api_build_open must not be called. */
 static inline bool api_build_at_nesting_limit(const api_builder *b)
 {
     return b->depth == b->nesting;
@@ -47,11 +48,11 @@ bool api_build_open(api_builder *b, bool object);
 /* Closes the innermost array or object. False with 400 when an object has a key twice. */
 bool api_build_close(api_builder *b);
 
-/* Sets the key of the next value; the key is copied. `offset` is its offset in the body. */
+/* Sets the key of the next value; the key is copied. `offset` is the offset of the key in the body. */
 bool api_build_key(api_builder *b, const char *key, size_t length, size_t offset);
 bool api_build_string(api_builder *b, const char *text, size_t length); /* the text is copied */
-bool api_build_constant(api_builder *b, api_kind kind);                 /* null, true, false */
-bool api_build_unpacked_number(api_builder *b, double number);          /* a number that is not packed */
+bool api_build_constant(api_builder *b, api_kind kind);                 /* `kind`: null, true or false */
+bool api_build_unpacked_number(api_builder *b, double number);          /* adds a number without packing */
 /* Adds packed numbers, which stay in the body or in the request's memory. */
 bool api_build_packed(api_builder *b, const api_node *numbers);
 bool api_build_grow_numbers(api_builder *b, size_t count); /* makes room for `count` more numbers */
@@ -66,9 +67,9 @@ static inline bool api_build_number(api_builder *b, double number)
     return true;
 }
 
-/* Address for the next numbers of the innermost array and, in `*room`, how many fit: at least one. NULL when that
- * array has other items, or when memory is short. api_build_commit_numbers then counts the numbers that were
- * written. */
+/* Returns the address for the next numbers of the innermost array, and in `*room` how many fit: at least one. NULL if
+ * that array has items other than numbers, or if memory is short. api_build_commit_numbers then counts the numbers that
+ * were written. */
 static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
 {
     const api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
@@ -83,5 +84,5 @@ static inline void api_build_commit_numbers(api_builder *b, size_t numbers)
     b->open[b->depth - 1].count += numbers;
 }
 
-/* Pointer to the next value, for messages. */
+/* Returns the JSON pointer of the next value, for messages. */
 api_pointer api_build_pointer(const api_builder *b);

@@ -20,7 +20,8 @@ static bool build_object(api_builder *b, const json_t *object)
     const char *key;
     json_t     *value;
     if (!api_build_open(b, true)) return false;
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) /* the macro of jansson takes no const object */
+    /* Cast: the macro of jansson accepts no const object. */
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value)
         if (!api_build_key(b, key, strlen(key), 0) || !build(b, value)) return false;
     return api_build_close(b);
 }

@@ -1,4 +1,5 @@
-/* node_read.c - see node_read.h: choose the reader, and check numbers that it left unchecked. */
+/* node_read.c - see node_read.h: choose the reader for an encoding, and check the numbers that readers left
+ * unchecked. */
 #include "node_read.h"
 
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)

@@ -12,7 +12,7 @@ typedef struct reader {
     api_builder build;
 } reader;
 
-/* The next character; '\0' at the end. */
+/* Returns the next character; '\0' at the end of the text. */
 static char peek(const reader *r)
 {
     return r->cursor < r->end ? *r->cursor : '\0';
@@ -54,7 +54,7 @@ static bool read_key(reader *r)
     return api_build_key(&r->build, key, length, 0);
 }
 
-/* Reads as many numbers of an array as follow and fit; a single number outside an array of numbers. */
+/* Reads as many numbers as follow and fit the reserved block; only one number if it is not in an array of numbers. */
 static bool read_number_run(reader *r)
 {
     size_t  room, count, left = (size_t)(r->end - r->cursor);
@@ -98,7 +98,7 @@ static bool read_string(reader *r)
     return read_plain_string(r, &text, &length) && api_build_string(&r->build, text, length);
 }
 
-/* Opens an array or object; `*open` is true when it is not empty. */
+/* Opens an array or object. If it is empty, closes it again and sets `*open` to false, else to true. */
 static bool read_open(reader *r, bool object, bool *open)
 {
     if (api_build_at_nesting_limit(&r->build) || !api_build_open(&r->build, object)) return false;
@@ -109,7 +109,7 @@ static bool read_open(reader *r, bool object, bool *open)
     return api_build_close(&r->build);
 }
 
-/* Reads a value; for an array or object that is not empty only its beginning, and then `*open` is true. */
+/* Reads a value. Of an array or object that is not empty it reads only the beginning and sets `*open` to true. */
 static bool read_value(reader *r, bool *open)
 {
     char c = skip_space(r);
@@ -142,7 +142,7 @@ static bool read_ends(reader *r)
 api_plain_json_outcome api_read_plain_json(const api_read_options *options, const char *text, size_t length,
                                            api_node *root)
 {
-    enum { BYTES_A_NUMBER = 16 }; /* bytes per number of full length; a low guess */
+    enum { BYTES_A_NUMBER = 16 }; /* bytes of text per number; a low guess for numbers of full length */
     reader r    = {.cursor = text, .end = text + length};
     bool   open = false;
     bool   good =
@@ -156,6 +156,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
         return API_PLAIN_JSON_READ;
     }
     if (options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
-    api_problem_clear(options->pool->problem); /* a duplicate key: jansson reports its position */
+    /* A duplicate key: api_read_json finds it again and reports its position. */
+    api_problem_clear(options->pool->problem);
     return API_PLAIN_JSON_DECLINED;
 }
