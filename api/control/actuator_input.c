@@ -16,7 +16,8 @@ static bool need(const api_query *q, const api_node *given, const char *key, con
            api_fail_at(q->problem, &at, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* Reads one gain per velocity, or one number for all. `divides`: 0 is not allowed. */
+/* Reads one gain per velocity, or one number for all. `divides`: the controller divides by these gains, so that 0 is
+ * not allowed. */
 static bool read_gains(api_query *q, const api_node *given, const char *key, const api_place *up, bool divides,
                        double **gains, bool *alone)
 {
@@ -65,8 +66,8 @@ static bool describe(api_query *q, api_actuator_input *d)
     return true;
 }
 
-/* Finds the coordinates that a controller drives. `actuated`, `driven` and `supported` stay NULL if it drives all. *n
- * becomes their number. */
+/* Finds the coordinates that a controller drives, and sets *n to their number. `actuated`, `driven` and `supported`
+ * stay NULL if the controller drives all coordinates. */
 static bool find_actuated(api_query *q, api_actuator_input *d, size_t *n)
 {
     size_t nv       = q->model->nv;

@@ -1,4 +1,5 @@
-/* actuator_input.h - reads the field "input" of a simulation: what drives the robot's actuators.
+/* actuator_input.h - reads the field "input" of a simulation: the torques or the controller that drive the robot's
+ * actuators.
  *
  *     {"tau": signal} torques over time (api/motion/signal.h)
  *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
@@ -13,19 +14,19 @@ typedef struct api_actuator_input {
     const api_controller *controller;        /* NULL: the signal is torques */
     api_signal            signal;            /* torques, or the controller's reference */
     double               *gains[2];          /* [nv] kp, kd */
-    bool                  gain_is_scalar[2]; /* one number for all coordinates */
+    bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
     double                filter;            /* rad/s, bandwidth of the filter on theta_d in the controller "hua" */
     bool                  clip;              /* clip efforts at their limits */
     api_coordinate       *coordinate;        /* [nv] */
     const bool           *prescribed;        /* [nv] coordinates with a prescribed motion; NULL: none */
     const bool           *actuated;          /* [nv] coordinates that a controller drives; NULL: all */
-    const bool           *driven;            /* [nv] those and the prescribed ones; NULL if `actuated` is */
-    const bool           *supported;         /* [nv] see api_controller_input; NULL if `actuated` is */
-    double               *effort_limit;      /* [nv] effort limits, N m or N; INFINITY: none */
+    const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
+    double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
 } api_actuator_input;
 
-/* Reads and checks the field; `value` is NULL without it. `duration` is in s. `prescribed` [nv] marks coordinates with
- * a prescribed motion; NULL: none. Returns false with a problem. */
+/* Reads and checks the field "input"; `value` is NULL if the request has none. `duration` is in s. `prescribed` [nv]
+ * marks coordinates with a prescribed motion; NULL: none. Returns false with a problem. */
 bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
                              api_actuator_input *input);
 

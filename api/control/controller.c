@@ -7,7 +7,8 @@ static const char *const fields[] = {"controller", "kp", "kd", "reference", "cli
 
 /* --- pd_gravity ------------------------------------------------------------------------------------------------- */
 
-/* Adds the entry of each elastic joint's own coordinate to that of its motor, and clears it. */
+/* Adds the value of each elastic joint's own coordinate to the value of its motor's coordinate, and sets the former to
+ * zero. */
 static void move_to_motors(const api_controller_input *c, double *values)
 {
     size_t W = c->W;
@@ -18,7 +19,8 @@ static void move_to_motors(const api_controller_input *c, double *values)
         }
 }
 
-/* Finds J of the robot with its springs locked, and sets M to the identity, so that Lambda becomes (J_p J_p^T)^-1. */
+/* Finds the contact Jacobian J of the robot with locked springs, and sets M to the identity. api_contact_solve then
+ * finds Lambda = (J_p J_p^T)^-1, with p the passive coordinates. */
 static void evaluate_static(const api_controller_input *c)
 {
     api_contact_block *b      = c->contact;
@@ -31,7 +33,8 @@ static void evaluate_static(const api_controller_input *c)
             b->M[i * c->W + l] = i % (c->nv + 1) == 0;
 }
 
-/* g -= J^T l with l = (J_p J_p^T)^-1 J_p g_p */
+/* Subtracts the efforts of the contact wrenches in static equilibrium from the gravity torques g: g -= J^T l with l =
+ * (J_p J_p^T)^-1 J_p g_p, where p are the passive coordinates. */
 static void subtract_contacts(const api_controller_input *c, double *g)
 {
     api_contact_block *b = c->contact;
@@ -81,7 +84,7 @@ static void apply_contacts(const api_controller_input *c, double *qdd)
     api_contact_pad(b, c->states, c->nv, qdd);
 }
 
-/* Completes qdd of the actuated coordinates by those of the passive coordinates. */
+/* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
 static void find_passive(const api_controller_input *c, double *qdd)
 {
     double *driven_qdd = c->work + c->nv * c->W;

@@ -29,27 +29,27 @@
 /* The input of a controller, in lanes: W rows side by side. */
 typedef struct api_controller_input {
     const dyn_kernels    *kernels;
-    const dyn_scene      *scene;        /* the robot as the controller knows it */
+    const dyn_scene      *scene;        /* the robot as the controller knows it, without payload */
     const dyn_scene      *actual_scene; /* the robot with payload and wrenches, for measured accelerations */
     const double         *wrenches;
     void                 *workspace;
-    size_t                nv, W, states;  /* lanes from `states` on repeat lane states - 1 */
-    const api_coordinate *coordinate;     /* [nv] */
-    const bool           *actuated;       /* [nv] coordinates with an actuator; NULL: all */
-    const bool           *driven;         /* [nv] actuated and prescribed coordinates; NULL if `actuated` is */
+    size_t                nv, W, states; /* lanes from `states` on repeat lane states - 1 */
+    const api_coordinate *coordinate;    /* [nv] */
+    const bool           *actuated;      /* [nv] coordinates with an actuator; NULL: all */
+    const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const double         *prescribed_qdd; /* nv: accelerations of prescribed coordinates; NULL: none prescribed */
-    /* [nv] coordinates that static equilibrium of passive coordinates leaves out: driven, or carried by a motor; NULL
-     * if `actuated` is */
+    /* [nv] coordinates whose gravity load is carried: actuated and prescribed coordinates, and those of elastic joints,
+     * which load their motor. Contacts must carry the load of all others. NULL if `actuated` is NULL. */
     const bool        *supported;
-    api_contact_block *contact;          /* work; NULL: no held frames, or all coordinates actuated */
-    double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is */
-    double            *singular;         /* 1: see dyn_forward_dynamics */
+    api_contact_block *contact; /* work for held frames; NULL: no held frames, or all coordinates are actuated */
+    double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
+    double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;
     const double      *gains[2];                     /* [nv] kp, kd, not in lanes */
     double            *reference[API_SIGNAL_ORDERS]; /* nv: r, r', r'' */
     double            *error[2];                     /* nv: r - q, r' - q' */
-    double             filter;                       /* rad/s: filter of hua */
-    const double      *state;                        /* the controller's own state, and its rate */
+    double             filter; /* rad/s: bandwidth of the filter on theta_d in the controller "hua" */
+    const double      *state;  /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
     double            *work; /* work */
 } api_controller_input;
@@ -58,14 +58,14 @@ typedef struct api_controller {
     const char        *name;
     const char *const *fields; /* fields of a request, terminated by NULL */
     bool               divides_by_kd;
-    bool               fully_actuated; /* for robots without passive joints and with a fixed base only */
+    bool               fully_actuated; /* true: only for robots with a fixed base and without passive joints */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);
     size_t (*states)(const dyn_model *model);
     void (*torques)(const api_controller_input *c, double *tau);
-    /* Sets the initial state of the controller, which is zero before. `tau` (nv) is work. NULL: the state starts at
-     * zero. */
+    /* Sets the controller's own state at the start of a simulation; on entry it is zero. `tau` (nv) is work. NULL: the
+     * state starts at zero. */
     void (*start)(const api_controller_input *c, double *tau, double *state);
 } api_controller;
 
@@ -75,4 +75,4 @@ extern const api_controller api_hua_controller; /* hua_controller.c */
 const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at);
 
 size_t api_controller_entries(const api_controller *controller, const dyn_model *model);
-size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* NULL: 0 */
+size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* 0 if `controller` is NULL */

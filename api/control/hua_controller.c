@@ -5,7 +5,8 @@
 
 static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
 
-/* M, C, A, bias, Coriolis vector and zeta in lanes, then the arrays of one state. */
+/* Returns the doubles of the controller's work memory: M, C, A, bias, Coriolis vector and zeta in lanes, then the
+ * arrays of one state (hua_torques.h). */
 static size_t entries(const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
@@ -21,7 +22,8 @@ typedef struct lane_values {
     double *M, *C, *A, *bias, *coriolis, *zeta;
 } lane_values;
 
-/* Evaluates the kernels of all lanes. *behind becomes the memory for the arrays of one state. */
+/* Evaluates the kernels for all lanes. Sets *behind to the memory after the lanes, which is for the arrays of one
+ * state. */
 static lane_values fill(const api_controller_input *c, double **behind)
 {
     size_t      nv = c->nv, W = c->W;
@@ -56,7 +58,7 @@ static void scatter(const double *from, size_t n, size_t W, size_t lane, double 
         lanes[i * W + lane] = from[i];
 }
 
-/* known_bias = bias - C q' without the torques of the elastic joints' springs and dampers. */
+/* known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
 static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
@@ -122,7 +124,7 @@ static void torques(const api_controller_input *c, double *tau)
     }
 }
 
-/* The filter starts at rest at theta_d. */
+/* Starts the filter at rest, at the motor angles theta_d that the controller wants at time 0. */
 static void start(const api_controller_input *c, double *tau, double *state)
 {
     const dyn_model     *m     = c->scene->model;

@@ -8,7 +8,7 @@ enum { MATRICES = 4, VECTORS = 15 };
 
 size_t api_hua_entries(size_t nv, size_t n)
 {
-    return MATRICES * nv * nv + VECTORS * nv + 2 * n; /* arrays of int and bool get as much as doubles */
+    return MATRICES * nv * nv + VECTORS * nv + 2 * n; /* an int or bool gets the memory of a double */
 }
 
 static void *take(double **room, size_t n)
@@ -47,7 +47,8 @@ static double row_times(const double *matrix, size_t nv, size_t i, const double 
     return sum;
 }
 
-/* tau_c of the joints without S theta'' (39), with theta' and 0 for the motors' velocities and accelerations. */
+/* Finds the joint torques tau_c of equation (39) without the term S theta''. The motors enter with their velocities
+ * theta' and zero accelerations. */
 static void find_joint_torques(api_hua_state *h)
 {
     size_t nv = h->nv;
@@ -62,7 +63,8 @@ static void find_joint_torques(api_hua_state *h)
                        h->known_bias[i] + h->kd[i] * h->sigma[i];
 }
 
-/* theta_d, theta'_d, theta''_r and sigma of the motors, without the terms in S theta'' and q''. */
+/* Finds theta_d, theta'_d, theta''_r and sigma of the motors, equations (43) to (47), without the terms in S theta''
+ * and q''. */
 static void find_motor_references(api_hua_state *h)
 {
     double w = h->filter;
@@ -78,8 +80,8 @@ static void find_motor_references(api_hua_state *h)
     }
 }
 
-/* Adds an elastic joint's motor to tau_0 and L (49). The term s = S theta'' of its joint adds s to tau_c, w^2 s/k to
- * theta''_r and Lambda s/k to sigma; q'' is subtracted from theta''_r. */
+/* Adds the row of an elastic joint's motor to tau_0 and L of the torques tau = tau_0 + L a (49). The term s = S theta''
+ * of its joint adds s to tau_c, w^2 s/k to theta''_r and Lambda s/k to sigma; q'' is subtracted from theta''_r. */
 static void add_motor(api_hua_state *h, const dyn_coupling *c)
 {
     size_t nv = h->nv, i = (size_t)c->v, t = (size_t)c->v_theta;
@@ -114,8 +116,8 @@ static void find_affine_torques(api_hua_state *h)
         add_motor(h, &h->coupling[k]);
 }
 
-/* Solves (A - L) a = tau_0 - zeta and adds the terms in a to torques and references. LAPACK reads the row-major matrix
- * transposed. */
+/* Finds the accelerations a of the actual robot from (A - L) a = tau_0 - zeta, and adds the terms in a to torques and
+ * references. LAPACK reads the row-major matrix transposed. */
 static void find_measured_accelerations(api_hua_state *h)
 {
     size_t     nv = h->nv;

@@ -34,7 +34,8 @@ typedef struct api_hua_state {
     double *M, *C, *known_bias;
     /* The actual robot: nv x nv mass matrix; nv: torques at zero acceleration. */
     double *A, *zeta;
-    /* nv. For motors r, r' and r'' are ignored; r and r' become theta_d and theta'_d. */
+    /* nv: state and reference. References r, r' and r'' of motors are ignored; r and r' of motors become theta_d and
+     * theta'_d. */
     double *q, *qd, *r, *rd, *rdd;
     double *x1, *x2;                                                 /* n: state of the filter; replaced by its rates */
     double *tau;                                                     /* nv: result */
@@ -43,9 +44,11 @@ typedef struct api_hua_state {
     bool   *is_motor;                                                /* work: nv */
 } api_hua_state;
 
-/* The doubles that all arrays but the gains need together; and laying them out, once nv, n and coupling are set. */
+/* api_hua_entries returns the doubles that all arrays but the gains need together. api_hua_lay_out sets the arrays;
+ * h->nv, h->n and h->coupling must be set. */
 size_t api_hua_entries(size_t nv, size_t n);
 void   api_hua_lay_out(api_hua_state *h, double *room);
 
-/* Computes the torques, which are not finite if A - L is singular. */
+/* Computes h->tau, and replaces the filter's state h->x1, h->x2 by its rates. The results are not finite if A - L is
+ * singular. */
 void api_hua_find_torques(api_hua_state *h);

@@ -35,6 +35,6 @@ typedef struct api_joint_limits {
 bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits);
 
 /* Writes [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded; for a batch an array of
- * these. A failed simulation has null. Before the simulation it writes all limits, to measure the length of the answer.
- */
+ * such arrays. A failed simulation gives null. Before the simulation the function writes all limits, to measure the
+ * length of the answer. */
 void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, api_emit *to);

@@ -7,7 +7,7 @@
 
 static const char *const fields_of[] = {"coordinates", "motion", NULL};
 
-#define AGREE 1e-9 /* tolerance of a given state against the motion, as a part of 1 + |r| */
+#define AGREE 1e-9 /* a given initial value may differ from the motion's value r by this times 1 + |r| */
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
 

@@ -14,10 +14,11 @@ typedef struct api_prescribed_motion {
     size_t     n;      /* 0: no coordinate is prescribed */
     size_t    *v, *q;  /* [n] indices of velocities and positions */
     bool      *mask;   /* [nv]; NULL if n is 0 */
-    api_signal motion; /* of n entries */
+    api_signal motion; /* signal of n entries, in the order of `v` */
 } api_prescribed_motion;
 
-/* Reads and checks the field; without it n is 0. `duration` is in s. Returns false with a problem. */
+/* Reads and checks the field "prescribed"; without it prescribed->n is 0. `duration` is in s. Returns false with a
+ * problem. */
 bool api_prescribed_read(api_query *q, const api_node *fields, double duration, api_prescribed_motion *prescribed);
 
 /* Loads the numbers of the motion, after all fields are read. Given q and qd must agree with the motion at time 0, or
