@@ -1,4 +1,4 @@
-/* formats.c - see formats.h: the table, and the choice of a row by Content-Type or by text. */
+/* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #include "formats.h"
 #include "api/http/negotiate.h"
 #include "api/load/urdf/urdf.h"

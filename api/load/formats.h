@@ -1,29 +1,31 @@
 /* formats.h - table of the formats in which a model can be read: model documents in JSON, URDF files in XML.
  *
- * PUT of a model chooses a format by Content-Type; a file of unknown type is recognised by its first bytes. A new
- * format is a reader and a row of the table in formats.c; the contract, openapi.yaml, lists its media types. */
+ * PUT of a model chooses a format by Content-Type; a file of unknown type is recognised by its first bytes. To add a
+ * format, write a reader, add a row to the table in formats.c, and list its media types in openapi.yaml. */
 #pragma once
 #include "api/model/model.h"
 
 typedef struct api_model_format {
-    const char *const *media_types; /* ends with NULL; messages name the first */
-    /* True for a text in this format, by its first bytes; NULL: any text that no other format claims. */
+    const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
+    /* Returns true if the first bytes of a text show this format. NULL: the format of any text that no other format
+     * matches. */
     bool (*matches)(const char *text, size_t length);
-    /* False with a problem (400) unless the query is one that `read` takes. The query is neither NULL nor empty. */
+    /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
     bool (*check_query)(const char *query, api_problem *problem);
-    /* Upper estimate, in bytes, of the memory that reading such a text takes. */
+    /* Returns an upper estimate, in bytes, of the memory that reading the text takes. */
     size_t (*estimate_memory)(const char *text, size_t length);
-    /* NULL and a problem, or one reference to the model, the caller's. */
+    /* Builds the model. The caller owns the one reference to it. NULL with a problem. */
     api_model *(*read)(const api_model_source *source, api_problem *problem);
 } api_model_format;
 
-/* By Content-Type (NULL or blank: JSON); NULL when no format has that type, or its charset is not UTF-8. */
+/* Returns the format for a Content-Type (JSON if NULL or blank). NULL: no format has that type, or its charset is
+ * not UTF-8. */
 const api_model_format *api_model_format_of_content(const char *content_type);
 
-/* By the first bytes of a text; never NULL. */
+/* Returns the format that the first bytes of a text show; JSON if no other format matches. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
 
-enum { API_MODEL_MEDIA_TYPES = 120 }; /* bytes of the list, NUL included */
+enum { API_MODEL_MEDIA_TYPES = 120 }; /* bytes of the text that api_model_media_types writes, NUL included */
 
-/* "application/json or application/xml": the first media type of each format, for messages. */
+/* Writes the first media type of each format, for messages: "application/json or application/xml". */
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES]);

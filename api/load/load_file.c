@@ -1,4 +1,4 @@
-/* load_file.c - load one model from the text of a file, for commands that run without a server. Its format is
+/* load_file.c - load one model from the text of a file, for commands that run without a server. The format is
  * recognised from the text. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"

@@ -14,7 +14,7 @@ typedef struct api_document_link {
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
     bool        has_home;
-    double      home[7];      /* position of the joint's coordinates */
+    double      home[7];      /* home position of the joint, an entry per coordinate */
     int         parent_index; /* index of the parent in `links`, DYN_WORLD: the base link */
     int         core_index;   /* index in `order`, which is also the index of this link in dynamics/ */
     const char *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
@@ -29,7 +29,7 @@ typedef struct api_document_frame {
     dyn_pose    X_lf;      /* pose of the frame in the link frame */
 } api_document_frame;
 
-/* Which relative motions each type constrains: loops.h. */
+/* Types of the joint that closes a loop. loops.h lists the relative motions that each type constrains. */
 typedef enum api_loop_kind {
     API_LOOP_FIXED,
     API_LOOP_SPHERICAL,
@@ -47,35 +47,35 @@ typedef struct api_document_loop {
     api_loop_kind      kind;
     double             axis[3], pitch;
     double             axis_b[3];        /* of a universal joint: the axis fixed in frame b */
-    bool               has_own_frame[2]; /* true where the loop itself defines frame a or b, */
-    api_document_frame own_frame[2];     /* here; becomes a frame of the document */
+    bool               has_own_frame[2]; /* [0], [1] true: the loop itself defines frame a, b */
+    api_document_frame own_frame[2];     /* frames a and b that the loop defines */
 } api_document_loop;
 
-/* A motor, without its position in the tree, which is stored with the link of its joint. */
+/* A motor, as an entry of "motors" gives it. */
 typedef struct api_document_motor {
     const char *joint, *link_name; /* names of the driven joint and of the link that carries the motor */
     dyn_motor   dyn;               /* dyn.link: index of the carrying link in `links`, until the description is built */
-    dyn_inertia inertia;           /* of the whole motor with the rotor locked, in the frame of the carrying link */
-    int         joint_link;        /* index in `links` of the link of the driven joint */
+    dyn_inertia inertia;    /* inertia of the whole motor with the rotor locked, in the frame of the carrying link */
+    int         joint_link; /* index in `links` of the link of the driven joint */
 } api_document_motor;
 
 typedef struct api_document {
-    json_t             *canonical; /* with the model's name from the request path */
+    json_t             *canonical; /* canonical document; its name is that of the request path */
     const char         *base;      /* name of the base link */
     bool                floating;
     dyn_inertia         base_inertia;
     double              gravity[3];
-    bool                from_screws; /* given by "screws": pointers cannot refer to "links" */
-    size_t              n_links;     /* without the base link, in document order */
+    bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t              n_links;     /* number of links without the base link */
     api_document_link  *links;
-    int                *order; /* [n_links]: links depth-first, children in document order */
+    int                *order; /* [n_links] indices of links, depth-first, children in document order */
     size_t              n_motors;
     api_document_motor *motors;
-    size_t              n_frames, n_listed; /* all frames; those of "frames" and the tip of screws, which come first */
+    size_t              n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
     api_document_frame *frames;
     size_t              n_loops;
     api_document_loop  *loops;
-    bool                has_tip; /* of screws; becomes the last listed frame */
+    bool                has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
     api_document_frame  tip;
 } api_document;
 
@@ -84,13 +84,13 @@ typedef struct api_document {
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name,
                        size_t max_links);
 
-/* The parts, in the order of api_document_read. Each returns false with the reader's problem. */
+/* The following functions read parts of a document. Each returns false after setting the reader's problem. */
 
-/* Reads "joint" of a link; whether its name is unique is checked later. */
+/* Reads "joint" of a link. api_document_build_tree checks that the joint's name is unique. */
 bool api_document_read_joint(const api_entry *link_node, api_document_link *link);
 
-/* Reads the axis at `key` of a joint, a loop or a motor, normalised to length 1. The canonical document keeps it as
- * given, so that reading that document again gives the same bits. */
+/* Reads the axis at `key` of a joint, a loop or a motor, and normalises it to length 1. The canonical document keeps
+ * the axis as given, so that reading the canonical document gives the same bits. */
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
 
 /* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
@@ -98,26 +98,28 @@ bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
 bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
 
-/* Reads "motors"; then, with the tree built, adds each motor's inertia to its link and its rotor to its joint. */
+/* Reads "motors". After the tree is built, api_document_attach_motors adds each motor's inertia to the link that
+ * carries the motor, and its rotor to the joint that it drives. */
 bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);
 bool api_document_attach_motors(api_document *document, api_reader *reader);
 
-/* Reads "origin" of a joint into before and after. *dh is true for the Denavit-Hartenberg forms, whose axis is z. */
+/* Reads "origin" of a joint into link->before and link->after, the constant poses before and after the joint's
+ * motion. *dh is true for the Denavit-Hartenberg forms, whose joint axis is z. */
 bool api_document_read_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
 
 /* Reads "modified_dh" of an origin or of a loop's frame: the pose at joint coordinate zero. */
 bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X);
 
-/* Checks that the matrix T (4x4, row-major) at `place` is a rigid transform, and writes it to X. A rotation off by
- * more than 1e-12 is orthonormalised and reported; by more than 1e-6, refused. */
+/* Checks that the matrix T (4x4, row-major) at `place` is a rigid transform, and writes it to X. A rotation that
+ * differs from an orthogonal matrix by more than 1e-12 is orthonormalised and reported, by more than 1e-6 refused. */
 bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X);
 
-/* Reads "inertial": values, a homogeneous solid, or absent (no mass). */
+/* Reads "inertial" of a link: values, or a homogeneous solid. Without the field the link has no mass. */
 bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
-/* Refuses an inertia that is not physical and reports a suspicious one; `link` is its name. */
+/* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
-/* Reads "loops"; whether their frames exist is checked later. */
+/* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);
 
 /* Reads "screws": the whole chain of links, and the frame `tip`. */
@@ -127,13 +129,13 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
  * and the links of frames. */
 bool api_document_build_tree(api_document *document, api_reader *reader);
 
-/* Names of all joints, for a message about an unknown one. */
+/* Names of all joints, for a message about an unknown joint name. */
 api_names api_document_joint_names(const api_document *document);
 
 /* Finds the independent joint at the end of each chain of mimic joints, and composes the ratios and offsets. */
 bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 
-/* Reports, for the finished tree, what was merged, what has no effect, and what is suspicious. */
+/* Adds entries to the report about the finished tree: merged links, values without effect, suspicious values. */
 bool api_document_review(const api_document *document, api_reader *reader);
 
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */

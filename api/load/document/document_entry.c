@@ -13,7 +13,8 @@ enum { NAME_MAX_BYTES = 256, TEXT_MAX_BYTES = 65536, SHOWN_BYTES = 64, DEEPEST =
 
 /* --- where in the document ------------------------------------------------------------------------------------- */
 
-/* Pointer to `key` of the entry (NULL: the entry itself), with further indices. */
+/* Returns the JSON pointer to field `key` of the entry (NULL: to the entry itself), followed by `rank` array
+ * indices. */
 static api_pointer pointer_to(const api_entry *entry, const char *key, size_t rank, const size_t *indices)
 {
     const api_entry *path[DEEPEST];
@@ -42,17 +43,17 @@ bool api_entry_fail(const api_entry *entry, const char *key, api_code code, cons
     return false;
 }
 
-/* A field that contains nested arrays of numbers, while it is read. */
+/* State of reading a field that contains nested arrays of numbers. */
 typedef struct nested_field {
     const api_entry *entry;
     const char      *key;
     size_t           rank;
-    const size_t    *shape;      /* [rank] */
-    size_t           indices[4]; /* [rank] of the value that is being read */
-    double          *next;       /* where its number goes */
+    const size_t    *shape;      /* [rank] required lengths of the arrays */
+    size_t           indices[4]; /* [rank] indices of the value that is being read */
+    double          *next;       /* where the next number is written */
 } nested_field;
 
-/* Fails at the array or number with the first `depth` indices; returns NULL. */
+/* Sets a problem that points at the array or number with the first `depth` of field->indices. Returns NULL. */
 static json_t *fail_nested(const nested_field *field, size_t depth, api_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static json_t *fail_nested(const nested_field *field, size_t depth, api_code code, const char *format, ...)
@@ -114,7 +115,7 @@ bool api_entry_report(const api_entry *entry, const char *key, const char *sever
                       const char *format, ...)
 {
     va_list     args;
-    api_pointer where = pointer_to(entry, key, 0, NULL); /* the keys are those of the schema, so the pointer fits */
+    api_pointer where = pointer_to(entry, key, 0, NULL); /* all keys are in the schema and short, so the pointer fits */
     va_start(args, format);
     bool ok = reportv(entry->reader, where.text, severity, code, format, args);
     va_end(args);
@@ -219,8 +220,8 @@ bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *va
 
 /* --- fields ---------------------------------------------------------------------------------------------------- */
 
-/* Reads the number or array at `depth` indices of a field, and returns its canonical value; NULL with a problem, or
- * without memory. */
+/* Reads `in`, the number or array at nesting level `depth` of the field. Returns its canonical value, or NULL after
+ * a problem or if there is no memory. */
 static json_t *read_nested(nested_field *field, const json_t *in, size_t depth)
 {
     if (depth == field->rank) {
@@ -261,7 +262,7 @@ bool api_entry_numbers(const api_entry *entry, const char *key, int need, double
     memcpy(absent, v, count * sizeof *v);
 
     json_t *canonical = read_nested(&field, in, 0);
-    if (!canonical) return api_reader_no_memory(entry->reader); /* an earlier problem is kept */
+    if (!canonical) return api_reader_no_memory(entry->reader); /* keeps the problem that read_nested has set */
     if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0)
         return api_entry_set_canonical(entry, key, canonical);
     json_decref(canonical);

@@ -21,7 +21,7 @@ typedef struct api_reader {
 typedef struct api_entry {
     api_reader             *reader;
     const struct api_entry *parent; /* NULL: this is the root */
-    const char             *key;    /* in the parent */
+    const char             *key;    /* key of this object in the parent object */
     size_t                  index;  /* index in the array at `key`, or API_NO_INDEX */
     const json_t           *input;
     json_t                 *canonical;
@@ -55,8 +55,8 @@ bool api_entry_number(const api_entry *entry, const char *key, int need, double 
 bool api_entry_vector(const api_entry *entry, const char *key, int need, double *v, size_t n);
 bool api_entry_not_negative(const api_entry *entry, const char *key, int need, double *v); /* a number >= 0 */
 
-/* Angles in rad, optional, limited to the largest angle of states (DYN_MAX_ANGLE). An angle of more than a turn,
- * perhaps meant in degrees, is reported. */
+/* Read optional angles in rad and check that they do not exceed DYN_MAX_ANGLE, the limit for angles of states. An
+ * angle of more than a turn is reported, because it may be meant in degrees. */
 bool api_entry_angle(const api_entry *entry, const char *key, double *angle);
 bool api_entry_rpy(const api_entry *entry, double rpy[3]); /* reads "rpy": roll, pitch, yaw in rad */
 bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle);
@@ -73,7 +73,7 @@ bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *va
 /* Length for "%.*s" that shows at most 64 bytes of a client's text, cut between characters. */
 int api_text_shown(const char *text);
 
-/* Set the reader's problem and return false. `key` may be NULL: the entry itself. */
+/* Set the reader's problem and return false. The problem points at field `key`, or with NULL at the entry itself. */
 bool api_entry_fail(const api_entry *entry, const char *key, api_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool api_reader_no_memory(api_reader *reader);

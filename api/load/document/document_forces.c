@@ -2,7 +2,7 @@
  * between a joint and its motor. */
 #include "document.h"
 
-/* Reads one magnitude for both directions, or one for each. */
+/* Reads "coulomb", the Coulomb friction: one magnitude for both directions of motion, or one for each direction. */
 static bool read_coulomb(const api_entry *friction, dyn_friction *out)
 {
     static const char *const fields[] = {"positive", "negative", NULL};
@@ -20,7 +20,7 @@ static bool read_coulomb(const api_entry *friction, dyn_friction *out)
     return true;
 }
 
-/* Reads a damping coefficient. A negative one adds energy to the motion: it is accepted but reported. */
+/* Reads a damping coefficient. A negative coefficient adds energy to the motion: it is accepted but reported. */
 static bool read_damping(const api_entry *entry, const char *key, double *value)
 {
     if (!api_entry_number(entry, key, API_OPTIONAL, value)) return false;
@@ -55,8 +55,9 @@ bool api_document_read_spring(const api_entry *joint, dyn_spring *out)
     return true;
 }
 
-/* Reads the elastic coupling: R = stiffness (q - theta - rest) + damping (q' - theta'). The stiffness must be
- * positive; without it the joint would be free. */
+/* Reads "elastic", the spring and damper between joint position q and motor position theta. Their effort is
+ * stiffness (q - theta - rest) + damping (q' - theta'). The stiffness must be positive, or else the joint would be
+ * free. */
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};

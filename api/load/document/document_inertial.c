@@ -26,7 +26,7 @@ static bool read_tensor(const api_entry *inertial, double about_com[6])
     return true;
 }
 
-/* Checked before the whole inertia, so that the pointer names the field. */
+/* Reads the mass. It is checked here, before the whole inertia is, so that the problem points at the field "mass". */
 static bool read_mass(const api_entry *inertial, int need, double *mass)
 {
     if (!api_entry_number(inertial, "mass", need, mass)) return false;

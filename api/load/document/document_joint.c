@@ -68,7 +68,7 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     return true;
 }
 
-/* A rate of 0 would freeze the effort, which no actuator does: it is refused. */
+/* Reads "effort_rate", the largest rate of change of the effort. A rate of 0 is refused: it would freeze the effort. */
 static bool read_effort_rate(const api_entry *limits, api_document_link *link)
 {
     link->has_effort_rate_limit = api_entry_has(limits, "effort_rate");
@@ -95,7 +95,8 @@ static bool read_limits(const api_entry *joint, api_document_link *link)
     return true;
 }
 
-/* Reads q = multiplier q_joint + offset. The independent joint is found once all joints are known. */
+/* Reads "mimic": q = multiplier q_m + offset, where q_m is the position of the mimicked joint. document_mimic.c
+ * finds that joint once all joints are read. */
 static bool read_mimic(const api_entry *joint, api_document_link *link)
 {
     static const char *const fields[] = {"joint", "multiplier", "offset", NULL};
@@ -112,7 +113,7 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
                           "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
-/* Normalises the quaternion, the last four entries of home. */
+/* Normalises the quaternion of "home", which is its last four entries. */
 static bool normalise_home(const api_entry *joint, api_document_link *link)
 {
     double norm = 1;
@@ -122,7 +123,7 @@ static bool normalise_home(const api_entry *joint, api_document_link *link)
                           API_QUATERNION_TOLERANCE);
 }
 
-/* Limits an angle in home like an angle in a state. */
+/* Checks that an angle in "home" is within the limit for angles of states. */
 static bool check_home_angle(const api_entry *joint, const api_document_link *link)
 {
     dyn_joint_kind kind  = link->dyn.joint;
@@ -131,7 +132,7 @@ static bool check_home_angle(const api_entry *joint, const api_document_link *li
     return !turns || api_entry_check_angle(joint, "home", kind == DYN_PLANAR ? 2 : API_NO_INDEX, angle);
 }
 
-/* Reads home, the position from which loops are closed. */
+/* Reads "home", the joint position from which the loops of the model are closed. */
 static bool read_home(const api_entry *joint, api_document_link *link)
 {
     link->has_home = api_entry_has(joint, "home");
@@ -152,7 +153,7 @@ static bool read_pitch(const api_entry *joint, dyn_link *dyn)
     return api_entry_fail(joint, "pitch", API_BAD_VALUE, "only a helical joint has a pitch");
 }
 
-/* Joints with several coordinates take none of the fields that describe a single one. */
+/* Checks that a joint with several coordinates has no field that describes a single coordinate. */
 static bool check_several(const api_entry *joint, const api_document_link *link)
 {
     static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
@@ -164,7 +165,7 @@ static bool check_several(const api_entry *joint, const api_document_link *link)
     return true;
 }
 
-/* DH parameters contain one joint coordinate: an angle or a length. */
+/* Checks that only joints with one coordinate, an angle or a length, have Denavit-Hartenberg (DH) parameters. */
 static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
 {
     if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && link->dyn.joint != DYN_HELICAL)) return true;
@@ -173,7 +174,7 @@ static bool check_origin(const api_entry *joint, const api_document_link *link, 
         "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);
 }
 
-/* Fields of moving joints are read and checked in a fixed joint too, then dropped and reported. */
+/* Drops and reports the fields of a fixed joint that only a moving joint has. They were read and checked before. */
 static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
     static const char *const moving[] = {"axis",          "actuated", "limits",  "friction", "home",

@@ -45,7 +45,7 @@ static bool refuse(const api_entry *entry, const char *key, const loop_type *typ
            api_entry_fail(entry, key, API_BAD_VALUE, "a %s joint has no \"%s\"", type->name, key);
 }
 
-/* Reads the axis on one side; z when that side's frame is given by DH parameters. */
+/* Reads the joint axis in frame a or b of a loop. It is z if that frame is given by DH parameters (`dh`). */
 static bool read_axis(const api_entry *entry, const char *key, bool dh, double axis[3])
 {
     axis[2] = 1;
@@ -54,7 +54,7 @@ static bool read_axis(const api_entry *entry, const char *key, bool dh, double a
     return dh || api_document_read_axis(entry, key, axis);
 }
 
-/* Reads the frame of one side: a name, or a frame of the loop's own. */
+/* Reads frame a (side 0) or frame b (side 1) of a loop: the name of a frame, or a frame defined by DH parameters. */
 static bool read_frame(const api_entry *entry, const char *key, api_document_loop *loop, int side)
 {
     static const char *const fields[] = {"link", "modified_dh", NULL};
@@ -109,7 +109,7 @@ static bool check_names(const api_entry *root, const api_document *document)
     return true;
 }
 
-/* Appends the frames that loops define to the listed ones. */
+/* Appends the frames that loops define to the document's frames. */
 static bool add_frames(const api_entry *root, api_document *document)
 {
     size_t              n   = document->n_listed;

@@ -1,9 +1,11 @@
-/* document_mimic.c - resolve mimic joints, which follow the coordinate of another joint. A mimic joint may follow
- * another one:
+/* document_mimic.c - resolve mimic joints, which follow the coordinate of another joint.
  *
- *     s_c = m_c s_b + o_c,  s_b = m_b q_a + o_b   gives   s_c = m_c m_b q_a + (m_c o_b + o_c),
+ * Joint c may mimic joint b, which itself mimics joint a. With joint positions s, multipliers m, offsets o, and the
+ * coordinate q_a of joint a:
  *
- * and dynamics/ only knows the independent joint `a` at the end of the chain. */
+ *     s_c = m_c s_b + o_c,  s_b = m_b q_a + o_b   gives   s_c = m_c m_b q_a + (m_c o_b + o_c).
+ *
+ * dynamics/ only knows the independent joint a at the end of such a chain. */
 #include "document.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ static json_t *map_joints(const api_document *document)
     return map;
 }
 
-/* Sets `leader` to the next joint of the chain. */
+/* Sets `leader` of each mimic joint to the joint that it mimics, which may itself be a mimic joint. */
 static bool find_mimicked(api_document *document, api_reader *reader, const json_t *map)
 {
     for (size_t i = 0; i < document->n_links; i++) {
@@ -54,7 +56,8 @@ static bool find_mimicked(api_document *document, api_reader *reader, const json
     return true;
 }
 
-/* Expresses the link's ratio and offset, which refer to `next`, by the coordinate that `next` follows. */
+/* Changes ratio and offset of a mimic joint from joint `next`, which it mimics, to the independent joint that `next`
+ * follows. False if they overflow or the ratio becomes 0. */
 static bool compose(api_document_link *link, const api_document_link *next)
 {
     if (next->dyn.mimic) {

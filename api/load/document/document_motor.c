@@ -1,6 +1,6 @@
-/* document_motor.c - read "motors": each drives a joint and is carried by a link. A motor's mass and inertia, with
- * the rotor locked, are added to the carrying link. dynamics/ (dyn_motor) adds the rotor's spin at gear_ratio times
- * the rate of the driven joint. */
+/* document_motor.c - read "motors". A motor drives a joint and is carried by a link. Its mass and inertia, with the
+ * rotor locked, are added to the carrying link. dynamics/ (dyn_motor) adds the effects of the rotor, which spins at
+ * gear_ratio times the rate of the driven joint. */
 #include "document.h"
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static bool read_gear(const api_entry *entry, double *ratio)
     return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio must not be 0");
 }
 
-/* The rotor is part of the motor, so its moment about the axis cannot exceed that of the whole motor. */
+/* Reports a rotor whose moment of inertia about the axis exceeds that of the whole motor, which contains the rotor. */
 static bool report_rotor(const api_entry *entry, const api_document_motor *motor)
 {
     static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};

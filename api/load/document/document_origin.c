@@ -6,8 +6,8 @@
 #include "document.h"
 #include <math.h>
 
-/* Standard DH: R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q for a prismatic joint. The joint axis is that
- * of frame j-1, before both. */
+/* Standard DH: R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q for a prismatic joint. The joint axis is z of
+ * the parent's frame j-1, so the constant part d, a, alpha comes after the motion. */
 static bool read_dh(const api_entry *origin, dyn_link *link)
 {
     static const char *const fields[] = {"theta", "d", "a", "alpha", NULL};

@@ -26,7 +26,8 @@ static bool report_merged(const api_document *document, api_reader *reader, int 
                              counts ? ": its mass and inertia have no effect" : "");
 }
 
-/* Reports each fixed link with the body it joins: that of the nearest ancestor that is not fixed. */
+/* Reports each link with a fixed joint, and the body that it becomes part of: that of its nearest ancestor with a
+ * moving joint. */
 static bool report_fixed(const api_document *document, api_reader *reader)
 {
     int *mover = api_arena_take(reader->arena, document->n_links, sizeof *mover);
@@ -49,18 +50,18 @@ static bool report_base(const api_document *document, api_reader *reader)
                              "the base is fixed: its mass and inertia have no effect");
 }
 
-/* True when the joint's coordinate moves a rotor. In an elastic joint the motor's coordinate does that. */
+/* True if the joint's coordinate moves a rotor. In an elastic joint the motor's own coordinate moves the rotor. */
 static bool moves_rotor(const dyn_link *link)
 {
     return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
 }
 
-/* Finds for each joint whether it moves mass, inertia or a rotor, itself or through joints that mimic it. Returns
- * true when the base moves mass. */
+/* Sets moves[i] if joint i moves mass, inertia or a rotor, by itself or through joints that mimic it. Returns true
+ * if the base moves mass. */
 static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
 {
     bool has_mimics = false;
-    for (size_t k = document->n_links; k-- > 0;) { /* entry i + 1 sums up what link i carries; [0]: the base */
+    for (size_t k = document->n_links; k-- > 0;) { /* [i + 1]: link i and its descendants; [0]: the base */
         int                      i = document->order[k], up = document->links[i].parent_index;
         const api_document_link *link = &document->links[i];
         mass[i + 1] += link->dyn.inertia.mass;
@@ -78,9 +79,9 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     return mass[0] > 0;
 }
 
-/* Reports coordinates that move neither mass, inertia nor a rotor: they make the mass matrix singular. A point mass
- * on a revolute axis does so too, but only in some configurations, and is detected in evaluation. Models with loops
- * are not checked, since a loop may couple such a coordinate to other bodies. */
+/* Reports coordinates that move neither mass, inertia nor a rotor, because they make the mass matrix singular. A
+ * point mass on a revolute axis makes it singular only in some configurations, which is detected in evaluation.
+ * Models with loops are not checked, since a loop may couple such a coordinate to other bodies. */
 static bool report_singular(const api_document *document, api_reader *reader)
 {
     size_t n = document->n_links;
@@ -147,14 +148,14 @@ static bool report_rotors(const api_document *document, api_reader *reader)
 
 #define FAR_AWAY   100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
 #define MANY_TURNS 30.0  /* rad: more turns than joints have; typical of degrees */
-#define NO_LIMIT   1e4   /* rad: larger limits mean that there is none */
+#define NO_LIMIT   1e4   /* rad: a larger limit means that the joint has no limit */
 
 static bool is_far(const double p[3])
 {
     return api_length(p) > FAR_AWAY;
 }
 
-/* Values that may be in millimetres or degrees are used unchanged, and reported. */
+/* Reports values that may be in millimetres or degrees. They are used unchanged. */
 static bool report_units(const api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_links; i++) {

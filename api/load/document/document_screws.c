@@ -1,29 +1,16 @@
 /* document_screws.c - read a serial robot given by screw axes: home frames M, spatial inertias G, axes S.
  *
  * Lynch & Park 2017, ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in link frame i-1.
- * S_i is the screw axis in the base frame at home and is not normalised: q turns the joint by
- * w
- * q, or with w = 0 shifts it by
- * v
- * q, so that tau is conjugate to q.
+ * S_i is the screw axis in the base frame at home. It is not normalised: q turns the joint by |w| q, or with w = 0
+ * shifts it by |v| q, so that tau is conjugate to q.
  *
  *     T_(i-1,i)(q) = exp([A] q) M_i,   A = Ad(T_(0,i-1)^-1) S_i
  *
- * A is the axis in link frame i-1. A revolute axis passes through c = w x v /
- * w
- * ^2:
+ * A is the axis in link frame i-1. A revolute axis passes through the point c = w x v / |w|^2:
  *
- *     exp([A] q) = Trans(c) Rot(w/
- * w
- * ,
- * w
- * q) Trans(-c).
+ *     exp([A] q) = Trans(c) Rot(w/|w|, |w| q) Trans(-c).
  *
- * If v has a component along w, the joint also slides by (w.v /
- * w
- * ^2)
- * w
- * q: it is helical. */
+ * If v has a component along w, the joint also slides by (w.v / |w|^2) |w| q: it is helical. */
 #include "document.h"
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +23,7 @@ static void turn_back(const double R[3][3], const double a[3], double b[3])
         b[i] = R[0][i] * a[0] + R[1][i] * a[1] + R[2][i] * a[2];
 }
 
-/* A = Ad(T^-1) S: w' = R^T w, v' = R^T (v - p x w) */
+/* Transforms the screw S = [w; v] to the frame with pose T = (R, p): w' = R^T w, v' = R^T (v - p x w). */
 static void move_screw(const dyn_pose *T, const double S[6], double w[3], double v[3])
 {
     double p_w[3], shifted[3];
@@ -73,8 +60,8 @@ static bool read_screw(const api_entry *place, const double S[6], const dyn_pose
     return true;
 }
 
-/* Converts G = [I_o, m[c]; m[c]^T, m 1] about the origin of the link frame; the tensor about the centre of mass is
- * I_o - m (c.c 1 - c c^T). Entries that must agree may differ by `margin`. */
+/* Converts the spatial inertia G = [I_o, m[c]; m[c]^T, m 1] about the origin of the link frame. The tensor about the
+ * centre of mass c is I_o - m (c.c 1 - c c^T). Entries of G that must be equal may differ by `margin`. */
 static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn_inertia *inertia)
 {
     double m = G[21], margin = 0, h[3] = {G[16], G[5], G[6 + 3]}; /* first moment m c, from m[c] */
@@ -104,15 +91,15 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
     return true;
 }
 
-/* The arrays of "screws", n links. */
+/* The arrays of "screws", for n links. */
 typedef struct screw_arrays {
-    double *M; /* [n or n + 1][4][4] */
-    double *G; /* [n][6][6] */
-    double *S; /* [n][6] */
+    double *M; /* [n or n + 1][4][4] home poses; the last of n + 1 is that of the tip */
+    double *G; /* [n][6][6] spatial inertias */
+    double *S; /* [n][6] screw axes */
 } screw_arrays;
 
-/* Reads link i (from 0), a child of link i-1. `T` is the home pose of the previous link frame in the base frame; it
- * advances to that of link i. */
+/* Reads link i (from 0), a child of link i-1. On entry `T` is the home pose of link frame i-1 in the base frame, on
+ * return that of link frame i. */
 static bool read_link(const api_entry *screws, api_document *document, size_t i, const screw_arrays *all, dyn_pose *T)
 {
     api_reader        *reader     = screws->reader;
@@ -173,7 +160,7 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
     if (n > max_links)
         return api_entry_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
                               max_links);
-    if (n_M != n + 1) n_M = n; /* one more is the tip; any other number is refused by read_arrays */
+    if (n_M != n + 1) n_M = n; /* M may have one pose more, that of the tip; read_arrays refuses any other number */
     if (!read_arrays(&screws, n_M, n, &all)) return false;
 
     document->from_screws = true;

@@ -11,7 +11,7 @@ const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz",
 
 /* --- names ----------------------------------------------------------------------------------------------------- */
 
-/* Enters a name into a jansson object, which serves as the map from names to indices; fails when it is taken. */
+/* Adds a name to `map`, a jansson object from names to indices. Fails if the name is already in the map. */
 static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *reason)
 {
     if (json_object_get(map, name))
@@ -40,7 +40,8 @@ static bool enter_link_names(const api_document *document, api_reader *reader, j
     return true;
 }
 
-/* Pointer to a field of frame i. The frame of a loop is named after the loop, so its name points to the loop's. */
+/* Returns the JSON pointer to a field of frame i. A frame that a loop defines has the loop's name, so "name" of such
+ * a frame points to the name of the loop. */
 static const char *frame_pointer(const api_document *document, size_t i, const char *field, char text[64])
 {
     size_t place = document->n_listed;
@@ -60,8 +61,8 @@ static bool check_frame_names(const api_document *document, api_reader *reader, 
 {
     static const char reason[] = "links and frames share one namespace";
     char              text[64];
-    json_t *names = json_copy((json_t *)(uintptr_t)links); /* shallow copy: frames must not be found as links */
-    bool    ok    = names || api_reader_no_memory(reader);
+    json_t           *names = json_copy((json_t *)(uintptr_t)links); /* copied: the map of links gets no frames */
+    bool              ok    = names || api_reader_no_memory(reader);
     if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", reason);
     for (size_t i = 0; ok && i < document->n_frames; i++)
         if (!document->has_tip || i + 1 != document->n_listed)
@@ -138,7 +139,7 @@ static bool fail_unknown(const api_document *document, api_reader *reader, bool 
                     link ? "link" : "joint", api_text_shown(name), name, list);
 }
 
-/* The map from the names of links, or of joints, to their indices. */
+/* A map from the names of links (or of joints) to their indices, with the data for problems about unknown names. */
 typedef struct name_map {
     const api_document *document;
     api_reader         *reader;
@@ -215,7 +216,8 @@ static bool resolve_names(api_document *document, api_reader *reader)
 
 /* --- order ----------------------------------------------------------------------------------------------------- */
 
-/* Some link was not reached from the base: its chain of parents ends in a cycle. */
+/* Sets the problem of a cycle in the tree. Some link was not reached from the base, so its chain of parents ends in
+ * a cycle. */
 static bool fail_with_circle(const api_document *document, api_reader *reader)
 {
     size_t i = 0;
@@ -223,7 +225,7 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
     while (document->links[i].core_index >= 0)
         i++;
     int current = (int)i;
-    for (size_t steps = 0; steps < document->n_links; steps++) /* after so many steps the link is on the cycle */
+    for (size_t steps = 0; steps < document->n_links; steps++) /* n_links steps lead to a link on the cycle */
         current = document->links[current].parent_index;
     const api_document_link *link = &document->links[current];
     return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)current, "parent", text),
@@ -231,7 +233,8 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
                     api_text_shown(link->name), link->name, api_text_shown(link->parent), link->parent);
 }
 
-/* Depth-first: next is the first child, else the next sibling of the nearest ancestor-or-self that has one. */
+/* Orders the links depth-first. A link is followed by its first child; without children, by the next sibling of the
+ * link or of its nearest ancestor that has one. */
 static bool order_depth_first(api_document *document, api_reader *reader)
 {
     size_t n = document->n_links, count = 0;

@@ -6,16 +6,14 @@
 typedef enum api_axis { API_X, API_Y, API_Z } api_axis;
 
 dyn_pose api_pose_identity(void);
-dyn_pose api_pose_translation(double x, double y, double z); /* in m, a pure translation */
-dyn_pose api_pose_rotation(api_axis axis, double angle);     /* angle in rad, a pure rotation about a coordinate axis */
-dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3]);       /* R = Rz(y) Ry(p) Rx(r), p = xyz */
-dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac */
+dyn_pose api_pose_translation(double x, double y, double z);     /* a pure translation, in m */
+dyn_pose api_pose_rotation(api_axis axis, double angle);         /* a pure rotation about a coordinate axis, in rad */
+dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3]); /* R = Rz(yaw) Ry(pitch) Rx(roll), p = xyz */
+dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac = X_ab X_bc */
 
-/* Distance of R from a rotation: the largest entry of
- * R^T R - 1
- * ; infinite for a reflection or NaN. */
+/* Distance of R from a rotation: the largest entry of |R^T R - 1|; infinite for a reflection or NaN. */
 double api_rotation_error(const double R[3][3]);
-/* Replaces R by the nearest rotation; R must be within 1e-3 of one. */
+/* Replaces R by the nearest rotation. The caller ensures that api_rotation_error(R) is at most 1e-3. */
 void api_rotation_orthonormalise(double R[3][3]);
 
 #define API_QUATERNION_TOLERANCE 1e-6 /* tolerance of the length of a quaternion */

@@ -87,7 +87,7 @@ const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160])
         snprintf(reason, 160, "an inertia tensor without a mass");
         return reason;
     }
-    /* A flat body has l0 + l1 = l2 exactly; the margin covers rounding. */
+    /* The principal moments of a flat body satisfy l0 + l1 = l2 exactly; the margin covers rounding. */
     if (lambda[0] + lambda[1] >= lambda[2] * (1 - 1e-9)) return NULL;
     snprintf(reason, 160,
              "the principal moments %.6g, %.6g, %.6g kg m^2 violate the triangle inequality: no real body has them",
@@ -133,7 +133,7 @@ static void capsule_moments(double r, double L, double mass, double I[3])
     I[2]        = cylinder * r * r / 2 + ends * 0.4 * r * r;
 }
 
-/* Principal moments about the centre, in the axes of the solid. */
+/* Computes the principal moments of a solid about its centre, along its own axes. */
 static void moments(api_solid solid, const double *size, double mass, double I[3])
 {
     double r = size[0];
@@ -183,7 +183,8 @@ void api_tensor_rotate(const double R[3][3], const double T[6], double turned[6]
             turned[tensor_index[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
 }
 
-/* T += T' + m m' / (m + m') (d.d 1 - d d^T), with d from one centre of mass to the other. */
+/* Adds inertia tensors about the centres of mass: T += T' + m m' / (m + m') (d.d 1 - d d^T), where m, m' are the
+ * masses of the two bodies, and d points from one centre of mass to the other. */
 void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other)
 {
     double mass = sum->mass + other->mass, share = mass > 0 ? other->mass / mass : 0, d[3], square = 0;

@@ -1,13 +1,14 @@
-/* inertia.h - check the inertia of a rigid body, and compute that of common solids. */
+/* inertia.h - check the inertia of a rigid body, and compute the inertia of common solids. */
 #pragma once
 #include "dynamics/model/model.h"
 
-/* NULL when `inertia` is accepted; otherwise the reason, written into `reason`: a negative mass, or an eigenvalue of
- * the tensor below -1e-9 times the largest. */
+/* Returns NULL if `inertia` is accepted; otherwise the reason, written into `reason`: a negative mass, or an
+ * eigenvalue of the tensor below -1e-9 times the largest. */
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160]);
 
-/* NULL when `inertia` is plausible; otherwise what is suspicious: principal moments that violate the triangle
- * inequality, or a tensor without mass. Such values are accepted, since published robots have them. */
+/* Returns NULL if `inertia` is plausible; otherwise the suspicion, written into `reason`: principal moments that
+ * violate the triangle inequality, or a tensor without mass. Such an inertia is accepted, since published robots
+ * have it. */
 const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160]);
 
 typedef enum api_solid {
@@ -19,7 +20,7 @@ typedef enum api_solid {
     API_SOLIDS
 } api_solid;
 
-/* Name and number of sizes of each solid. */
+/* Name of a solid, and the sizes that describe it. */
 typedef struct api_solid_form {
     const char *name;
     size_t      n_sizes;
@@ -29,11 +30,11 @@ const api_solid_form *api_solid_form_of(api_solid solid);
 
 double api_solid_volume(api_solid solid, const double *size); /* in m^3; sizes in m */
 
-/* Inertia of a homogeneous solid of that mass (kg), in the frame in which X is the pose of the solid's axes and
+/* Inertia of a homogeneous solid of mass `mass` (kg), in the frame in which X is the pose of the solid's axes and
  * centre. Sizes may be 0: thin plates and rods. */
 dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X);
 
-/* Adds the inertia of another body, given in the same frame. */
+/* Adds the inertia `other` to `sum`; both are in the same frame. */
 void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other);
 
 /* turned = R T R^T for a symmetric tensor in the order xx xy xz yy yz zz. */

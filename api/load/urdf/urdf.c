@@ -31,7 +31,7 @@ static bool take_arrays(api_urdf *urdf)
     return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->reader);
 }
 
-/* Enters a name into a jansson object, which serves as the map from names to indices; fails when it is taken. */
+/* Adds a name to `map`, a jansson object from names to indices. Fails if the name is already in the map. */
 static bool enter(api_urdf *urdf, json_t *map, const xmlNode *element, const char *name, size_t place)
 {
     if (json_object_get(map, name))
@@ -81,11 +81,12 @@ static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
 
 /* --- the tree -------------------------------------------------------------------------------------------------- */
 
-/* Every link is the child of some joint, so the chain of parents of any link ends in a cycle. */
+/* Sets the problem of a file without a root: every link is the child of some joint, so the chain of parents of any
+ * link ends in a cycle. */
 static bool fail_with_circle(api_urdf *urdf, const size_t *parent_joint, const json_t *links)
 {
     size_t link = 0;
-    for (size_t steps = 0; steps < urdf->n_links; steps++) /* after so many steps the link is on the cycle */
+    for (size_t steps = 0; steps < urdf->n_links; steps++) /* n_links steps lead to a link on the cycle */
         link = (size_t)json_integer_value(json_object_get(links, urdf->joints[parent_joint[link] - 1].parent));
     const api_urdf_joint *joint = &urdf->joints[parent_joint[link] - 1];
     return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
@@ -208,7 +209,7 @@ static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
     return of_link ? urdf->joints[i].link : urdf->joints[i].element;
 }
 
-/* Restates a problem of the document's reader in terms of the file, since the client sent no document. */
+/* Restates a problem of the model document in terms of the URDF file, since the client sent no document. */
 static void translate_problem(api_urdf *urdf, const api_problem *found)
 {
     const xmlNode *element = found->has_pointer ? element_at(urdf, found->pointer) : NULL;
@@ -218,7 +219,7 @@ static void translate_problem(api_urdf *urdf, const api_problem *found)
         api_fail(urdf->reader.problem, found->code, NULL, "%s", found->detail);
 }
 
-/* The entries about the file precede those about the document. */
+/* Puts the report about the URDF file before the report about the document that was made from it. */
 static bool join_reports(api_urdf *urdf, api_model *model)
 {
     if (json_array_extend(urdf->reader.report, model->report)) return api_reader_no_memory(&urdf->reader);
@@ -261,8 +262,8 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
     return model;
 }
 
-/* Counts what libxml2 allocates, with the rounding of malloc: an element or text 136 bytes, an attribute 112 bytes
- * and its text. Document and report take about as much per element. */
+/* Estimates the memory that libxml2 allocates, including malloc's rounding: 136 bytes per element or text, 112 bytes
+ * and the text per attribute. The document and the report take about as much per element again. */
 size_t api_urdf_estimate_memory(const char *text, size_t length)
 {
     size_t elements = 1, attributes = 0;
@@ -284,10 +285,10 @@ bool api_urdf_likely(const char *text, size_t length)
 /* --- options --------------------------------------------------------------------------------------------------- */
 
 enum {
-    OPTION_MAX = 64 /* bytes of a parameter's name or value; a longer one is truncated, and is then unknown as well */
+    OPTION_MAX = 64 /* most bytes of a parameter's name or value; a longer text is cut, and then is an unknown one */
 };
 
-/* Decodes percent-encoding in [from, end); false for an invalid escape or NUL. */
+/* Decodes percent-encoding in [from, end). False for an invalid escape or a NUL character. */
 static bool decode(const char *from, const char *end, char to[OPTION_MAX])
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* urdf.h - read a robot in the Unified Robot Description Format (https://wiki.ros.org/urdf/XML) into a model
- * document, and build the model from that document. Putting the document of such a model gives the same revision and
- * bits.
+ * document, and build the model from that document. A PUT of that document gives a model with the same revision and
+ * the same bits.
  *
  *     xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c: values
  *     urdf_unused.c: report of what the dynamics do not use
@@ -14,27 +14,27 @@
 
 typedef enum api_urdf_mimic {
     API_MIMIC_INDEPENDENT, /* a mimic joint gets a coordinate of its own */
-    API_MIMIC_COUPLED,     /* it follows the coordinate of the other joint */
+    API_MIMIC_COUPLED,     /* a mimic joint follows the coordinate of the joint that it mimics */
     API_MIMIC_REFUSE       /* a model with a mimic joint is refused */
 } api_urdf_mimic;
 
-/* All zeros are the defaults. */
+/* Options of reading a URDF file. A struct of zeros has the defaults. */
 typedef struct api_urdf_options {
     bool           floating; /* base=floating: the root link moves freely */
     api_urdf_mimic mimic;
 } api_urdf_options;
 
-/* Reads a query such as "base=floating&mimic=coupled" (NULL: defaults); a problem for anything else. */
+/* Reads a query such as "base=floating&mimic=coupled" (NULL: the defaults). False with a problem for anything else. */
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem);
 
-/* False with a problem unless api_urdf_options_read takes the query. */
+/* Returns false with a problem unless api_urdf_options_read accepts the query. */
 bool api_urdf_check_query(const char *query, api_problem *problem);
 
-/* Reads a URDF file; the query of the source gives the options. NULL and a problem, as api_model_from_text; a problem
- * other than one of syntax names the line and the link or joint. */
+/* Builds a model from a URDF file, with the options in the query of the source. NULL with a problem; unless it is
+ * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
 
-/* Upper estimate, in bytes, of the memory that reading such a text takes; it does not parse the text. */
+/* Upper estimate, in bytes, of the memory that reading a URDF text takes. The text is not parsed. */
 size_t api_urdf_estimate_memory(const char *text, size_t length);
 
 /* True when a text begins as XML does, after white space and a byte order mark. */

@@ -1,4 +1,5 @@
-/* urdf_inertial.c - read `inertial` of a link: mass, centre of mass, and the inertia tensor in its own axes. */
+/* urdf_inertial.c - read `inertial` of a link: mass, centre of mass, and the inertia tensor, which may have axes of
+ * its own. */
 #include "api/load/document/geometry.h"
 #include "api/load/document/inertia.h"
 #include "urdf_reader.h"
@@ -23,7 +24,7 @@ static bool read_mass(api_urdf *urdf, const xmlNode *inertial, double *mass)
     return api_urdf_numbers(urdf, element, "value", API_REQUIRED, mass, 1);
 }
 
-/* Converts the tensor to link axes, as documents require: R T R^T. No other value is computed. */
+/* Converts the tensor to link axes, as documents require: R T R^T. A tensor that is not rotated stays as given. */
 static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rpy[3], double about_com[6])
 {
     const double origin[3] = {0};

@@ -17,7 +17,7 @@ static bool has_no_figures(const api_urdf_joint *joint)
 /* Arguments for "%.*s". */
 #define SHOWN(text) api_text_shown(text), (text)
 
-/* Documents know more joint types, whose parameters URDF cannot express. */
+/* Refuses a joint type that URDF does not have. Documents have further types, whose parameters URDF cannot express. */
 static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
 {
     static const char *const known[] = {"revolute", "continuous", "prismatic", "planar", "floating", "fixed"};
@@ -46,8 +46,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 {
     const xmlNode *element = api_urdf_child(joint->element, "axis");
     double         axis[3] = {1, 0, 0};
-    if (is_type(joint, "fixed") ||
-        is_type(joint, "floating")) /* such a joint has no axis, but the file may state one */
+    if (is_type(joint, "fixed") || is_type(joint, "floating")) /* an axis has no effect, but is checked */
         return !element || api_urdf_numbers(urdf, element, "xyz", API_OPTIONAL, axis, 3);
     if (element && !api_urdf_numbers(urdf, element, "xyz", API_REQUIRED, axis, 3)) return false;
     if (!element && !api_urdf_report(urdf, joint->element, "info", "assumed", "joint \"%.*s\" has no axis: it is x",
@@ -161,7 +160,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
                            SHOWN(joint->name), SHOWN(leader), multiplier, offset);
 }
 
-/* These fields are for joints with one coordinate: in other joints they were checked, and are dropped. */
+/* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. */
 static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     static const char *const elements[] = {"limit", "dynamics", "mimic"};
@@ -185,7 +184,7 @@ json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint)
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
         read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
         return fields;
-    api_reader_no_memory(&urdf->reader); /* an earlier problem is kept */
+    api_reader_no_memory(&urdf->reader); /* keeps a problem that is already set */
     json_decref(fields);
     return NULL;
 }

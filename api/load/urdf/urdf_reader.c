@@ -8,7 +8,7 @@
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
 
-/* A default namespace is ignored; a prefix makes a different name. */
+/* Ignores a default namespace, but an element with a namespace prefix has a different name. */
 bool api_urdf_is(const xmlNode *node, const char *name)
 {
     bool prefixed = node->ns && node->ns->prefix;
@@ -100,7 +100,7 @@ bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute
 
 static bool fail_number(api_urdf *urdf, const xmlNode *element, const char *attribute, const char *word, size_t length)
 {
-    char shown[80]; /* longer than the part shown, which is cut between characters */
+    char shown[80]; /* longer than the shown part, so that api_text_shown can cut it between characters */
     snprintf(shown, sizeof shown, "%.*s", (int)(length < sizeof shown ? length : sizeof shown), word);
     return api_urdf_fail(urdf, element, API_WRONG_TYPE, "%s of <%.40s>: \"%.*s\" is not a decimal number%s", attribute,
                          (const char *)element->name, api_text_shown(shown), shown,

@@ -23,17 +23,17 @@ typedef struct api_urdf {
     const xmlNode          *root;   /* the link that no joint carries */
 } api_urdf;
 
-/* The first child element of that name, NULL when there is none. Further ones are reported by
- * api_urdf_report_unused. */
+/* The first child element of that name, NULL when there is none. api_urdf_report_unused reports further children of
+ * that name. */
 const xmlNode *api_urdf_child(const xmlNode *element, const char *name);
 const xmlNode *api_urdf_next(const xmlNode *element, const char *name); /* the next sibling of that name */
 bool api_urdf_is(const xmlNode *node, const char *name); /* true for an element of that name without a prefix */
 
 /* Read an attribute; the copy is in the reader's arena. *text is unchanged when an optional attribute is absent. */
 bool api_urdf_text(api_urdf *urdf, const xmlNode *element, const char *attribute, int need, const char **text);
-bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute, const char **name); /* not empty */
+bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute, const char **name); /* fails for "" */
 
-/* Reads `n` numbers separated by white space. */
+/* Reads an attribute of `n` numbers separated by white space. */
 bool api_urdf_numbers(api_urdf *urdf, const xmlNode *element, const char *attribute, int need, double *v, size_t n);
 bool api_urdf_has(const xmlNode *element, const char *attribute);
 
@@ -53,7 +53,8 @@ bool api_urdf_fail(api_urdf *urdf, const xmlNode *element, api_code code, const 
 bool api_urdf_report(api_urdf *urdf, const xmlNode *element, const char *severity, const char *code, const char *format,
                      ...) __attribute__((format(printf, 5, 6)));
 
-/* Read "joint" and "inertial" as in schema Link of api/openapi.yaml. `inertial` is not set when the link has none. */
+/* Read <joint> and <inertial> into the fields "joint" and "inertial" of a document's link (schema Link of
+ * api/openapi.yaml). "inertial" is not set if the URDF link has none. */
 json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint);
 bool    api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
 

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Treatment of an element that URDF knows. */
+/* How the reader treats an element that URDF defines. */
 typedef enum use {
-    READ,   /* attributes and children are read */
-    ONCE,   /* read; only the first one counts */
+    READ,   /* the element's attributes and children are read */
+    ONCE,   /* the first element of this name in its parent is read, others are reported */
     IGNORED /* known to have no effect on the dynamics, with all its content */
 } use;
 
 typedef struct known_element {
     const char *in, *name;
     use         use;
-    const char *attributes; /* with a space before and after each */
+    const char *attributes; /* known attributes, with a space before and after each */
 } known_element;
 
 static const known_element known_elements[] = {
@@ -41,19 +41,19 @@ static const known_element known_elements[] = {
     {"joint", "safety_controller", IGNORED, ""},
 };
 
-/* What was found, in file order. */
+/* The report lists at most so many findings, in file order; further ones are only counted. */
 enum { MAX_FINDINGS = 64 };
 
 typedef struct finding_kind {
     const char    *code; /* code of the report: "unknown", "dropped", "repeated" */
-    const xmlNode *in;   /* the first element that contained one */
+    const xmlNode *in;   /* the first element that contains the finding */
     const char    *name; /* name of the element or attribute; owned by libxml2 */
     bool           attribute;
     size_t         times;
 } finding_kind;
 
 typedef struct findings {
-    size_t       n, not_listed; /* number of findings; occurrences that had no room among them */
+    size_t       n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
     finding_kind finding[MAX_FINDINGS];
 } findings;
 

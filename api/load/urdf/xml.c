@@ -14,7 +14,7 @@ enum {
     MAX_NAME_BYTES = 1 << 16 /* bytes of distinct names; libxml2's table of names does not shrink */
 };
 
-/* Stored in the parser's context as _private. */
+/* State of a parse, which the parser's context points to as _private. */
 typedef struct parse_state {
     api_problem *problem;
     unsigned     nesting;
@@ -53,7 +53,8 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
     xmlStopParser(parser);
 }
 
-/* libxml2 also reports "out of memory" when the names reach their limit. */
+/* Returns the problem code of a libxml2 error. libxml2 also reports "out of memory" when the names reach their
+ * limit. */
 static api_code code_of(const xmlParserCtxt *parser, const xmlError *error)
 {
     if (error->code != XML_ERR_NO_MEMORY) return API_BAD_XML;

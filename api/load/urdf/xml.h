@@ -9,5 +9,5 @@
  * tree, which has a root element, with xmlFreeDoc. May be called from any thread. */
 xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
-/* Line on which an element of such a tree begins, from 1. (libxml2's own count ends at 65535.) */
+/* Line on which an element of a tree from api_xml_parse begins, from 1. (libxml2's own count ends at 65535.) */
 unsigned long api_xml_line(const xmlNode *element);
