@@ -11,7 +11,7 @@ static int joint_of_link(const api_model *m, int link)
     return -1;
 }
 
-/* Describes the coordinates of one body's joint. The motor of an elastic joint is a body of its own (`round`). */
+/* Describes the coordinates of one body's joint. The motor of an elastic joint is a body of its own (`is_rotor`). */
 static void describe_body(const api_model *m, const dyn_body *b, api_coordinate *to)
 {
     int  v = api_first_velocity(m, b), q = api_first_position(m, b), joint = joint_of_link(m, b->link);

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64 };           /* columns factored between two checks of the deadline */
-enum { STATES_PER_BODY = 24 }; /* the columns of the last body have entries in one row per state only */
+enum { PANEL = 64 }; /* columns factored between two checks of the deadline */
+/* Least number of sampled states, and of regressor rows per body: in every state, the columns of the first body have
+ * entries in one row only. */
+enum { STATES_PER_BODY = 24 };
 
-/* Thresholds: the independent part of a column of unit length that may be rounding; and the length of a column,
- * relative to the longest, that counts as zero. */
-#define NEGLIGIBLE 1e-8
-#define ZERO       1e-12
+#define NEGLIGIBLE 1e-8  /* independent part of a column of unit length that may be rounding */
+#define ZERO       1e-12 /* length of a column, relative to the longest, that counts as zero */
 #define LEFT_OVER  1e-12 /* relative rounding error of a coefficient */
 
 /* The order of a body's columns: inertias first, masses last. The effect of a mass is then expressed by inertias,
@@ -24,19 +24,20 @@ static const size_t order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 /* A regressor over many states, column-major; factored in place. */
 typedef struct samples {
     size_t  states, rows, columns;
-    size_t *parameter; /* [columns] */
-    double *Y;         /* rows x columns */
+    size_t *parameter; /* [columns] index of each column's parameter */
+    double *Y;         /* rows x columns: the regressor, then its factors */
     double *length;    /* [columns] length before scaling; 0: the column is always zero */
     double *tau;       /* [columns] Householder factors (LAPACK) */
 } samples;
 
-/* Lists the columns of a joint after those of its body, so that shared effects are attributed to the body. */
+/* Lists the parameters of all columns. Those of a joint come after those of its body, so that an effect that both
+ * have is attributed to the body. */
 static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
 {
     static const unsigned needs[API_PER_JOINT] = {API_BASE_ROTORS, API_BASE_FRICTION, API_BASE_FRICTION,
                                                   API_BASE_FRICTION};
     size_t                n = 0, fixed = m->n_bodies - m->n_joints;
-    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last and have no body here */
+    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last, without a body */
         for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
             parameter[n++] = API_PER_BODY * i + order[c];
         for (size_t c = 0; i >= fixed && c < API_PER_JOINT; c++)
@@ -45,7 +46,7 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
     return n;
 }
 
-/* A multiple of every lane width, so that every target samples the same states. */
+/* Returns a multiple of every lane width, so that every target samples the same states. */
 size_t api_base_sample_count(const api_model *m)
 {
     size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
@@ -72,7 +73,7 @@ double api_base_estimate_seconds(const api_model *m, unsigned with)
     return 1e-9 * 2 * columns * columns * (double)(api_base_sample_count(m) * m->nv);
 }
 
-/* --- sampling --------------------------------------------------------------------------------------------------- */
+/* --- sampling ----------------------------------------------------------------------------------------------------- */
 
 /* A random number in [-size, size) from SplitMix64 (Steele, Lea, Flood 2014). */
 static double uniform(uint64_t *seed, double size)
@@ -114,9 +115,9 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
     }
 }
 
-/* Arguments of the kernel for W states. */
+/* Arrays of the regressor kernel for W states, in lanes. */
 typedef struct block {
-    void   *workspace; /* NULL: the one of `closing` is used */
+    void   *workspace; /* workspace of the kernel; NULL: that of api_base_loop_solver is used */
     double *q, *qd, *qdd, *Y, *joint;
 } block;
 
@@ -179,7 +180,7 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
     return good;
 }
 
-/* --- factoring -------------------------------------------------------------------------------------------------- */
+/* --- factoring ---------------------------------------------------------------------------------------------------- */
 
 /* Scales every column to length 1. False when a length overflows. */
 static bool normalise(samples *s)
@@ -202,7 +203,7 @@ static bool normalise(samples *s)
     return finite;
 }
 
-/* Lists the columns to keep: those with a diagonal entry of R above rounding. */
+/* Lists the columns to keep: those whose diagonal entry of R is larger than rounding errors. */
 static size_t choose(const samples *s, size_t *kept)
 {
     size_t n = 0;
@@ -211,8 +212,8 @@ static size_t choose(const samples *s, size_t *kept)
     return n;
 }
 
-/* Solves R_kept K = R for K, with a row for each kept column; coefficients refer to columns of unit length. Kept
- * columns become unit vectors. */
+/* Solves R_kept K = R, where R_kept consists of the kept columns of the QR factor R. Column j of K expresses column
+ * j of the regressor, scaled to unit length, by the kept columns. */
 static double *solve(const samples *s, const size_t *kept, size_t n)
 {
     double *R = calloc(n * n + 1, sizeof *R), *K = calloc(n * s->columns + 1, sizeof *K);
@@ -230,7 +231,7 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
     return NULL;
 }
 
-/* --- grouping --------------------------------------------------------------------------------------------------- */
+/* --- grouping ----------------------------------------------------------------------------------------------------- */
 
 /* Rounds a coefficient to ten digits if that changes it by no more than rounding error; otherwise returns it
  * unchanged. */
@@ -259,7 +260,8 @@ static bool take_groups(const samples *s, const double *K, api_base *base)
     return base->first && base->term && base->no_effect;
 }
 
-/* Turns K into terms. Until here base->parameter contains column indices; afterwards parameter indices. */
+/* Converts K to the terms of every base parameter. On entry base->parameter contains indices of columns, on return
+ * indices of parameters. */
 static bool group(const samples *s, const double *K, api_base *base)
 {
     size_t parts = 0;
@@ -309,7 +311,7 @@ void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_
     api_emit_end(to);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 /* Factors the n columns from `first` on, and applies their reflections to all later columns. The earlier columns are
  * already factored. */

@@ -16,7 +16,7 @@
 
 enum { API_BASE_MAX_BODIES = 100 }; /* the time grows with the cube of the number of bodies */
 
-/* Flags: which joint parameters are examined beside those of the bodies. */
+/* Flags: which joint parameters are examined in addition to the parameters of the bodies. */
 enum { API_BASE_ROTORS = 1, API_BASE_FRICTION = 2 };
 
 typedef struct api_base_term {
@@ -27,39 +27,39 @@ typedef struct api_base_term {
 typedef struct api_base {
     size_t         n;         /* number of base parameters */
     size_t        *parameter; /* [n] index of the kept parameter pi_k */
-    size_t        *first;     /* [n + 1] index in `term` of the first term of each */
+    size_t        *first;     /* [n + 1] index in `term` of each base parameter's first term */
     api_base_term *term;      /* the terms K_kj pi_j of each base parameter */
     size_t         n_no_effect;
     size_t        *no_effect; /* [n_no_effect] indices of the parameters without effect */
 } api_base;
 
-/* How to evaluate kernels of a model with loops (loop_kernels.h). */
+/* Functions that close the loops of a sampled state, for a model with loops (loop_kernels.h). */
 typedef struct api_base_loop_solver {
     void *workspace; /* workspace for the kernels */
-    /* Replaces q, in lanes, by coordinates of the tree at which the loops are closed; on entry q contains steps from
-     * home. */
+    /* Replaces q, in lanes: on entry random steps from the home position, on return coordinates of the tree at which
+     * the loops are closed. False if the loops of a state could not be closed. */
     bool (*close_loops)(void *arg, const dyn_scene *scene, double *q);
-    /* The velocities of the tree, in lanes, at the last kernel call. */
+    /* Returns the joint velocities of the tree at the last kernel call, in lanes. */
     const double *(*tree_velocities)(void *arg);
     void *arg;
 } api_base_loop_solver;
 
-/* Finds the base parameters at the model's own gravity; every target gives the same result. At most
- * API_BASE_MAX_BODIES bodies. `closing` is NULL for a model without loops, `deadline` may be NULL. NULL when there
- * is no memory or the loops could not be closed; NULL with a problem when the request has ended or values overflow.
- * The caller frees the result. */
+/* Finds the base parameters at the model's own gravity; every target gives the same result. The model has at most
+ * API_BASE_MAX_BODIES bodies. `closing` is NULL for a model without loops, `deadline` may be NULL. Returns NULL if
+ * there is no memory or the loops could not be closed, and NULL with a problem if the request has ended or values
+ * overflow. The caller frees the result. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
                         unsigned with, const api_deadline *deadline, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */
 
-/* Estimates for api_base_find: states that it samples, bytes, and seconds (without the time for closing loops in
- * those states). */
+/* Estimates for api_base_find: the number of states that it samples, its bytes, and its seconds (without the time
+ * for closing the loops of these states). */
 size_t api_base_sample_count(const api_model *model);
 size_t api_base_estimate_bytes(const api_model *model, unsigned with);
 double api_base_estimate_seconds(const api_model *model, unsigned with);
 
-/* beta_k of a robot with these parameters (numbered as in parameters.h). */
+/* Value beta_k of base parameter k, for a robot with the given parameters (numbered as in parameters.h). */
 double api_base_value(const api_base *base, size_t k, const double *parameters);
 
-/* Writes {"parameter", "with": [{"parameter", "coefficient"}...]}. */
+/* Writes base parameter k as {"parameter", "with": [{"parameter", "coefficient"}...]}. */
 void api_base_emit(api_emit *to, const api_model *model, const api_base *base, size_t k);

@@ -4,13 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rotates the quaternion r by the rotation vector w in its own axes: r <- r (w/
- * w
- * sin
- * w
- * /2, cos
- * w
- * /2). */
+/* Rotates the quaternion r by the rotation vector w in its own axes: r <- r (w/|w| sin(|w|/2), cos(|w|/2)). */
 static void rotate_quaternion(double *r, size_t stride, const double w[3])
 {
     double x[3], s = r[3 * stride], u[3], v[3];
@@ -25,7 +19,7 @@ static void rotate_quaternion(double *r, size_t stride, const double w[3])
     r[3 * stride] = c * s - (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]);
 }
 
-/* p += R v, with R v = v + s t + x x t, t = 2 x x v, of the quaternion (x, s). */
+/* Computes p += R v for the rotation R of the quaternion (x, s): R v = v + s t + cross(x, t), t = 2 cross(x, v). */
 static void shift_position(double *p, size_t stride, const double *r, const double v[3])
 {
     double x[3], t[3], u[3];
@@ -87,8 +81,8 @@ void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *
         bracket[i * stride] = x[i] - y[i];
 }
 
-/* Rates of a joint at p with unit quaternion r = x y z w and velocities v, w in its own axes: p' = R v, r' = 1/2 r
- * (w, 0). */
+/* Computes p' = R v in W lanes: v = qd[0..2] is the velocity in the joint's own axes, R the rotation of its unit
+ * quaternion r (x y z w). */
 static void position_rate(const double *r, const double *qd, size_t W, double *rate)
 {
     for (size_t l = 0; l < W; l++) {
@@ -100,6 +94,9 @@ static void position_rate(const double *r, const double *qd, size_t W, double *r
         rate[2 * W + l] = v[2] + w * t[2] + (x * t[1] - y * t[0]);
     }
 }
+
+/* Computes r' = 1/2 r (w, 0) of the unit quaternion r in W lanes: w = qd[0..2] is the angular velocity in the joint's
+ * own axes. */
 static void quaternion_rate(const double *r, const double *qd, size_t W, double *rate)
 {
     for (size_t l = 0; l < W; l++) {
@@ -119,7 +116,7 @@ void api_coordinates_rate(const dyn_body *body, const double *q, const double *q
         memcpy(rate, qd, W * sizeof *rate);
         return;
     }
-    const size_t first = (size_t)offset * W; /* of the quaternion in q, and of w in qd */
+    const size_t first = (size_t)offset * W; /* first entry of the quaternion in q, and of the angular velocity in qd */
     if (offset > 0) position_rate(q + first, qd, W, rate);
     quaternion_rate(q + first, qd + first, W, rate + first);
 }

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes two unit vectors perpendicular to u, from the coordinate axis that is least parallel to it. */
+/* Computes two unit vectors perpendicular to the loop's axis u, from the coordinate axis that is least parallel to
+ * u. */
 static void find_across(api_loop *loop)
 {
     const double *u = loop->u;
@@ -18,7 +19,7 @@ static void find_across(api_loop *loop)
     api_cross(loop->across[1], u, loop->across[0]);
 }
 
-/* --- rows ------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static void add_row(api_loop *loop, const double linear[3], double factor, const double angular[3], double angle)
 {
@@ -31,13 +32,14 @@ static void add_row(api_loop *loop, const double linear[3], double factor, const
 
 static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* Adds a row for each of n directions: of y, in units of `length`; or of w. */
+/* Adds a row for each of n directions d: the translation y along d, in units of `length`. */
 static void add_linear_rows(api_loop *loop, const double (*d)[3], int n, double length)
 {
     for (int i = 0; i < n; i++)
         add_row(loop, d[i], 1 / length, d[i], 0);
 }
 
+/* Adds a row for each of n directions d: the angular velocity w along d. */
 static void add_angular_rows(api_loop *loop, const double (*d)[3], int n)
 {
     for (int i = 0; i < n; i++)
@@ -55,15 +57,15 @@ void api_loop_rows(api_loop *loop, double length)
     find_across(loop);
     add_linear_rows(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
     if (kind == API_LOOP_UNIVERSAL)
-        add_row(loop, loop->u, 0, loop->u, 0); /* api_loop_universal_row gives this row */
+        add_row(loop, loop->u, 0, loop->u, 0); /* zero here: api_loop_universal_row gives this row */
     else if (kind != API_LOOP_SPHERICAL)
         add_angular_rows(loop, turns ? axes : across, turns ? 3 : 2);
     if (kind == API_LOOP_HELICAL) add_row(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
 }
 
-/* --- the universal joint's last row ------------------------------------------------------------------------------ */
+/* --- the universal joint's last row ------------------------------------------------------------------------------- */
 
-/* x = R u_b */
+/* x = R u_b: the axis fixed in frame b, in the axes of frame a. */
 static void turned_axis(const api_loop *loop, const double R[9], double x[3])
 {
     for (int i = 0; i < 3; i++)
@@ -80,7 +82,7 @@ void api_loop_universal_row(const api_loop *loop, const double R[9], double n[3]
         n[i] /= length;
 }
 
-/* x' = w x x, x'' = w' x x + w x x' */
+/* With the axis x = R u_b of frame b: x' = cross(w, x), x'' = cross(w', x) + cross(w, x'). */
 void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3],
                                   double nd[3], double ndd[3])
 {
@@ -95,7 +97,7 @@ void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const
     api_cross(xdd, loop->u, ndd);
 }
 
-/* The deviation of the angle between the two axes from a right angle, in rad. */
+/* The deviation of the angle between the axes of a universal joint from a right angle, in rad. */
 static double universal_angle_error(const api_loop *loop, const double R[9])
 {
     double x[3], n[3];
@@ -112,7 +114,8 @@ static double rotation_sine(const double R[9], double sine[3])
     return 0.5 * (R[0] + R[4] + R[8] - 1);
 }
 
-/* Writes angle times axis. Near a half turn, where the sine gives no axis, the axis is the longest column of 1 + R. */
+/* Writes the rotation vector of R, angle times axis. Near a half turn, where the sine gives no axis, the axis is the
+ * longest column of 1 + R. */
 static void rotation_vector(const double R[9], double vector[3])
 {
     double cosine = rotation_sine(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
@@ -126,7 +129,7 @@ static void rotation_vector(const double R[9], double vector[3])
         vector[i] *= angle / sine;
 }
 
-/* Writes the rotation vector of the smallest rotation that takes u to R u. */
+/* Writes the rotation vector of the smallest rotation that takes the loop's axis u to R u. */
 static void swing_vector(const api_loop *loop, const double R[9], double swing[3])
 {
     double turned[3];
@@ -142,7 +145,8 @@ static void swing_vector(const api_loop *loop, const double R[9], double swing[3
         swing[i] *= angle / sine;
 }
 
-/* y along u minus pitch times the angle about u, with the number of full turns that fits best. */
+/* Residual of a helical joint: translation y along the axis u minus pitch times the angle about u. The number of
+ * full turns is the one that gives the smallest residual. */
 static double screw_residual(const api_loop *loop, const double y[3], const double R[9])
 {
     double sine[3], cosine = rotation_sine(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
@@ -164,9 +168,9 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     if (loop->kind == API_LOOP_UNIVERSAL) residual[loop->rows - 1] = universal_angle_error(loop, R);
 }
 
-/* --- rotations --------------------------------------------------------------------------------------------------- */
+/* --- rotations ---------------------------------------------------------------------------------------------------- */
 
-/* 2 r r^T + (s^2 - r.r) 1 + 2 s [r] */
+/* R = 2 r r^T + (s^2 - r.r) 1 + 2 s [r] for the quaternion (r, s). */
 void api_rotation_of_quaternion(const double quaternion[4], double R[9])
 {
     const double *r = quaternion, s = r[3];
@@ -184,7 +188,7 @@ void api_rotation_of_vector(const double vector[3], double R[9])
     api_rotation_of_quaternion(quaternion, R);
 }
 
-/* A B^T */
+/* out = A B^T */
 static void multiply_transposed(const double A[9], const double B[9], double out[9])
 {
     for (int i = 0; i < 3; i++)
@@ -207,11 +211,9 @@ void api_pose_residual(const double position[3], const double rotation[9], const
         residual[i] = y[i] - position[i];
 }
 
-/* --- derivatives of residuals ------------------------------------------------------------------------------------ */
+/* --- derivatives of residuals ------------------------------------------------------------------------------------- */
 
-/* D = 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2, with a the angle
- * v
- * . */
+/* D = 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2, with the angle a = |v|. */
 void api_rotation_vector_rate(const double v[3], double D[9])
 {
     double square = api_dot(v, v), a = sqrt(square);
@@ -223,8 +225,9 @@ void api_rotation_vector_rate(const double v[3], double D[9])
         }
 }
 
-/* Writes D with d(swing)/dt = D w. With u rotated to x by the angle a about n, and f = a / sin a: D = f (cos a 1 - x
- * u^T) + (1 - f cos a) n n^T. */
+/* Writes D with d(swing)/dt = D w, where swing is the result of swing_vector and w the angular velocity of R. The
+ * swing takes u to x = R u by the angle a about the unit vector n. With f = a / sin a:
+ *     D = f (cos a 1 - x u^T) + (1 - f cos a) n n^T. */
 static void swing_rate(const double u[3], const double R[9], double D[9])
 {
     double x[3], n[3];
@@ -254,7 +257,7 @@ bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double
             const double *e = loop->E[r] + 3;
             rows[r][k]      = e[0] * D[k] + e[1] * D[3 + k] + e[2] * D[6 + k];
         }
-    if (loop->kind == API_LOOP_HELICAL) /* the helical residual depends on the rotation about u itself */
+    if (loop->kind == API_LOOP_HELICAL) /* the helical residual also depends on the rotation about u */
         memcpy(rows[loop->rows - 1], loop->E[loop->rows - 1] + 3, sizeof *rows);
     return true;
 }

@@ -2,17 +2,18 @@
  * the tree are actuated.
  *
  * A loop joins frame b to frame a like a joint: b moves against a as its type allows. It constrains `rows`
- * combinations E of the relative motion [dy/dt; w_rel] of b seen from a (dyn_closure). With the axis u, and y in
- * units of the model's length so that all rows are comparable, the constrained components are:
+ * combinations E of the relative motion [dy/dt; w] of b seen from a (dyn_closure), where y is the position of b and
+ * w its angular velocity. With the axis u, and y in units of the model's length so that all rows are comparable, the
+ * constrained components are:
  *
  *     fixed       y, w                    spherical   y
  *     revolute    y, w across u           prismatic   y across u, w
  *     planar      y along u, w across u   helical     y across u, w across u, y along u - pitch w along u
- *     cylindrical y across u, w across u  universal   y, w along n = x x u
+ *     cylindrical y across u, w across u  universal   y, w along n = cross(x, u)
  *
- * A universal joint keeps its axes, u in a and x = R u_b in b, at right angles: u . x = 0, with the derivative u .
- * (w x x) = w . n. This last row depends on the configuration, so E leaves it zero and api_loop_universal_row gives
- * it; n has length 1 where the loop is closed.
+ * A universal joint keeps its axes, u in a and x = R u_b in b, at right angles: u . x = 0. The time derivative of
+ * this product is w . n. This last row depends on the configuration, so E leaves it zero and api_loop_universal_row
+ * gives it; n has length 1 where the loop is closed.
  *
  * A loop is cut at a joint (Khalil 2010, 2.2). The coordinates of a model with loops are those of its actuated
  * joints and of a floating base; the other, passive coordinates follow from the closed loops. */
@@ -28,7 +29,7 @@ typedef struct api_loop {
     double        u[3], across[2][3]; /* unit vectors; across[0] x across[1] = u */
     double        pitch;              /* m/rad */
     double        u_b[3];             /* of a universal joint: the unit axis fixed in b, in axes of b */
-    size_t        first, rows;        /* index of the first row among the rows of all loops */
+    size_t        first, rows;        /* index of the loop's first row among those of all loops; number of rows */
     double        E[API_LOOP_ROWS][6];
 } api_loop;
 
@@ -48,8 +49,8 @@ typedef struct api_loops {
                                                      coordinates, -1: passive */
     const double *home;     /* [nq] by coordinate of the tree: home position of the joints in the document */
     const bool   *has_home; /* [nv] by coordinate of the tree: true when the document gives its joint a home */
-    const double *travel; /* [nv] by coordinate of the tree: the most by which a unit of it moves a joint inside a loop,
-                             in rad or in units of `length`; 0: it affects no loop */
+    const double *travel; /* [nv] by coordinate of the tree: the largest motion of a joint inside a loop per unit of it,
+                             in rad or in units of `length`; 0: no effect */
     double *reference;    /* [nq] by coordinate of the tree: a position near home in which the loops are closed */
 } api_loops;
 
@@ -58,17 +59,18 @@ typedef struct api_loops {
 void api_pose_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
                        double residual[6]);
 
-/* Rotations, as row-major matrices: of a unit quaternion x y z w; of a rotation vector (angle times axis); and the
- * rotation vector, of an angle up to pi, with to = R(vector) from. */
+/* Conversions of rotations: the matrix of a unit quaternion x y z w; the matrix of a rotation vector (angle times
+ * axis); and the rotation vector, of an angle up to pi, with to = R(vector) from. Matrices are row-major. */
 void api_rotation_of_quaternion(const double quaternion[4], double R[9]);
 void api_rotation_of_vector(const double vector[3], double R[9]);
 void api_rotation_between(const double from[9], const double to[9], double vector[3]);
 /* Writes D (3x3, row-major) with d(vector)/dt = D w, where R(vector) rotates with the angular velocity w. */
 void api_rotation_vector_rate(const double vector[3], double D[9]);
 
-/* The vector n of a universal joint where b is rotated by R against a, normalised even where the loop is open.
- * api_loop_universal_row_rates gives its first two time derivatives at the angular velocity w and acceleration wd of
- * b seen from a, for a loop that is and stays closed. */
+/* Computes the angular part n of the last row of a universal joint, a unit vector perpendicular to its two axes,
+ * also where the loop is open. Frame b is rotated by R against frame a. api_loop_universal_row_rates gives the first
+ * two time derivatives of n at the angular velocity w and acceleration wd of b seen from a, for a loop that is and
+ * stays closed. */
 void api_loop_universal_row(const api_loop *loop, const double R[9], double n[3]);
 void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3],
                                   double nd[3], double ndd[3]);
@@ -76,11 +78,12 @@ void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const
 /* Computes the rows E of a loop from its axis and kind, with y in units of `length`. */
 void api_loop_rows(api_loop *loop, double length);
 
-/* The derivative of the loop's residual with respect to w where b is rotated by R against a; it equals the angular
- * part of E where the loop is closed. False: it is that of E, and for a universal joint api_loop_universal_row, for
- * every R. */
+/* Computes `rows`, the angular part of the derivative of a loop's residual: residual' = rows w for an angular
+ * velocity w, where frame b is rotated by R against frame a. Where the loop is closed, `rows` is the angular part of
+ * E. Returns false for types of joint where that holds for every R (universal joints: with the row of
+ * api_loop_universal_row). */
 bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
 
-/* Residual of loop `k`, zero where it is closed, for b at y with rotation R (row-major) seen from a. Its derivatives
- * at zero are the rows E. */
+/* Computes the residual of loop `k` for frame b at position y with rotation R (row-major) seen from frame a. The
+ * residual is zero where the loop is closed; its derivatives there are the rows E. */
 void api_loop_residual(const api_loops *loops, size_t k, const double y[3], const double R[9], double *residual);

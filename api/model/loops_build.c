@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- loops ------------------------------------------------------------------------------------------------------ */
+/* --- loops -------------------------------------------------------------------------------------------------------- */
 
 static bool fail_frame(const api_model *model, api_reader *reader, size_t loop, char which, const char *name)
 {
@@ -56,7 +56,8 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
     return true;
 }
 
-/* The unit of length for closure: the greatest distance between joints in the tree, or from a body to a loop frame. */
+/* Sets the unit of length for closing loops: the greatest distance between joints in the tree, or from a body to a
+ * loop frame. */
 static void measure(const api_model *model, api_loops *loops)
 {
     for (size_t i = 0; i < model->dyn->n_bodies; i++)
@@ -77,7 +78,7 @@ static void put_rows(api_loops *loops)
     }
 }
 
-/* --- coordinates ------------------------------------------------------------------------------------------------ */
+/* --- coordinates -------------------------------------------------------------------------------------------------- */
 
 /* Number of a body's own coordinates; a mimic joint has none. */
 static size_t positions_of(const dyn_body *b)
@@ -95,8 +96,8 @@ static const api_document_link *link_of(const api_document *document, const dyn_
 }
 
 typedef struct sorting {
-    int *active, *passive,
-        *place; /* [n] indices of actuated and passive coordinates; index among the actuated ones, -1: passive */
+    int *active, *passive, *place; /* [n] active, passive: indices of these coordinates; place: index among the actuated
+                                      ones, -1: passive */
     size_t n_active, n_passive;
 } sorting;
 
@@ -173,7 +174,7 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
     return model->position_names && model->velocity_names && loops->passive_names;
 }
 
-/* --- who moves -------------------------------------------------------------------------------------------------- */
+/* --- motion in loops ---------------------------------------------------------------------------------------------- */
 
 /* Inverts the marks of a body and its ancestors. */
 static void turn_over(const dyn_model *m, int body, bool *mark)
@@ -195,9 +196,7 @@ static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carrie
     }
 }
 
-/* Checks that a loop passes through every passive joint. Whether the loops determine it in every position is checked
- * in evaluation. */
-/* Computes `travel`: a mimic joint moves its ratio times as far as the coordinate. */
+/* Computes loops->travel. A mimic joint moves `ratio` times as far as the coordinate that it follows. */
 static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
 {
     const dyn_model *m      = model->dyn;
@@ -216,6 +215,8 @@ static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
     return travel != NULL;
 }
 
+/* Checks that a loop passes through every passive joint. Whether the loops determine the joint in every position is
+ * checked in evaluation. */
 static bool check_passive(api_model *model, const api_document *document, api_loops *loops, api_reader *reader)
 {
     const dyn_model *m       = model->dyn;

@@ -4,5 +4,5 @@
 #include "model.h"
 
 /* Sets model->loops, and reduces the model's coordinates to the actuated ones. The tree and all names of the model
- * must exist. A document without loops leaves NULL. False with the reader's problem. */
+ * must exist. If the document has no loops, model->loops stays NULL. False with the reader's problem. */
 bool api_loops_build(api_model *model, const api_document *document, api_reader *reader);

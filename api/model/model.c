@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No canonical document is nearly as long: its size follows that of the request. */
+/* Limit of a printed document. It is never reached: a document is about as long as the request that brought it. */
 enum { DOCUMENT_MAX_BYTES = 1 << 30 };
 
 static bool no_memory(api_problem *problem)
@@ -20,9 +20,9 @@ static bool no_memory(api_problem *problem)
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
 }
 
-/* --- the core's model ------------------------------------------------------------------------------------------ */
+/* --- the model in dynamics/ --------------------------------------------------------------------------------------- */
 
-/* Pointer to the link with this index in dynamics/. */
+/* JSON pointer to the link with index `link` in dynamics/. */
 static const char *link_pointer(const api_document *document, int link, char text[64])
 {
     if (link == DYN_WORLD) return "/base";
@@ -91,7 +91,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     return check_figures(model, document, reader->problem);
 }
 
-/* --- names ----------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 static bool take_arrays(api_model *model, const api_document *document)
 {
@@ -288,7 +288,7 @@ void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_
         snprintf(text + n, (size_t)(API_ANGLE_TEXT - n), ", which turns a joint by %s", API_NUMBER_TEXT(angle));
 }
 
-/* --- document and revision ------------------------------------------------------------------------------------- */
+/* --- document and revision ---------------------------------------------------------------------------------------- */
 
 /* Writes the first 128 bits of SHA-256 in hex. */
 static void hash(const char *text, size_t length, char revision[33])
@@ -318,7 +318,7 @@ static bool print_document(api_model *model, json_t *canonical)
     return ok && model->document;
 }
 
-/* --- the model ------------------------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------------------------- */
 
 static bool assemble(api_model *model, const json_t *in, const char *name, size_t max_links, api_reader *reader,
                      api_document *document)

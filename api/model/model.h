@@ -14,20 +14,20 @@ enum { API_ANGLE_TEXT = 80 }; /* bytes of the text about an angle in a message, 
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
     const char *link;  /* name of the link it is fixed to */
-    dyn_frame   frame; /* its body and its pose in the body */
+    dyn_frame   frame; /* body that the frame is fixed to, and pose of the frame in the body */
 } api_frame_name;
 
 typedef struct api_joint_name {     /* a moving joint, in the order of coordinates */
     const char *name, *type, *link; /* `link`: the link that it carries */
-    const char *parent;             /* the link that it is attached to */
+    const char *parent;             /* name of the link that the joint is attached to */
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
     double      pitch; /* m/rad, of a helical joint */
     bool        elastic;
     dyn_spring  elasticity;
-    int         body;               /* its last body: a joint with several coordinates is a chain of bodies */
-    const char *leader;             /* mimic joint: the independent joint whose coordinate it follows; else NULL */
+    int         body;   /* index of the joint's last body: a joint with several coordinates is a chain of bodies */
+    const char *leader; /* mimic joint: the independent joint whose coordinate it follows; else NULL */
     double      multiplier, offset; /* mimic joint: its position is multiplier q + offset */
 } api_joint_name;
 
@@ -41,7 +41,7 @@ typedef struct api_model {
     char           *name;
     char            revision[33]; /* first 128 bits, in hex, of SHA-256 of the canonical document without its name */
     dyn_model      *dyn;
-    size_t          nq, nv, n_bodies; /* n_bodies: rows of bodies in dynamics/ */
+    size_t          nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */
     const char    **position_names;   /* [nq] */
     const char    **velocity_names;   /* [nv] */
     const char    **body_names;       /* [n_bodies] */
@@ -51,7 +51,7 @@ typedef struct api_model {
     api_frame_name *frames;
     size_t          n_joints; /* moving joints */
     api_joint_name *joints;
-    size_t          n_movers; /* joints, then motor coordinates: everything with its own rotor inertia and friction */
+    size_t          n_movers;    /* joints, then motor coordinates: all that have rotor inertia and friction */
     const char    **mover_names; /* [n_movers] */
     size_t          n_motors;
     api_motor_name *motors; /* [n_motors], document order */
@@ -74,7 +74,7 @@ typedef struct api_model_source {
     const char *name;      /* name that the model gets */
     const char *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
     unsigned    nesting;   /* most levels of elements, arrays or objects */
-    size_t      max_links; /* without the base */
+    size_t      max_links; /* most links, not counting the base */
 } api_model_source;
 
 /* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a
@@ -82,7 +82,8 @@ typedef struct api_model_source {
  * caller owns the one reference. */
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem);
 
-/* The same from JSON text with at most `nesting` levels; a problem of syntax has an offset. */
+/* Builds a model from JSON text with at most `nesting` levels, like api_model_from_document. A syntax problem has
+ * the offset of the error in the text. */
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem);
 
@@ -93,14 +94,16 @@ void       api_model_release(api_model *model); /* NULL is fine */
  * frames. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
 
-/* Names of all frames, for a message about an unknown one. */
+/* Names of all frames, for a message about an unknown frame name. */
 api_names api_model_frames(const api_model *model);
 
-/* The first angle of a state that is outside its bound or NaN; NULL: none. Entries of q are `stride` apart. */
+/* Returns the bound of the first angle of a state that is outside its bound or NaN; NULL if all angles are good.
+ * Entries of q are `stride` apart. */
 const dyn_bound *api_find_angle_beyond_limit(const api_model *model, const double *q, size_t stride);
-/* Writes the coordinate's value, and the angle if it differs, for a message. */
+/* Writes the coordinate's value, and the joint's angle if that differs, for a message. */
 void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_TEXT]);
 
-/* Index of a body's first coordinate in the model's q, and of its first rate in qd; -1: passive in a loop. */
+/* Index of a body's first coordinate in the model's q, and of its first rate in qd; -1: the coordinate is passive
+ * (loops.h). */
 int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);

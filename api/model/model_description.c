@@ -36,7 +36,7 @@ void api_model_emit_summary(api_emit *e, const api_model *m)
     api_emit_string_member(e, "base", base_of(m));
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
+/* --- description -------------------------------------------------------------------------------------------------- */
 
 /* Writes every frame, links included, with the link that it is fixed to. */
 static void emit_frames(api_emit *e, const api_model *m)

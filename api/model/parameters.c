@@ -46,7 +46,7 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
     snprintf(name, API_PARAMETER_NAME, "%s.%s", owner, quantity);
 }
 
-/* --- efforts ---------------------------------------------------------------------------------------------------- */
+/* --- efforts ------------------------------------------------------------------------------------------------------ */
 
 /* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
 static const dyn_body *body_of_mover(const api_model *m, size_t j)
@@ -60,7 +60,7 @@ static const dyn_body *body_of_mover(const api_model *m, size_t j)
 
 static const dyn_body *rotor_of(const api_model *m, size_t j)
 {
-    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].is_rotor; i--) /* they come last */
+    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].is_rotor; i--) /* rotors come last */
         if (m->dyn->body[i - 1].mover == (int)j) return &m->dyn->body[i - 1];
     return NULL;
 }
@@ -88,7 +88,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
     return false;
 }
 
-/* The rate at which friction acts. */
+/* Rate of the joint or motor on which the friction acts. */
 static double rate_of(const api_model *m, const api_regressor_lane *state, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
@@ -97,7 +97,7 @@ static double rate_of(const api_model *m, const api_regressor_lane *state, size_
 
 double api_parameter_effort(const api_model *m, const api_regressor_lane *state, size_t parameter, size_t v)
 {
-    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel */
+    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel's joint_regressor, for each joint */
     size_t W = state->lanes, c;
     if (is_of_body(m, parameter))
         return state->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + state->lane];
@@ -109,7 +109,7 @@ double api_parameter_effort(const api_model *m, const api_regressor_lane *state,
     return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? row[COULOMB * W] : 0;
 }
 
-/* --- the model's figures ---------------------------------------------------------------------------------------- */
+/* --- the model's figures ------------------------------------------------------------------------------------------ */
 
 void api_pseudo_inertia(const double p[API_PER_BODY], double J[16])
 {
@@ -134,8 +134,8 @@ void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
     p[9] = J[0] + J[5];
 }
 
-/* Converts from the body frame to the link frame: J_l = T J_b TT, T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0
- * 1]. */
+/* Converts the pseudo-inertia J of a body from the body frame to the link frame:
+ *     J_l = T J_b T^T,  T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
 static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
 {
     static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -160,15 +160,16 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
     api_pseudo_inertia_parameters(turned, parameters);
 }
 
-/* A body's inertia with its rotors locked: dynamics/ subtracted the rotors' spin inertia, this adds it back. */
+/* A body's inertia with its rotors locked: dynamics/ subtracted the spin inertia of the rotors, this function adds
+ * it back. */
 static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
     static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     dyn_body         b                  = m->body[body];
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) { /* they come last */
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) { /* rotors come last */
         const dyn_body *r    = &m->body[i - 1];
         const double    a[3] = {r->sg * r->sa, -r->cg * r->sa, r->ca}, J = r->spin_inertia;
-        for (int e = 0; r->parent == body && e < 6; e++) /* of J a a^T: J/2 1 - J a a^T */
+        for (int e = 0; r->parent == body && e < 6; e++) /* E of the tensor J a a^T is J/2 1 - J a a^T */
             b.E[e] += (tensor_index[e][0] == tensor_index[e][1] ? J / 2 : 0) -
                       J * a[tensor_index[e][0]] * a[tensor_index[e][1]];
     }

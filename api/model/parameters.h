@@ -11,7 +11,7 @@
 
 enum { API_PER_BODY = 10, API_PER_JOINT = 4, API_PARAMETER_NAME = 288 /* bytes, NUL included */ };
 
-enum { API_ROTOR_INERTIA, API_VISCOUS, API_COULOMB_POSITIVE, API_COULOMB_NEGATIVE }; /* of a joint */
+enum { API_ROTOR_INERTIA, API_VISCOUS, API_COULOMB_POSITIVE, API_COULOMB_NEGATIVE }; /* parameters of a joint */
 
 size_t api_parameter_count(const api_model *model);
 void   api_parameter_name(const api_model *model, size_t parameter, char name[API_PARAMETER_NAME]);
@@ -19,14 +19,14 @@ void   api_parameter_name(const api_model *model, size_t parameter, char name[AP
 /* Index of parameter `c` of joint `j`. */
 size_t api_joint_parameter(const api_model *model, size_t j, size_t c);
 
-/* True when the parameter may affect the torque at velocity coordinate v: v moves its body. */
+/* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
 bool api_parameter_acts(const api_model *model, size_t parameter, size_t v);
 
 /* Writes the model's own values of all parameters. */
 void api_parameters_compute(const api_model *model, double *parameters);
 
-/* The regressor of one state as the kernel wrote it (dyn_regressor): lane `lane` of `lanes`. `rates` are the joint
- * velocities in lanes; for a model with loops those of its tree. */
+/* The regressor of one state as the kernel wrote it (dyn_regressor), in lane `lane` of `lanes`. `rates` are the
+ * joint velocities in lanes; for a model with loops, those of the tree. */
 typedef struct api_regressor_lane {
     const double *regressor, *joint_regressor, *rates;
     size_t        lanes, lane;

@@ -3,7 +3,7 @@
 #include "api/wire/pointer.h"
 #include <string.h>
 
-enum { RECORD_MAX = 1 << 30 }; /* bytes; no document is nearly as long */
+enum { RECORD_MAX = 1 << 30 }; /* limit in bytes; no document is nearly as long */
 
 void api_record_print(api_buffer *b, const api_model *model)
 {
@@ -60,7 +60,7 @@ bool api_record_read(const json_t *record, const char *name, size_t max_links, a
     api_problem_clear(&found);
     *model = api_model_from_document(document, name, max_links, &found);
     if (!*model) return api_fail_within(problem, "/document", &found);
-    if (report) { /* no other thread has the model yet: it may be changed */
+    if (report) { /* the report may be replaced: no other thread has the model yet */
         json_decref((*model)->report);
         (*model)->report = json_incref(report);
     }

@@ -5,8 +5,8 @@
 #pragma once
 #include "model.h"
 
-/* Prints the record of a model, or of a tombstone for NULL, into a buffer that this initialises and the caller
- * frees. */
+/* Prints the record of a model, or with NULL that of a tombstone, into `buffer`. The function initialises the
+ * buffer, and the caller frees it. */
 void api_record_print(api_buffer *buffer, const api_model *model);
 
 /* Reads a record. True with *model NULL for a tombstone; otherwise the caller releases the model. Without "report"

@@ -1,4 +1,5 @@
-/* registry.c - see registry.h. A sorted array: some hundred models, lookups of about ten nanoseconds.
+/* registry.c - see registry.h. The entries are a sorted array: for some hundred models a lookup takes about ten
+ * nanoseconds.
  *
  * Two locks, always taken in this order. `change_lock` serialises changes, from the check of the preconditions to
  * the answer of the store, which may take long; its holder alone writes the entries, and may read them freely.
@@ -12,7 +13,7 @@
 typedef struct entry {
     char       name[API_NAME_MAX + 1];
     api_model *model;   /* NULL: a deleted bundled model */
-    bool       bundled; /* the entry outlives its model, as a tombstone */
+    bool       bundled; /* when the model is deleted, the entry stays as a tombstone */
 } entry;
 
 struct api_registry {
@@ -92,7 +93,7 @@ static size_t find_index(const api_registry *r, const char *name, bool *found)
     return low;
 }
 
-/* --- readers --------------------------------------------------------------------------------------------------- */
+/* --- readers ------------------------------------------------------------------------------------------------------ */
 
 api_model *api_registry_find(api_registry *r, const char *name)
 {
@@ -125,9 +126,10 @@ bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *na
     return go_on;
 }
 
-/* --- the writer: call with `commit` held ----------------------------------------------------------------------- */
+/* --- changes; the caller holds change_lock ------------------------------------------------------------------------ */
 
-/* Makes space for one more entry in advance, so that nothing can fail after the store has agreed. */
+/* Makes space for one more entry before the store is called, so that nothing can fail after the store has saved a
+ * change. */
 static bool reserve(api_registry *r)
 {
     if (r->n < r->capacity) return true;

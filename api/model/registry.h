@@ -19,21 +19,22 @@ typedef enum api_commit {
     API_MODEL_NOT_FOUND,      /* there is no model of that name */
     API_PRECONDITION_NOT_MET, /* If-Match or If-None-Match does not hold */
     API_REGISTRY_FULL,        /* the limit of models is reached */
-    API_NOT_STORED            /* the store refused; only then is the problem set */
+    API_NOT_STORED            /* the store refused the change; only then is the problem set */
 } api_commit;
 
 /* True for a name of the form [A-Za-z0-9][A-Za-z0-9._-]{0,63}. */
 bool api_model_name_is_valid(const char *name);
 
-api_registry *api_registry_new(size_t limit); /* NULL: no memory. `limit`: most models */
+api_registry *api_registry_new(size_t limit); /* `limit`: most models; NULL: no memory */
 void          api_registry_free(api_registry *registry);
 
-/* Sends later changes to this store, which must outlive the registry. Without a store they are in memory only. */
+/* Saves later changes in this store, which must outlive the registry. Without a store, changes are in memory only. */
 void api_registry_set_store(api_registry *registry, const api_store *store);
 
-api_model *api_registry_find(api_registry *registry, const char *name); /* a reference, or NULL */
+api_model *api_registry_find(api_registry *registry, const char *name); /* caller releases it; NULL: none */
 
-/* A reference to each model, in the order of names. The caller releases them and frees the array. NULL: no memory. */
+/* Returns a reference to each model, in the order of names. The caller releases them and frees the array. NULL: no
+ * memory. */
 api_model **api_registry_list(api_registry *registry, size_t *n);
 
 /* Calls `visit` for each name, in order, with no change in between; `model` is NULL for a deleted bundled model.
@@ -41,14 +42,14 @@ api_model **api_registry_list(api_registry *registry, size_t *n);
 bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const char *name, const api_model *model),
                         void         *arg);
 
-/* Creates or replaces a model, atomically with the check of the preconditions; takes its own reference. Delete
- * likewise. */
+/* Creates or replaces a model, atomically with the check of the preconditions. The registry takes a reference of its
+ * own. api_registry_delete checks and deletes in the same way. */
 api_commit api_registry_put(api_registry *registry, api_model *model, const api_preconditions *conditions,
                             api_problem *problem);
 api_commit api_registry_delete(api_registry *registry, const char *name, const api_preconditions *conditions,
                                api_problem *problem);
 
-/* Deletes the model, if any, and leaves a tombstone even for a name that is not bundled here. */
+/* Deletes the model, if there is one, and leaves a tombstone, even for a name that is not bundled with this server. */
 api_commit api_registry_put_tombstone(api_registry *registry, const char *name, api_problem *problem);
 
 /* At start: enters a model from a file, or with NULL a tombstone, without the store and regardless of the limit.

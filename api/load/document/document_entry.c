@@ -11,7 +11,7 @@
 
 enum { NAME_MAX_BYTES = 256, TEXT_MAX_BYTES = 65536, SHOWN_BYTES = 64, DEEPEST = 8 };
 
-/* --- where in the document ------------------------------------------------------------------------------------- */
+/* --- where in the document ---------------------------------------------------------------------------------------- */
 
 /* Returns the JSON pointer to field `key` of the entry (NULL: to the entry itself), followed by `rank` array
  * indices. */
@@ -72,7 +72,7 @@ bool api_reader_no_memory(api_reader *reader)
     return false;
 }
 
-/* --- the report ------------------------------------------------------------------------------------------------ */
+/* --- the report --------------------------------------------------------------------------------------------------- */
 
 /* Length of the longest prefix of at most `most` bytes that ends between characters: continuation bytes are
  * 10xxxxxx. */
@@ -122,7 +122,7 @@ bool api_entry_report(const api_entry *entry, const char *key, const char *sever
     return ok;
 }
 
-/* --- objects and lists ----------------------------------------------------------------------------------------- */
+/* --- objects and lists -------------------------------------------------------------------------------------------- */
 
 static bool check_fields(const api_entry *entry, const char *const *fields)
 {
@@ -218,7 +218,7 @@ bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *va
     return true;
 }
 
-/* --- fields ---------------------------------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------------------------------------- */
 
 /* Reads `in`, the number or array at nesting level `depth` of the field. Returns its canonical value, or NULL after
  * a problem or if there is no memory. */

@@ -4,7 +4,7 @@
 #include "document.h"
 #include <stdio.h>
 
-/* --- each by itself -------------------------------------------------------------------------------------------- */
+/* --- each by itself ----------------------------------------------------------------------------------------------- */
 
 static bool read_gear(const api_entry *entry, double *ratio)
 {
@@ -61,7 +61,7 @@ bool api_document_read_motors(const api_entry *root, api_document *document, siz
     return true;
 }
 
-/* --- in the tree ------------------------------------------------------------------------------------------------ */
+/* --- in the tree -------------------------------------------------------------------------------------------------- */
 
 static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, api_code code, const char *reason)
 {

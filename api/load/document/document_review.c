@@ -144,7 +144,7 @@ static bool report_rotors(const api_document *document, api_reader *reader)
     return true;
 }
 
-/* --- units ------------------------------------------------------------------------------------------------------- */
+/* --- units -------------------------------------------------------------------------------------------------------- */
 
 #define FAR_AWAY   100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
 #define MANY_TURNS 30.0  /* rad: more turns than joints have; typical of degrees */

@@ -9,7 +9,7 @@ const char *const api_base_position_names[7] = {"base.x",  "base.y",  "base.z", 
                                                 "base.qy", "base.qz", "base.qw"};
 const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"};
 
-/* --- names ----------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 /* Adds a name to `map`, a jansson object from names to indices. Fails if the name is already in the map. */
 static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *reason)
@@ -214,7 +214,7 @@ static bool resolve_names(api_document *document, api_reader *reader)
     return ok;
 }
 
-/* --- order ----------------------------------------------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------------------------------------------------- */
 
 /* Sets the problem of a cycle in the tree. Some link was not reached from the base, so its chain of parents ends in
  * a cycle. */

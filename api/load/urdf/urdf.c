@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- links and joints ------------------------------------------------------------------------------------------ */
+/* --- links and joints --------------------------------------------------------------------------------------------- */
 
 static size_t count_elements(const xmlNode *in, const char *name)
 {
@@ -79,7 +79,7 @@ static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
     return true;
 }
 
-/* --- the tree -------------------------------------------------------------------------------------------------- */
+/* --- the tree ----------------------------------------------------------------------------------------------------- */
 
 /* Sets the problem of a file without a root: every link is the child of some joint, so the chain of parents of any
  * link ends in a cycle. */
@@ -140,7 +140,7 @@ static bool read_tree(api_urdf *urdf)
     return ok;
 }
 
-/* --- the document ---------------------------------------------------------------------------------------------- */
+/* --- the document ------------------------------------------------------------------------------------------------- */
 
 static bool write_base(api_urdf *urdf, json_t *document)
 {
@@ -195,7 +195,7 @@ static bool read_robot(api_urdf *urdf, json_t *document)
     return read_tree(urdf) && write_document(urdf, document) && api_urdf_report_unused(urdf);
 }
 
-/* --- the model ------------------------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------------------------- */
 
 /* The element of the file that corresponds to a pointer into the document; NULL: the whole file. */
 static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
@@ -282,7 +282,7 @@ bool api_urdf_likely(const char *text, size_t length)
     return offset < length && text[offset] == '<';
 }
 
-/* --- options --------------------------------------------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------------------------------------------------ */
 
 enum {
     OPTION_MAX = 64 /* most bytes of a parameter's name or value; a longer text is cut, and then is an unknown one */

@@ -60,7 +60,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
     return api_urdf_set_field(urdf, fields, "axis", api_urdf_vector(axis, 3));
 }
 
-/* --- limit ----------------------------------------------------------------------------------------------------- */
+/* --- limit -------------------------------------------------------------------------------------------------------- */
 
 /* Reads the position limits; if only one is given, the other is 0, its default in URDF. */
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
@@ -110,7 +110,7 @@ static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
            read_magnitude(urdf, joint, limit, "effort", limits);
 }
 
-/* --- dynamics and mimic ---------------------------------------------------------------------------------------- */
+/* --- dynamics and mimic ------------------------------------------------------------------------------------------- */
 
 static bool read_dynamics(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- elements -------------------------------------------------------------------------------------------------- */
+/* --- elements ----------------------------------------------------------------------------------------------------- */
 
 /* Ignores a default namespace, but an element with a namespace prefix has a different name. */
 bool api_urdf_is(const xmlNode *node, const char *name)
@@ -29,7 +29,7 @@ const xmlNode *api_urdf_child(const xmlNode *element, const char *name)
     return first && !api_urdf_is(first, name) ? api_urdf_next(first, name) : first;
 }
 
-/* --- failures and the report ----------------------------------------------------------------------------------- */
+/* --- failures and the report -------------------------------------------------------------------------------------- */
 
 /* Describes the enclosing link, joint or transmission of an element: "joint \"elbow\"", or "<robot>". */
 static void describe(const xmlNode *element, char text[100])
@@ -68,7 +68,7 @@ bool api_urdf_report(api_urdf *urdf, const xmlNode *element, const char *severit
     return api_reader_report(&urdf->reader, where, severity, code, "%s", text);
 }
 
-/* --- attributes ------------------------------------------------------------------------------------------------ */
+/* --- attributes --------------------------------------------------------------------------------------------------- */
 
 bool api_urdf_has(const xmlNode *element, const char *attribute)
 {
@@ -146,7 +146,7 @@ bool api_urdf_read_origin(api_urdf *urdf, const xmlNode *element, double xyz[3],
     return true;
 }
 
-/* --- the document ---------------------------------------------------------------------------------------------- */
+/* --- the document ------------------------------------------------------------------------------------------------- */
 
 bool api_urdf_set_field(api_urdf *urdf, json_t *object, const char *key, json_t *value)
 {

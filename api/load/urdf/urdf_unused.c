@@ -129,7 +129,7 @@ static bool report_finding(api_urdf *urdf, const finding_kind *k)
     return ok;
 }
 
-/* --- transmissions --------------------------------------------------------------------------------------------- */
+/* --- transmissions ------------------------------------------------------------------------------------------------ */
 
 /* Appends to a text of `size` bytes as far as there is room. */
 static void append(char *text, size_t size, const char *before, const xmlChar *value, const char *behind)
