@@ -10,7 +10,7 @@
 #pragma once
 #include "ode.h"
 
-enum { API_MAX_STEPS = 10000000 }; /* steps of one simulation */
+enum { API_MAX_STEPS = 10000000 }; /* largest number of steps of one simulation */
 
 /* Returns the number of steps over `time` seconds. */
 double api_fixed_steps(const api_simulation *s, double time);
@@ -19,8 +19,9 @@ double api_fixed_steps(const api_simulation *s, double time);
  * can continue. */
 bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem);
 
-/* The same with a tolerance, for the one simulation of the ODE. `anew`: the input is not smooth at `from`. The caller
- * claims api_adaptive_bytes of memory. */
+/* Functions for a simulation with a tolerance; the ODE must have one simulation. api_integrate_adaptive integrates from
+ * time `from` to `to`, in s, and returns as api_integrate_fixed does. `anew`: the input is not smooth at `from`. The
+ * caller claims api_adaptive_bytes of memory before api_adaptive_open. */
 typedef struct api_adaptive api_adaptive;
 size_t                      api_adaptive_bytes(const api_ode *ode);
 api_adaptive               *api_adaptive_open(api_ode *ode, api_problem *problem); /* NULL with a problem */

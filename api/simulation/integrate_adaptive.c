@@ -19,11 +19,11 @@ enum {
 };
 
 enum {
-    MAX_CHANGES = 1000000 /* of joints that start or end sliding, per simulation */,
-    WINDOW      = 50000 /* steps over which the pace is measured */
+    MAX_CHANGES = 1000000 /* most changes of joints between sliding and sticking, per simulation */,
+    WINDOW      = 50000 /* number of steps over which the mean step length is measured */
 };
 
-#define SLOW 1e-3 /* rad/s or m/s */
+#define SLOW 1e-3 /* rad/s or m/s: only slower joints are named as the cause of a failure */
 
 struct api_adaptive {
     api_ode        *ode;
@@ -32,7 +32,7 @@ struct api_adaptive {
     SUNMatrix       jacobian;
     SUNLinearSolver solver;
     void           *arkode;
-    size_t          changes;     /* of joints that started or ended sliding */
+    size_t          changes;     /* number of changes of joints between sliding and sticking */
     size_t          began_steps; /* step count and time at which the window starts */
     double          began;
 };
@@ -269,7 +269,7 @@ static bool handle_events(api_adaptive *a, double t, double to)
     return restart(a, t, to);
 }
 
-/* True if the rest of the simulation would exceed the step limit at the pace of the last WINDOW steps. */
+/* True if the simulation would exceed API_MAX_STEPS steps at the mean step length of the last WINDOW steps. */
 static bool has_collapsed(api_adaptive *a, double t)
 {
     const api_simulation *s     = a->ode->s;

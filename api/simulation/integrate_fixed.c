@@ -1,7 +1,8 @@
 /* integrate_fixed.c - integrates with fixed steps of the classical Runge-Kutta method (integrate.h):
  *
- *     k1 = f(t, y) k2 = f(t + h/2, y + h/2 k1)
- *     k3 = f(t + h/2, y + h/2 k2) k4 = f(t + h, y + h k3) y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
+ *     k1 = f(t, y),                     k2 = f(t + h/2, y + h/2 k1),
+ *     k3 = f(t + h/2, y + h/2 k2),      k4 = f(t + h, y + h k3),
+ *     y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
 #include "integrate.h"
 #include "ode_limits.h"
 #include <math.h>

@@ -121,7 +121,7 @@ static bool close_loops(api_ode *ode, double t, const double *q, const api_appro
     return closed;
 }
 
-/* Stores the closed positions at actuated coordinates q; the next search starts there. */
+/* Stores the closed positions at actuated coordinates q: the next path to closed loops starts there. */
 static void store_closed(api_ode *ode, const double *q)
 {
     const api_loops *loops = ode->e->model->loops;
@@ -138,7 +138,7 @@ static void store_closed(api_ode *ode, const double *q)
 
 /* --- start -------------------------------------------------------------------------------------------------------- */
 
-/* Copies entries of a state's lanes to lane l. */
+/* Copies the entries of one state of the request to lane l of the ODE. */
 static void gather(const api_ode *ode, double *lanes, size_t entries, size_t state, size_t l, double *to)
 {
     const double *from = api_state_lane(ode->e, lanes, entries, state);
@@ -182,7 +182,7 @@ void api_ode_start(api_ode *ode, size_t first, size_t rows)
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
 
-/* to = sign sum_i effort_i q'_i */
+/* Computes a power, to = sign sum_i effort_i q'_i, in all lanes. */
 static void power(const api_ode *ode, const double *effort, const double *qd, double sign, double *to)
 {
     size_t W = ode->W;
@@ -213,7 +213,8 @@ static void subtract_damping(const api_ode *ode, const double *qd, double *to)
         }
 }
 
-/* The efforts of wrenches are -tau of inverse dynamics at rest without gravity, friction and springs. */
+/* Finds the powers of actuators, friction and wrenches. The efforts of wrenches are -tau of inverse dynamics at rest
+ * without gravity, friction and springs. */
 static void find_powers(api_ode *ode, const double *qd, double *to)
 {
     size_t W = ode->W;
@@ -235,7 +236,7 @@ static void find_powers(api_ode *ode, const double *qd, double *to)
 
 /* --- right-hand side ---------------------------------------------------------------------------------------------- */
 
-/* The path starts at the closed position of the last step. */
+/* Closes the loops along the path from the closed position of the last step. */
 bool api_ode_close_loops(api_ode *ode, double t, const double *q)
 {
     api_approach from = {.q = ode->closed_q, .passive = ode->closed_passive};
@@ -276,7 +277,7 @@ static void note_singular(api_ode *ode, const double *y, double t)
             api_ode_record_fault(ode, l, API_FAULT_SINGULAR, t, (size_t)ode->singular[l]);
 }
 
-/* Where the loops do not close there is no rate. NaN makes the integrator try shorter steps. */
+/* Sets the rates of lanes whose loops do not close to NaN, which makes the integrator try shorter steps. */
 static void invalidate(const api_ode *ode, double *rate)
 {
     for (size_t l = 0; l < ode->W; l++)

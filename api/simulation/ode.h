@@ -25,8 +25,8 @@ typedef struct api_fault {
     /* Index of a body (SINGULAR), position (ANGLE), velocity (VELOCITY, ACCELERATION), tree velocity (PASSIVE_VELOCITY)
      * or entry of y (INFINITE). */
     size_t      index;
-    double      value;   /* velocity or acceleration, rad and m per s or s^2 */
-    api_problem problem; /* API_FAULT_PROBLEM: of loops or contacts */
+    double      value;   /* absolute velocity (rad/s, m/s) or acceleration (rad/s^2, m/s^2) */
+    api_problem problem; /* problem of the loops or held frames (API_FAULT_PROBLEM) */
 } api_fault;
 
 typedef struct api_ode_contact    api_ode_contact;    /* ode_contact.h */
@@ -42,27 +42,27 @@ typedef struct api_ode {
     api_ode_contact      *contact;      /* held frames; NULL: none */
     /* Joints that can stick. NULL: none can, or sharp friction is integrated as it is (fixed steps, loops, held
      * frames). */
-    api_ode_stiction         *stiction;
-    api_ode_prescribed       *prescribed; /* coordinates with a given motion; NULL: none */
-    const bool               *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
-    size_t                    W;          /* lanes of `kernels`: one, for a single simulation that is not stiff */
-    size_t                    entries;    /* of y: nq + nv + controller's state + joints that can stick + API_WORKS */
-    size_t                    rows;       /* simulations, at most W; other lanes repeat the last */
-    size_t                    row[DYN_MAX_LANES];
-    api_fault                 fault[DYN_MAX_LANES];
-    double                    interval_time;    /* s, a time inside the present interval between boundaries */
-    size_t                    steps;            /* steps taken so far */
-    dyn_scene                 controller_scene; /* the robot as controllers know it */
-    dyn_scene                 wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
-    void                     *workspace;
-    double                   *wrenches;                  /* 9 per wrench; NULL: none */
-    double                   *step_q;                    /* nq: work */
-    double                   *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
-    double                   *y, *q, *tau, *effort, *singular;
-    double                   *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* of the controller; work */
+    api_ode_stiction   *stiction;
+    api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
+    const bool         *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
+    size_t              W;          /* lanes of `kernels`: one, for a single simulation that is not stiff */
+    size_t              entries;    /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
+    size_t              rows;       /* simulations, at most W; other lanes repeat the last */
+    size_t              row[DYN_MAX_LANES];
+    api_fault           fault[DYN_MAX_LANES];
+    double              interval_time;    /* s, a time inside the present interval between boundaries */
+    size_t              steps;            /* steps taken so far */
+    dyn_scene           controller_scene; /* the robot as controllers know it */
+    dyn_scene           wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
+    void               *workspace;
+    double             *wrenches;                  /* 9 per wrench; NULL: none */
+    double             *step_q;                    /* nq: work */
+    double             *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
+    double             *y, *q, *tau, *effort, *singular;
+    double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, work */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
-    struct api_contact_block *controller_contact; /* work of a controller of a held robot; NULL: none */
+    struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
     double                   *stage_rate[4], *stage_y; /* y' and y of the stages of the method */
 } api_ode;
@@ -82,21 +82,23 @@ bool api_ode_close_loops(api_ode *ode, double t, const double *q);
 /* Normalizes the quaternions of `lanes` states whose entries are `stride` apart. */
 void api_ode_normalize(const api_ode *ode, double *y, size_t stride, size_t lanes);
 
-/* Corrects y after a step that ends at time t: prescribed coordinates, held frames, and closed loops. Layout as for
- * api_ode_normalize. */
+/* Corrects y after a step that ends at time t: prescribed coordinates, held frames, and closed loops. y has `lanes`
+ * states whose entries are `stride` apart. */
 void api_ode_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Records a fault of a lane at time t, unless it has one. */
+/* Records a fault of a lane at time t, unless the lane already has a fault. */
 void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double t, size_t where);
 
 /* Records faults of lanes whose state is out of range. */
 void api_ode_check_range(api_ode *ode, double t);
 
-/* Reports the fault of the first simulation that has one as a problem and returns false; true: there is none. */
+/* Returns true if no simulation has a fault. Otherwise reports the fault of the first faulty simulation as a problem
+ * and returns false. */
 bool api_ode_check_all(const api_ode *ode, api_problem *problem);
 
-/* Reports the fault of one simulation as a problem and returns false; true: there is none. */
+/* Returns true if the simulation has no fault. Otherwise reports its fault as a problem and returns false. */
 bool api_ode_check_lane(const api_ode *ode, size_t lane, api_problem *problem);
 
-/* False if integration is pointless: the first simulation has a fault or, where rows fail alone, all have. */
+/* Returns false if integration is pointless: the first simulation has a fault or, with "on_error": "row", all
+ * simulations have one. */
 bool api_ode_may_continue(const api_ode *ode);

@@ -8,17 +8,18 @@
 #define API_MAX_VELOCITY     1e5  /* rad/s or m/s: ten times the speed of the fastest motors */
 #define API_MAX_ACCELERATION 1e12 /* rad/s^2 or m/s^2 */
 
-/* Records faults of lanes whose velocities qd exceed the bound. */
+/* Records faults of lanes whose velocities qd exceed API_MAX_VELOCITY. */
 void api_ode_bounds_check_velocities(api_ode *ode, double t, const double *qd);
 
-/* The same for all joints of a robot with loops, at the tree velocities of the last kernel call. */
+/* Records faults of lanes in which a joint of a robot with loops, passive joints included, exceeds API_MAX_VELOCITY.
+ * The velocities are those of the last kernel call. */
 void api_ode_bounds_check_passive(api_ode *ode, double t);
 
 /* Replaces q by the last closed position in lanes with a fault, for robots with loops. Continuation along a diverging
  * motion would take a time proportional to its length. */
 void api_ode_bounds_freeze(const api_ode *ode, double *q);
 
-/* Records faults of lanes whose accelerations qdd exceed the bound. */
+/* Records faults of lanes whose accelerations qdd exceed API_MAX_ACCELERATION. */
 void api_ode_bounds_check_accelerations(api_ode *ode, double t, const double *qdd);
 
 /* Returns the velocity index with the largest acceleration at ode->y in lane 0, for messages; -1: all are zero or not

@@ -12,12 +12,12 @@ enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding *
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
 struct api_ode_contact {
-    api_contact       fixed;       /* positions to keep, along world axes; k may be 0 */
-    api_contact_block velocity;    /* all held axes */
-    api_contact_block position;    /* the axes of `fixed` */
+    api_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    api_contact_block velocity;    /* constraint matrices of all held axes */
+    api_contact_block position;    /* constraint matrices of the axes of `fixed` */
     dyn_frame        *frames;      /* [n] */
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
-    double           *poses;       /* the same at present */
+    double           *poses;       /* in lanes: present poses, laid out like start_poses */
     double           *wrenches;    /* in lanes: 6 per frame */
     double           *q, *qd;      /* in lanes: work */
     double           *step;        /* in lanes: nv, work */
@@ -31,8 +31,8 @@ static void add_axes(api_held_frame *place, int first)
         place->axis[place->n++] = i;
 }
 
-/* The axes along which a held frame keeps its position, from those along which it keeps its velocity (ode_contact.h).
- */
+/* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
+ * (ode_contact.h). */
 static api_held_frame fixed_axes_of(const api_held_frame *held)
 {
     api_held_frame place = {.frame = held->frame};
@@ -160,7 +160,7 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
         turn[i] = scale * v[i];
 }
 
-/* The displacements of a lane's frames from their initial poses, along the rows of `position`. */
+/* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
 static void find_offsets(const api_ode *ode, size_t l, double *offsets)
 {
     const api_ode_contact *c = ode->contact;
@@ -182,7 +182,7 @@ static void add_step(const api_ode *ode, size_t l)
     api_ode_contact *c = ode->contact;
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
         const dyn_body *body = &m->dyn->body[i];
-        if (body->mimic || api_first_position(m, body) < 0) continue; /* passive coordinates follow */
+        if (body->mimic || api_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
         size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
         api_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
     }
@@ -246,7 +246,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
     }
 }
 
-/* True if held frames of one simulation are at rest, up to rounding. */
+/* True if the held frames of one simulation do not move along their held axes, up to rounding. */
 static bool is_at_rest(const api_ode *ode, size_t l)
 {
     const api_contact_block *b                                         = &ode->contact->velocity;

@@ -4,8 +4,9 @@
  *
  * Positions are projected where holding a velocity means holding a position: for a frame's origin along world axes, or
  * along all three axes of any frame; for its orientation if all three rotations are held. Other holds are nonholonomic,
- * like rolling bodies and skates, and constrain no position. The projections are least in the metric of M: q moves by
- * -Jbar r, with r the displacements of the frames from their initial poses, then q' by -Jbar J q'. */
+ * like rolling bodies and skates, and constrain no position. The projections are the smallest in the metric of the mass
+ * matrix: q moves by -Jbar r, with r the displacements of the frames from their initial poses, then q' by -Jbar J q'.
+ */
 #pragma once
 #include "ode.h"
 
@@ -18,11 +19,12 @@ void api_ode_contact_start(api_ode *ode);
 /* Turns qdd of the free robot at ode->q into qdd of the held robot. */
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd);
 
-/* tau -= J^T l, in lanes, with the wrenches l of the last api_ode_contact_rate. */
+/* Subtracts the efforts J^T l of the contact wrenches l from tau, in lanes. The wrenches are those of the last
+ * api_ode_contact_rate. */
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);
 
 /* Projects y after a step that ends at time t, for `lanes` states with entries `stride` apart. */
 void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Returns the wrenches on the frames: 6 each, in lanes. */
+/* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
 const double *api_ode_contact_wrenches(const api_ode_contact *contact);

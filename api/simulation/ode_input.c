@@ -52,7 +52,7 @@ static void find_errors(api_ode *ode, double t, const double *qd)
     }
 }
 
-/* The input of the controller at time t. Its own state follows q' in y. */
+/* Returns the input of the controller at time t. The controller's own state follows q' in y. */
 static api_controller_input controller_input(api_ode *ode, double t, const double *qd, double *rate)
 {
     const api_actuator_input *d  = &ode->s->input;

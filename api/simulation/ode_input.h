@@ -1,5 +1,5 @@
-/* ode_input.h - applies the input of a simulation (api/control/actuator_input.h): the efforts of actuators at a time
- * and a state. */
+/* ode_input.h - computes the efforts of actuators at a time and a state from the input of a simulation
+ * (api/control/actuator_input.h). */
 #pragma once
 #include "ode.h"
 

@@ -10,7 +10,7 @@ bool api_ode_limits_open(api_evaluation *e, api_ode *ode);
  * the largest violations. */
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd);
 
-/* Evaluates y (in lanes) at time t by api_ode_rate, then compares it. */
+/* Evaluates y (in lanes) at time t by api_ode_rate, then compares the state with the joint limits. */
 void api_ode_limits_evaluate(api_ode *ode, double t, const double *y);
 
 /* Copies the violations to the results of the ODE's simulations. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 struct api_ode_prescribed {
-    double *motion[API_SIGNAL_ORDERS]; /* in lanes: n */
+    double *motion[API_SIGNAL_ORDERS]; /* in lanes: n positions, velocities, accelerations */
     double *accelerations, *efforts;   /* in lanes: nv */
-    double *y;                         /* in lanes: a copy of y */
+    double *y;                         /* in lanes: a copy of y with the prescribed motion */
 };
 
 bool api_ode_prescribed_open(api_evaluation *e, api_ode *ode)
@@ -55,7 +55,7 @@ const double *api_ode_prescribed_accelerations(const api_ode *ode)
     return ode->prescribed ? ode->prescribed->accelerations : NULL;
 }
 
-/* tau = inverse dynamics(q, q', q'') - J^T l */
+/* tau = inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames */
 void api_ode_prescribed_efforts(api_ode *ode, const double *qd, const double *qdd)
 {
     const api_prescribed_motion *p = &ode->s->prescribed;

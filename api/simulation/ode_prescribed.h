@@ -14,7 +14,8 @@ void api_ode_prescribed_set(api_ode *ode, double t, double *y, size_t stride, si
 /* Returns a copy of y (in lanes) with the prescribed motion at time t; y itself if nothing is prescribed. */
 const double *api_ode_prescribed_state(api_ode *ode, double t, const double *y);
 
-/* Returns nv accelerations in lanes, 0 for coordinates that are not prescribed; NULL if none is. */
+/* Returns the prescribed accelerations (nv in lanes, 0 for all other coordinates); NULL if no coordinate is prescribed.
+ */
 const double *api_ode_prescribed_accelerations(const api_ode *ode);
 
 /* Finds the efforts of prescribed coordinates from the accelerations qdd of the whole robot, in ode->tau and

@@ -56,7 +56,7 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-/* The friction that the kernels apply: it has the sign of q' and is zero at rest. */
+/* Returns the friction that the kernels apply: it has the sign of q' and is zero at rest. */
 static double kernel_friction(const api_friction_joint *j, double rate)
 {
     return rate > 0 ? j->positive : rate < 0 ? -j->negative : 0;

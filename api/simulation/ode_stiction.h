@@ -24,26 +24,27 @@ struct api_ode_stiction {
     size_t               n;
     api_friction_joint  *joint;   /* [n] */
     int                 *roots;   /* [n] from ARKODE: not 0 where an event occurred */
-    bool                *driven;  /* [nv] sticks, or is prescribed */
+    bool                *driven;  /* [nv] coordinates that stick or are prescribed */
     double              *efforts; /* in lanes: nv */
     double              *needed;  /* in lanes: nv, the friction that sticking joints need */
-    api_stiction_problem problem; /* of the joints at rest (stiction_events.c) */
+    api_stiction_problem problem; /* friction of the joints at rest (stiction_events.c) */
     double              *matrix;  /* n x n: A of `problem` */
     double              *vectors; /* 3 n: b, positive, negative of `problem` */
     double              *qdd;     /* in lanes: nv */
-    size_t              *index;   /* [n] index in `joint` of each joint of `problem` */
+    size_t              *index;   /* [n] for each joint of `problem`, its index in `joint` */
 };
 
 /* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */
 bool api_ode_stiction_open(api_evaluation *e, api_ode *ode);
 
-/* The first replaces the kernels' friction in `friction` (nv, in lanes) by that of the sides. The second returns
- * efforts with which the kernels, friction included, yield the same motion. */
+/* api_ode_stiction_apply_sides replaces the kernels' friction in `friction` (nv, in lanes) by that of the side of each
+ * joint. api_ode_stiction_efforts returns efforts with which the kernels, friction included, yield the motion with this
+ * friction. */
 void          api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *friction);
 const double *api_ode_stiction_efforts(const api_ode *ode, const double *qd);
 
-/* Finds the used part of the friction limit of every joint that can stick, at qdd and ode->q. It is integrated with the
- * motion so that steps are short enough to catch the limit even at rest. */
+/* Finds the friction of every sticking joint as a part of its limits, at qdd and ode->q; 0 for sliding joints. This
+ * load is integrated with the motion, so that steps are short enough to catch the limit even at rest. */
 void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
 
 size_t api_ode_stiction_count(const api_ode *ode);                 /* number of joints that can stick */

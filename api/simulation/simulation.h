@@ -40,7 +40,7 @@ typedef struct api_simulation {
     double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches;
 } api_simulation;
 
-/* Reads and checks the fields, and sets e->samples. Returns NULL with a problem. */
+/* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */
 api_simulation *api_simulation_read(api_query *q, const api_node *fields);
 
 /* Loads the numbers of the signals, after all fields are read. Returns false with a problem. */

@@ -11,10 +11,10 @@
 typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
-    api_ode              *odes; /* [slots]*/
+    api_ode              *odes; /* [slots] one for each task that runs in parallel */
 } run;
 
-/* Simulations side by side in lanes: one, if steps are adaptive. */
+/* Returns the number of simulations side by side in lanes: one if steps are adaptive. */
 static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 {
     return s->tolerance > 0 ? 1 : e->lanes;
@@ -34,7 +34,7 @@ static void scatter(const api_ode *ode, const double *from, size_t entries, size
     }
 }
 
-/* Answers have quaternions with w >= 0; the integration keeps either sign. */
+/* Makes w >= 0 in quaternions, as answers have them; the integration keeps either sign. */
 static void make_quaternions_positive(const api_ode *ode)
 {
     const dyn_model *m = ode->e->model->dyn;
@@ -51,7 +51,7 @@ static void make_quaternions_positive(const api_ode *ode)
     }
 }
 
-/* Stores sample n of the ODE's simulations. At a break the input is that after it. */
+/* Stores sample n of the ODE's simulations. A sample at a break of the input has the input after the break. */
 static void put_sample(api_ode *ode, size_t n, double time)
 {
     const api_evaluation *e = ode->e;
@@ -140,8 +140,8 @@ static bool is_of_row(const api_problem *found, api_problem *problem)
     return of_a_row;
 }
 
-/* Records the failed simulations of the ODE, where rows fail alone. `found` is the problem that ended the integration
- * early, if it is not `done`. Returns false with a problem of the request. */
+/* Records the failed simulations of the ODE, with "on_error": "row". `found` is the problem that ended the integration
+ * early, unless `done`. Returns false with a problem of the request. */
 static bool record_failures(api_ode *ode, bool done, const api_problem *found, api_problem *problem)
 {
     if (!done && !is_of_row(found, problem)) return false;

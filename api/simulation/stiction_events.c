@@ -15,7 +15,7 @@ static double needed(const api_ode *ode, const api_friction_joint *j)
     return ode->stiction->needed[j->v * ode->W];
 }
 
-/* The distance of the needed friction from its limit; negative: beyond it. */
+/* Returns the distance of the needed friction from the nearer limit; it is negative beyond the limit. */
 static double margin(const api_ode *ode, const api_friction_joint *j)
 {
     return fmin(j->positive - needed(ode, j), j->negative + needed(ode, j));
@@ -32,7 +32,8 @@ static void release(api_ode *ode, api_friction_joint *j)
     set_side(ode, j, needed(ode, j) > 0 ? 1 : -1);
 }
 
-/* Finds accelerations under stiction->efforts. Joints of the problem are not driven. */
+/* Finds accelerations under stiction->efforts. The joints of the friction problem move freely: they must not be marked
+ * in stiction->driven. */
 static void accelerate(api_ode *ode, const double *qd)
 {
     dyn_forward_dynamics io = {.q          = ode->q,
@@ -129,7 +130,8 @@ void api_stiction_events_margins(api_ode *ode, double t, const double *y, double
     }
 }
 
-/* A sliding joint comes to rest. A sticking joint is released, even if rounding leaves its friction below the limit. */
+/* Changes joints at which an event occurred: a sliding joint comes to rest; a sticking joint is released, even if
+ * rounding leaves its friction below the limit. */
 void api_stiction_events_switch(api_ode *ode, double t)
 {
     api_ode_stiction *s  = ode->stiction;

@@ -7,8 +7,8 @@
 void api_stiction_events_start(api_ode *ode);
 void api_stiction_events_restart(api_ode *ode, double t);
 
-/* Writes the api_ode_stiction_count event functions at y (in lanes). A joint changes where its function becomes zero.
- */
+/* Writes the api_ode_stiction_count event functions at y (in lanes) to `margins`. A joint starts or ends sticking where
+ * its function becomes zero. */
 void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins);
 
 /* Applies the events at ode->y: joints whose `roots` are not 0 change between sliding and sticking, and their q'
