@@ -3,8 +3,8 @@
 #pragma once
 #include "workspace.h"
 
-/* U. The diagonal of U is never positive, so its entries are stored with the sign changed. zz is rarely used; instead
- * of it there are y_z = yy - zz and z_x = zz - xx. */
+/* The matrix U = [wd x] + [w x]^2. Its diagonal is never positive, so xx and yy are the diagonal entries with the sign
+ * changed. The third one, zz, is rarely used and not stored; instead there are y_z = yy - zz and z_x = zz - xx. */
 typedef struct acceleration_matrix {
     lane xx, yy, y_z, z_x, xy, yx, xz, zx, yz, zy;
 } acceleration_matrix;
@@ -53,7 +53,7 @@ LANE_INLINE vec3 acceleration_of_point(vec3 s, const acceleration_matrix *U, vec
                   sub_mul(add_mul(add_mul(s.y, U->yx, p.x), U->yz, p.z), U->yy, p.y),
                   sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), acceleration_zz(U), p.z)};
 }
-/* s + U p for an offset p of the model; only its components in `along` are used. */
+/* s + U p, where p is a constant offset of the model; only its components flagged in `along` are used. */
 LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X)
@@ -65,10 +65,10 @@ LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, co
     return s;
 }
 
-/* The inertial wrench of a body with these moments, whose origin has acceleration a:
- *     f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T.
- * It is linear in a and U, so its rate is the same function of the rates ad and U'. `revolute`: m, h.z and E.zz are
- * zero. */
+/* The inertial wrench of a body with mass moments m, h, E, whose origin has acceleration a:
+ *     f = m a + U h;  n = h x a + int r x (U r) dm, where the integral has the entries of U E - (U E)^T.
+ * The wrench is linear in a and U, so its rate is the same function of the rates ad and U'. `revolute`: m, h.z and E.zz
+ * are zero. */
 LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U, bool revolute)
 {
     const double *h = moments->h, *E = moments->E; /* E: xx xy xz yy yz zz */
@@ -89,7 +89,7 @@ LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acc
     return w;
 }
 
-/* The same for mass on the z axis only; axis_moments are m, h.z and E.zz. */
+/* The inertial wrench (see inertial_wrench) of mass on the z axis only. axis_moments are its m, h.z and E.zz. */
 LANE_INLINE wrench axis_inertial_wrench(const double axis_moments[3], vec3 a, const acceleration_matrix *U)
 {
     double m = axis_moments[0], h = axis_moments[1], E = axis_moments[2];

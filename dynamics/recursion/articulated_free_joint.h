@@ -9,7 +9,7 @@
 #include "articulated_inertia.h"
 
 typedef struct articulated_free_joint {
-    lane G[6][6], g[6]; /* G and g of each axis */
+    lane G[6][6], g[6]; /* G = I S / D and g = (tau - S^T p) / D of each axis */
 } articulated_free_joint;
 
 /* True if coordinate v is driven. */
@@ -51,7 +51,7 @@ LANE_INLINE void articulated_from_array(lane S[6][6], const lane x[6], articulat
     *p = (wrench){load3(x), load3(x + 3)};
 }
 
-/* Eliminates axis k; axes below `from` have been eliminated before. */
+/* Eliminates axis k from the arrays S and x of I and p; axes below `from` have been eliminated before. */
 LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, articulated_free_joint *out)
 {
     lane d = 1.0 / S[k][k], *G = out->G[k], g = out->g[k] = (tau - x[k]) * d, U[6];
@@ -71,7 +71,8 @@ LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane t
     x[k] = tau;
 }
 
-/* Eliminates the joint of body i from I and p of the body; returns what the joint passes on to the parent. */
+/* Eliminates the joint of body i from the articulated inertia I and the wrench p of the body. Returns I and p that the
+ * joint passes on to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, const lane *tau, const bool *driven,
                                                     articulated_body outer, articulated_free_joint *out, lane *singular)
 {
@@ -93,7 +94,8 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, co
     return outer;
 }
 
-/* Computes alpha of the body from that of its parent, and qdd, with the axes in reverse order. */
+/* Computes qdd of the joint, and alpha of the body (forward_dynamics.c) from that of its parent. The axes are taken in
+ * the reverse order of their elimination. */
 LANE_NOINLINE twist accelerate_free_joint(const dyn_body *b, const articulated_free_joint *r, const bool *driven,
                                           const lane *driven_qdd, twist parent, lane *qdd)
 {

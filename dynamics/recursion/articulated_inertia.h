@@ -1,9 +1,9 @@
-/* articulated_inertia.h - computes articulated inertias: the inertia of a body with its descendants, all their joints
- * free (Featherstone 2008, ch. 7).
+/* articulated_inertia.h - computes articulated inertias: the inertia of a body with its descendants, when all their
+ * joints move freely (Featherstone 2008, ch. 7).
  *
- * They are about the body's origin, in its axes, in blocks  [n; f] = [A H; H^T Q] [wd; a].  The pivot is D = S^T I S +
- * rotor inertia. After projection, the row of the joint's axis is rho = rotor / D times the original row. Without a
- * rotor inertia this row is zero, until the inertia is rotated. */
+ * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a].  The
+ * pivot is D = S^T I S + rotor inertia. After projection, the row of the joint's axis is rho = rotor / D times the
+ * original row. Without a rotor inertia this row is zero, until the inertia is rotated. */
 #pragma once
 #include "composite_inertia.h"
 
@@ -12,7 +12,7 @@ typedef struct articulated {
     mat3 H;
 } articulated;
 
-/* Pointer to entry (i, j); i and j are constants of the inlined code. */
+/* Pointer to entry (i, j) of a symmetric matrix; i and j are constants of the inlined code. */
 LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
 {
     if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
@@ -31,7 +31,7 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
                                 {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-/* I plus the rigid inertia of the body. */
+/* I plus the rigid inertia of body b. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
     const double *E = b->E, *h = b->h;
@@ -58,7 +58,7 @@ LANE_INLINE articulated articulated_add(const articulated *a, const articulated 
     return sum;
 }
 
-/* U = I S */
+/* U = I S, where S is the z axis of a revolute or prismatic joint */
 LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
 {
     if (joint == DYN_PRISMATIC)
@@ -66,8 +66,9 @@ LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
     return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
 }
 
-/* I - U G^T without the row and column of the joint's axis, which become rho U: exact, where the difference would
- * cancel. `plain`, a constant of the inlined code: rotor is zero, so these entries are zero, and they are not read. */
+/* Replaces I by the projected inertia I - U G^T, with U = I S and G = U / D. The row and column of the joint's axis are
+ * set to rotor / D times U instead, because the difference would cancel there. `plain`, a constant of the inlined code:
+ * the rotor inertia is zero, so that row and column would be zero; they are not set, and must not be read. */
 LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, const bool plain,
                               dyn_joint_kind joint)
 {
@@ -82,7 +83,7 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
     for (int i = 0; i < (turns ? 2 : 3); i++)
         for (int j = 0; j < (turns ? 3 : 2); j++)
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
-    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U: moment and force part */
+    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* row of the joint's axis: moment and force part */
     if (turns) {
         I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
         I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
@@ -101,14 +102,14 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
     }
 }
 
-/* S - g u^T, symmetric */
+/* S - g u^T; the product must be symmetric */
 LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
 {
     return (sym3){sub_mul(S.xx, g.x, u.x), sub_mul(S.xy, g.x, u.y), sub_mul(S.xz, g.x, u.z),
                   sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
 }
 
-/* I - U G^T for a general vector U, all entries. */
+/* Subtracts U G^T from all entries of I. U need not be I S; geared joints have another U. */
 LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
@@ -119,7 +120,7 @@ LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wre
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
-/* I - U U^T / D with G = U / D. */
+/* Projects I of a body: I - U U^T / D, with U = I S and G = U / D. */
 LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
                                      const bool plain)
 {
@@ -131,7 +132,7 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
-/* R S R^T for a revolute joint and a matrix whose row and column z are zero. */
+/* R_pc S R_pc^T for a revolute joint and a matrix S whose row and column z are zero. */
 LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3 S, dyn_turn turn)
 {
     const lane zero = lane_of(0), c = XJ.c, s = XJ.s;
@@ -145,9 +146,9 @@ LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3
     return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
 }
 
-/* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. The rotation of a tensor is that of
- * composite_inertia.h, but for a matrix [p r; t q] that is not symmetric: w = s (p - q) + c (r + t), r' = c w - t, t' =
- * c w - r. `flat`: the last row is zero. */
+/* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
+ * block [p r; t q] of rows and columns x, y becomes  p' = p - s w,  q' = q + s w,  r' = c w - t,  t' = c w - r. `flat`:
+ * the last row of H is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
 {
     lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
@@ -165,7 +166,7 @@ LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
                    {last.x, last.y, last.z}}};
 }
 
-/* Rx H Rx^T with cosine c and sine s; `flat` as above. */
+/* Rx H Rx^T with cosine c and sine s. `flat`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
 {
     const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
@@ -181,14 +182,14 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
                    {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
-/* The constant rotation Rz(gamma) Rx(alpha), applied to H from both sides. */
+/* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `flat`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
 {
     if (turn == DYN_TURN_X || turn == DYN_TURN_ZX) {
         H = mat3_tilt(H, b->ca, b->sa, flat);
         return turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
     }
-    for (int j = 0; j < 3; j++) { /* columns */
+    for (int j = 0; j < 3; j++) { /* rotates the columns of H */
         vec3 x    = turn_up(b, mat3_column(&H, j), turn);
         H.m[0][j] = x.x;
         H.m[1][j] = x.y;
@@ -199,7 +200,7 @@ LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn tur
     return H;
 }
 
-/* R_pc H R_pc^T for a joint of one coordinate. */
+/* R_pc H R_pc^T for a joint of one coordinate. `flat`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, bool flat, dyn_joint_kind joint,
                                 dyn_turn turn)
 {
@@ -208,11 +209,11 @@ LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, b
     return mat3_turn_up(b, mat3_spin(H, XJ.c, XJ.s, flat, false), flat, turn);
 }
 
-/* Moves the origin by -r along axis k, for the inertia and the wrench p. With [r] the cross matrix of r e_k,
+/* Moves the reference point of the inertia I and the wrench p by -r along axis k. With [r] the cross matrix of r e_k,
  *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
 LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
 {
-    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j as component i and r x_i as component j */
+    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has component i = -r x_j and component j = r x_i */
     lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
     for (int b = 0; b < 3; b++) {
         H[i][b] = sub_mul(H[i][b], r, *sym3_at(&I->Q, j, b));
@@ -247,9 +248,9 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
     return x;
 }
 
-/* Rotates I and p of a child from its axes to the parent's. `flat`: the joint's row is zero, as after
- * articulated_project. `addend`, which may be NULL as a constant: a wrench in these axes to be added to p, for revolute
- * joints. */
+/* Rotates I and p of a child from its axes to the parent's. `flat`: the row of the joint's axis is zero, as after
+ * articulated_project without rotor inertia. `addend`: a wrench in the parent's axes that is added to p of a revolute
+ * joint; may be NULL as a constant of the inlined code. */
 LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
                                        const wrench *addend, bool flat, dyn_joint_kind joint, dyn_turn turn)
 {
@@ -268,7 +269,8 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, ar
     p->n = addend ? to_parent_add(b, XJ, addend->n, p->n, turn) : to_parent(b, XJ, p->n, joint, turn);
 }
 
-/* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. */
+/* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. `addend` as in
+ * articulated_turn_form. */
 LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
                                        const wrench *addend, bool whole)
 {

@@ -1,10 +1,10 @@
-/* composite_inertia.h - computes composite inertias: those of each regrouped body (model.h) with its descendants,
- * joints locked. They are in the body's frame, as mass (a constant of the model), first moment h and second moment E
- * about the body's origin. Mass that a revolute body moved to its parent does not resist rotation about the axis. So
- * columns and momenta along joints equal those of the true composites.
+/* composite_inertia.h - computes composite inertias: the inertia of each regrouped body (model.h) with its descendants
+ * when all joints are locked. A composite is in the body's frame and has a mass (a constant of the model), first moment
+ * h and second moment E about the body's origin. Mass that a revolute body moved to its parent does not resist rotation
+ * about the axis. So columns and momenta along joints equal those of the composites of true bodies.
  *
- * Second moments rotate like any symmetric tensor, and a shift of the origin by r is E += r h^T + h r^T + m r r^T. This
- * is cheaper than for inertia tensors, which are trace(E) 1 - E. */
+ * Second moments rotate like any symmetric tensor. If the reference point moves by -r, they change by E += r h^T + h
+ * r^T + m r r^T. This is cheaper than for inertia tensors, which are trace(E) 1 - E. */
 #pragma once
 #include "workspace.h"
 
@@ -26,23 +26,23 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
 }
 
-/* A rotation R = [c -s; s c] in a plane, where the tensor is [p r; r q], with w = s (p - q) + 2 c r:
- *     p' = p - s w,   q' = q + s w,   r' = c w - r.
- * This function is Rz E Rz^T. */
+/* Rz E Rz^T with cosine c and sine s. With w = s (p - q) + 2 c r, the block [p r; r q] of rows and columns x, y becomes
+ *     p' = p - s w,   q' = q + s w,   r' = c w - r. */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
     lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
     return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
                   add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
 }
-/* Rx(-90 deg) Rz E Rz^T Rx(90 deg). The second rotation only moves entries; its signs are part of the first. */
+/* Rx(-90 deg) Rz E Rz^T Rx(90 deg). Rx(-90 deg) only moves entries; its changes of sign cost nothing, because the
+ * formulas of Rz include them. */
 LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
 {
     lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
     lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
     return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
 }
-/* Rx E Rx^T */
+/* Rx E Rx^T with cosine c and sine s */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
     lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);
@@ -66,8 +66,9 @@ LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_transform XJ, sym3 a, d
     return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, XJ.c, XJ.s) : a, turn);
 }
 
-/* Moves the origin by the constant r: h becomes g = h + m r, E += r h^T + g r^T, and the wrench F has n += r x f. Only
- * the components of r in `along` are used. */
+/* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes g =
+ * h + m r, E += r h^T + g r^T, and the moment of F is n += r x f. Only the components of r flagged in `along` are
+ * used. */
 LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
 {
     vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
@@ -92,7 +93,7 @@ LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], uns
     c->h = g;
 }
 
-/* The same without a wrench, for a displacement that depends on the state. */
+/* Moves the reference point of a composite by -r, where r depends on the state (see composite_shift). */
 LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 {
     vec3 h = c->h, g = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
@@ -105,8 +106,8 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h    = g;
 }
 
-/* The wrench that gives the composite unit acceleration along its joint from rest. About z: n = I z, f = z x h. Along
- * z: f = m z, n = h x z. */
+/* The wrench that gives the composite unit acceleration along its joint from rest. Revolute joint: n = I z, f = z x h.
+ * Prismatic joint: f = m z, n = h x z. */
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
@@ -114,7 +115,7 @@ LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
-/* Transforms a composite to the parent. `mass` is that of the composite, of regrouped or of true bodies. */
+/* Transforms a composite to the parent's axes and origin. `mass` is the mass of the composite. */
 LANE_INLINE void composite_form(const dyn_body *b, joint_transform XJ, composite *c, double mass, dyn_joint_kind joint,
                                 dyn_turn turn)
 {
@@ -134,8 +135,8 @@ LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
     return turn == DYN_TURN_X ? v : turn_z(v, lane_of(b->cg), lane_of(b->sg));
 }
 
-/* The same, and F = composite_along_joint in the parent's frame. F is read from the rotated composite: its rotation
- * about the joint's axis is that of the composite. */
+/* Transforms a composite as composite_form does and sets F to composite_along_joint in the parent's frame. For a
+ * revolute joint, F is read from the composite after its rotation about the axis, so that F need not be rotated. */
 LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, double mass,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
@@ -145,7 +146,7 @@ LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, co
         composite_form(b, XJ, c, mass, joint, turn);
         return;
     }
-    const lane about = c->E.xx + c->E.yy; /* invariant under rotation about z */
+    const lane about = c->E.xx + c->E.yy; /* Izz, which is invariant under rotation about z */
     if (turn == DYN_TURN_X_MINUS) {
         c->E = sym3_turn_z_minus(c->E, XJ.c, XJ.s);
         c->h = to_parent(b, XJ, c->h, joint, turn);
@@ -165,23 +166,23 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
-/* The composite of a body whose children have passed `handed` to it. */
+/* Adds the regrouped moments of body b to `handed`, the composite of its descendants in the body's frame. */
 LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *handed)
 {
     const double *E = b->regrouped.E, *h = b->regrouped.h;
     composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
                         handed->E.yz + E[4], handed->E.zz},
                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
-    if (b->joint != DYN_REVOLUTE) { /* these are zero for revolute bodies */
+    if (b->joint != DYN_REVOLUTE) { /* E.zz and h.z are zero for revolute bodies */
         c.E.zz = c.E.zz + E[5];
         c.h.z  = c.h.z + h[2];
     }
     return c;
 }
 
-/* The composite of body i; all later bodies are done. `handed`: composite that body i + 1 passed to its parent, if that
- * is body i; zeros for the last body. `forked` [n_bodies]: sums of the composites of other children. The first child to
- * be visited sets the sum. */
+/* Returns the composite of body i; all later bodies must be done. `handed`: the composite that body i + 1 passed to its
+ * parent, used if that is body i; zeros for the last body. `forked` [n_bodies]: sums of the composites of the other
+ * children of each body. */
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
                                        const bool branched)
 {
@@ -193,7 +194,8 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
         c = (composite){sym3_of(b->regrouped.E), vec3_of(b->regrouped.h)};
     return branched && b->has_branch ? composite_add(c, forked[i]) : c;
 }
-/* Adds the composite of body i to the sum of its parent, unless the parent is the previous body. */
+/* Adds the composite of body i to the sum of its parent, unless the parent is the previous body. The child that is
+ * visited first, which is the last child, sets the sum. */
 LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
 {
     if (b->parent == (int)i - 1) return;
@@ -201,8 +203,8 @@ LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const comp
     *to           = b->is_last_child ? *handed : composite_add(*to, *handed);
 }
 
-/* Column `k` of the inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: the axes of a joint with a quaternion.
- * Along e: (m e; h x e). About e: (e x h; I e). */
+/* Column `k` of the inertia matrix [m 1, -[h]; [h], I] of a composite, linear first, for a joint with a quaternion.
+ * Columns along e are (m e; h x e), columns about e are (e x h; I e), with I = trace(E) 1 - E. */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
     lane        zero = lane_of(0), m = lane_of(b->regrouped_mass);

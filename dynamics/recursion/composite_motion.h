@@ -1,6 +1,6 @@
 /* composite_motion.h - computes composites in motion: a body with its descendants, in the body's axes about its origin.
- * Each has inertia, momentum l, moment of velocities C (spatial_world.h) and the force f that it needs. A backward pass
- * adds each composite to that of the parent. */
+ * Each composite has an inertia, momentum l, moment of velocities C (spatial_world.h) and the force f that its motion
+ * requires. A backward pass adds each composite to that of the parent. */
 #pragma once
 #include "articulated_inertia.h"
 #include "spatial_world.h"
@@ -19,7 +19,7 @@ static inline composite_motion composite_motion_zero(void)
     return (composite_motion){{{z, z, z, z, z, z}, o}, o, {{{z, z, z}, {z, z, z}, {z, z, z}}}, {o, o}};
 }
 
-/* Adds the body's own quantities to those of its descendants:
+/* Returns the sum of a body's own quantities and those of its descendants, `children`. The body's own are
  *     l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; h x a + tr(C) w - C w).
  * `revolute`, a constant of the inlined code: m, h.z and E.zz are zero, as for regrouped revolute bodies. */
 LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *children, const dyn_moments *own,
@@ -28,15 +28,15 @@ LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *
     const double    *h = own->h, *E = own->E;
     const vec3       w = v.w, u = v.v, d = a.w;
     composite_motion S;
-    vec3 l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h, with the sign of x changed */
-    lane C[3][3];
+    vec3             l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h; x has the opposite sign */
+    lane             C[3][3];
     C[0][0] = sub_mul(add_mul(h[0] * u.x, E[2], w.y), E[1], w.z);
     C[1][0] = sub_mul(add_mul(h[0] * u.y, E[0], w.z), E[2], w.x);
     C[2][0] = sub_mul(add_mul(h[0] * u.z, E[1], w.x), E[0], w.y);
     C[0][1] = sub_mul(add_mul(h[1] * u.x, E[4], w.y), E[3], w.z);
     C[1][1] = sub_mul(add_mul(h[1] * u.y, E[1], w.z), E[4], w.x);
     C[2][1] = sub_mul(add_mul(h[1] * u.z, E[3], w.x), E[1], w.y);
-    C[0][2] = E[4] * w.z; /* with the sign changed */
+    C[0][2] = E[4] * w.z; /* stored with the opposite sign */
     C[1][2] = E[2] * w.z;
     C[2][2] = sub_mul(E[4] * w.x, E[2], w.y);
     vec3 n  = {sub_mul(sub_mul(add_mul(h[1] * a.v.z, E[3], d.x), E[1], d.y), E[2], d.z),
@@ -75,7 +75,7 @@ LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
-/* Rotates to the parent's axes; the origin stays. */
+/* Rotates the composite S to the parent's axes; the reference point stays. */
 LANE_INLINE void composite_motion_turn(const dyn_body *b, joint_transform XJ, composite_motion *S, dyn_joint_kind joint,
                                        dyn_turn turn)
 {
@@ -88,7 +88,8 @@ LANE_INLINE void composite_motion_turn(const dyn_body *b, joint_transform XJ, co
     S->f.n = to_parent(b, XJ, S->f.n, joint, turn);
 }
 
-/* Moves the origin by -r along axis k (a constant of the inlined code). With the vector r = r e_k and h' = h + m r,
+/* Moves the reference point of the composite S by -r e_k; k is a constant of the inlined code. With h' = h + m r,
+ * and r for the vector r e_k in the formulas,
  *     E' = E + r h^T + h' r^T,  C' = C + l r^T,  n' = n + r x f. */
 LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r, double mass)
 {
@@ -120,8 +121,8 @@ LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, joint_tran
     *to = S;
 }
 
-/* Transforms through a joint of one coordinate, without p_pc. `mass`: of the composite, of regrouped or of true bodies.
- */
+/* Transforms the composite S through a joint of one coordinate to the parent's axes. The shift by p_pc is left to
+ * composite_motion_shift_offsets. `mass` is the mass of the composite. */
 LANE_INLINE void composite_motion_form(const dyn_body *b, joint_transform XJ, composite_motion *S, double mass,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
@@ -136,7 +137,7 @@ LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_mot
     if (b->offsets & DYN_ALONG_Z) composite_motion_shift(S, 2, lane_of(b->p_pc[2]), mass);
 }
 
-/* Transforms through any joint to the parent's axes and origin. */
+/* Transforms the composite S through any joint to the parent's axes and origin. */
 LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, joint_transform XJ, composite_motion S,
                                                         double mass)
 {
@@ -160,7 +161,7 @@ LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const comp
 
 /* --- wrenches with constant components in world axes, see spatial_world.h -------------------------------------- */
 
-/* X + F r^T; F is in the parent's axes already. */
+/* Adds F r^T to X, because the reference point moves by -r. F must be in the parent's axes already. */
 LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
 {
     store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));

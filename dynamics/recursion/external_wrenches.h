@@ -1,8 +1,9 @@
 /* external_wrenches.h - sums the external wrenches of a request for each body.
  *
- * Each wrench is a force, a torque and a point of application. The point is in the link frame. Force and torque are in
- * link axes, in world axes, or in axes with a constant rotation from these. About the body's origin and in its axes,  f
- * = R F,  n = R T + (p_bl + R_bl point) x f. */
+ * Each wrench is a force F, a torque T and a point of application. The point is in the link frame. Force and torque are
+ * in link axes, in world axes, or in axes with a constant rotation from link or world axes. About the body's origin and
+ * in the body's axes the wrench is  f = R F,  n = R T + (p_bl + R_bl point) x f,  where R rotates from the given axes
+ * to the body's. */
 #pragma once
 #include "workspace.h"
 
@@ -12,7 +13,7 @@ typedef struct attitude {
 } attitude;
 
 typedef struct external_wrenches {
-    attitude *attitude; /* [n_bodies] */
+    attitude *attitude; /* [n_bodies] attitude of each body */
     wrench   *sum;      /* [n_bodies] sum of the wrenches on each body */
 } external_wrenches;
 
@@ -40,7 +41,8 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     }
 }
 
-/* Rotates a force or torque from the axes in which it is given to link or world axes, and back. */
+/* Rotates a force or torque from the axes in which the request gives it to link or world axes. external_in_given_axes
+ * rotates it back. */
 LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
     return site->has_axes ? rotate_const(site->axes, x) : x;
@@ -50,7 +52,7 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* Rotates a force or torque from the axes in which it is given to body axes. */
+/* Rotates a force or torque from the axes in which the request gives it to body axes. */
 LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
@@ -59,7 +61,7 @@ LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitu
     return rotate_const(site->X_bl.R, x);
 }
 
-/* One wrench about its body's origin, in body axes; `value` is force, torque and point. */
+/* Returns one wrench about its body's origin, in body axes; `value` is force, torque and point. */
 LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitude *att, const lane *value)
 {
     vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
@@ -68,8 +70,8 @@ LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitud
     return w;
 }
 
-/* Rate of the components of that wrench. A vector fixed in world axes has the rate -w x vector in body axes. The point
- * is constant. */
+/* Rate of the components of the wrench of external_wrench_of. w is the body's angular velocity. A vector fixed in world
+ * axes has the rate -w x vector in body axes. The point of application is constant in the link frame. */
 LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const attitude *att, const lane *value,
                                            const lane *rate, vec3 w)
 {
@@ -85,7 +87,7 @@ LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const at
     return r;
 }
 
-/* A wrench about the body's origin, moved to next_origin (see dyn_body). */
+/* Moves the reference point of a wrench w on body b from the body's origin to next_origin (dyn_body). */
 LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 {
     return (wrench){w.f, cross_const_add(w.n, w.f, b->next_origin)};
@@ -106,9 +108,9 @@ static inline void gather_external_wrenches(const dyn_scene *scene, const joint_
     }
 }
 
-/* Subtracts the rates of all wrenches from the rates of the required wrenches, about next_origin; call after
- * gather_external_wrenches. `rates` are 6 per wrench, of force and torque in their axes, or NULL. `w` are the bodies'
- * angular velocities. */
+/* Subtracts the rates of all external wrenches from the rates of the required wrenches, about next_origin.
+ * gather_external_wrenches must have been called before. `rates` has 6 entries per wrench, of force and torque in the
+ * axes of the request; NULL means zeros. `w` are the bodies' angular velocities. */
 static inline void subtract_external_rates(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
                                            const lane *rates, const vec3 *w, wrench *required_rate)
 {

@@ -3,7 +3,7 @@
 #pragma once
 #include "spatial_body.h"
 
-/* Sums the wrenches with constant components in world axes, for each body. */
+/* Sums the external wrenches with constant components in world axes, for each body. */
 static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
                                       world_fixed_wrenches *k)
 {
@@ -26,9 +26,10 @@ static inline void world_fixed_gather(const dyn_scene *scene, const external_wre
     }
 }
 
-typedef struct force_partials { /* of one dof; in the axes of the current body, about its origin */
+typedef struct force_partials { /* derivatives for one degree of freedom (sensitivity.c), in the axes of the current
+                                   body, about its origin */
     wrench q, qd, t;
-    vec3   r, k; /* moments: the linear parts of r and k are zero */
+    vec3   r, k; /* moments of r = 2 B^T S and k = K^T S, whose linear parts are zero */
 } force_partials;
 
 /* Copies entry by entry: a copy of the whole struct would go through memory. */
@@ -43,8 +44,8 @@ LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *f
     to->k  = (vec3){from->k.x, from->k.y, from->k.z};
 }
 
-/* Partials for a dof `d`. S is the composite of the dof's body, or that of a descendant, with d in the descendant's
- * frame. `mass` as in composite_motion_form. */
+/* Computes the partials for the degree of freedom d. S is the composite of its body, or of a descendant in whose frame
+ * d is given. `mass` is the mass of the composite. */
 LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *S,
                                              const world_fixed_wrenches *world_fixed, const dof *d)
 {
@@ -60,7 +61,8 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     return c;
 }
 
-/* The same for a unit revolute joint, without the zeros of S and psi'. With u, w the parts of v,
+/* Computes the partials, as force_partials_of does, for a unit revolute joint with axis z, without the zeros of S and
+ * psi'. With u, w the linear and angular part of the body's velocity,
  *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
 LANE_INLINE force_partials force_partials_about_z(double mass, const composite_motion *S, const spatial_state *B)
 {
@@ -88,7 +90,7 @@ LANE_INLINE force_partials force_partials_about_z(double mass, const composite_m
                               sub_mul(sub_mul(Izz * R.z, E->xz, R.x), E->yz, R.y)},
                        h, Q);
     c.q.n  = (vec3){add_mul(c.q.n.x, 2.0, bn.x), sub_mul(c.q.n.y, 2.0, bn.y), add_mul(c.q.n.z, 2.0, bn.z)};
-    if (mass != 0) { /* zero if all regrouped bodies are revolute */
+    if (mass != 0) { /* mass is zero if all bodies of the composite are revolute */
         c.qd.f.x = add_mul(c.qd.f.x, mass, u.y);
         c.qd.f.y = sub_mul(c.qd.f.y, mass, u.x);
         c.q.f    = add_scaled(c.q.f, Q, lane_of(mass));
@@ -117,7 +119,8 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
 }
 
-/* Rotates to the parent's axes, still about the joint's origin. `world_fixed`: k is not zero. */
+/* Rotates the partials to the parent's axes. They are then about the origin of the joint at position 0; for a joint
+ * with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
 LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ, force_partials *c, bool world_fixed,
                                           dyn_joint_kind joint, dyn_turn turn)
 {
@@ -140,7 +143,7 @@ LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ,
     if (world_fixed) c->k = to_parent(b, XJ, c->k, joint, turn);
 }
 
-/* Moves the origin to the parent's. */
+/* Moves the reference point of the partials from the origin of the joint to the parent's origin. */
 LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials *c)
 {
 #pragma GCC unroll 3

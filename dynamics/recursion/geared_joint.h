@@ -2,10 +2,11 @@
  * (NOTATION.md, "Expanded joints"). These are helical joints, and joints with a rotor on one of the two links that they
  * connect.
  *
- * Bodies without a coordinate of their own are locked in the second part of forward_dynamics.c and pass on their I and
- * p unchanged. So a rotor is part of the link that carries it. Its spin r sdd, about an axis a with inertia J, adds the
- * moment r J a sdd to that link. At the joint it adds the effort r (J a . wd + r J sdd + S_r^T p_r). The bodies of a
- * helical joint with pitch h move together along S = [h e_z; e_z]. With c = [0; r J a] and the motor on the parent,
+ * In the pass of forward_dynamics.c that computes articulated inertias, bodies without a coordinate of their own are
+ * locked: they pass on their articulated inertia I and wrench p unchanged. So a rotor is part of the link that carries
+ * it. Its spin r sdd, about an axis a with inertia J, adds the moment r J a sdd to that link. At the joint the spin
+ * adds the effort r (J a . wd + r J sdd + S_r^T p_r), where S_r and p_r are axis and wrench of the rotor. The bodies of
+ * a helical joint with pitch h move together along S = [h e_z; e_z]. With c = [0; r J a] and the motor on the parent,
  *
  *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r.
  *
@@ -17,11 +18,11 @@
 
 typedef struct geared_joint {
     wrench U;
-    lane   pivot, u; /* D and u */
+    lane   pivot, u; /* pivot D, and the part u of tau that accelerates it */
 } geared_joint;
 
-/* True for the auxiliary bodies of a joint made of several, which follow its coordinate. Models that are `dense` have
- * none. */
+/* True for a slide or rotor body that is part of a joint and follows its coordinate. The model must not be `dense`:
+ * there, mimics may be joints of their own. */
 LANE_INLINE bool is_joint_part(const dyn_body *b)
 {
     return b->mimic;
@@ -43,7 +44,7 @@ LANE_INLINE void axis_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_j
     *a = to_child(b, XJ, *a, joint, turn);
 }
 
-/* r J a in the axes of body i. */
+/* r J a, the moment on the link per unit of joint acceleration, in the axes of body i. */
 static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, int i)
 {
     const dyn_body *b = &m->body[i], *rotor = &m->body[b->rotor];
@@ -55,7 +56,7 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* Adds the terms of the rotor of body i. */
+/* Adds the terms of the rotor of body i to the geared joint c of the body. */
 static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io, int i,
                              geared_joint *c)
 {
@@ -68,8 +69,8 @@ static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspac
     c->u -= r * (ws->required[b->rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
 }
 
-/* U, D and u of the geared joint of body i. `effort` is tau minus friction and spring of the joint. The slide also
- * carries the mass that body i moved to its parent (model.h). */
+/* Computes U, D and u of the geared joint of body i (see the top of the file). `effort` is tau minus friction and
+ * spring of the joint. The slide of a helical joint also carries the mass that body i moved to its parent (model.h). */
 static inline geared_joint geared_joint_of(const dyn_scene *scene, const newton_euler_workspace *ws,
                                            const newton_euler_io *io, int i, lane effort, const articulated *I,
                                            const wrench *p)

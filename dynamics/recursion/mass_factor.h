@@ -7,7 +7,7 @@
 
 typedef struct factor {
     int    *ancestor; /* [nv] the previous coordinate on the way to the base, or -1 */
-    double *floor;    /* [nv] pivots up to this count as zero: see pivot_floor */
+    double *floor;    /* [nv] a pivot up to this value counts as zero: see pivot_floor */
     lane   *L;        /* [nv x nv] D on the diagonal, L below it, in the columns of ancestors only */
 } factor;
 
@@ -19,7 +19,8 @@ static inline factor factor_place(arena *a, const dyn_model *m)
                     .L        = arena_take(a, nv * nv, sizeof(lane))};
 }
 
-/* The floor of each pivot. With mimics a coordinate moves several joints, whose floors are added. */
+/* Sets the floor of each pivot, the value up to which the pivot counts as zero. With mimics a coordinate moves several
+ * joints, whose floors are added. */
 static inline void factor_floors(const dyn_model *m, double *floor)
 {
     for (int v = 0; v < m->nv; v++)
@@ -35,13 +36,13 @@ static inline void factor_floors(const dyn_model *m, double *floor)
 
 static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 {
-    for (int v = 0; v < m->nv; v++) /* valid within a joint, and with mimics */
+    for (int v = 0; v < m->nv; v++) /* correct within a joint, and for all coordinates of a dense model */
         ancestor[v] = v - 1;
     for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->mimic) continue;
         int p = b->parent;
-        while (p != DYN_WORLD && m->body[p].mimic) /* the slide of a helical joint */
+        while (p != DYN_WORLD && m->body[p].mimic) /* skips the slide of a helical joint */
             p = m->body[p].parent;
         ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
     }
@@ -56,8 +57,9 @@ static inline int factor_body(const dyn_model *m, int v)
     return i;
 }
 
-/* The floor of pivot k. A body with a floating joint on a moving body adds its inertia to M, which the factorization
- * subtracts again. The rounding error of that is proportional to M_kk. */
+/* The floor of pivot k, the value up to which it counts as zero. A floating joint on a moving body adds the inertia of
+ * its body to M, which the factorization subtracts again. The rounding error of this difference is proportional to
+ * M_kk. */
 LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
 {
     lane floor = lane_of(f->floor[k]);
@@ -91,8 +93,8 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     return bad;
 }
 
-/* Solves M x = y in place, where y is zero except for entry `last` and its ancestors: L^T z = y, then L x = D^-1 z for
- * entries 0 to last. */
+/* Solves M x = y, where x contains y before and the solution after. y must be zero except for entry `last` and its
+ * ancestors. L^T z = y, then L x = D^-1 z; only entries 0 to `last` of x are computed. */
 static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
 {
     size_t     nv = (size_t)m->nv;

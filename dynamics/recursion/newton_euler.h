@@ -1,5 +1,5 @@
-/* newton_euler.h - the recursive Newton-Euler algorithm: tau and joint wrenches from q, qd, qdd; with `rates`, also
- * their time derivatives from qddd. inverse_dynamics.c and torque_derivative.c call it.
+/* newton_euler.h - the recursive Newton-Euler algorithm: computes tau and joint wrenches from q, qd, qdd; with `rates`,
+ * also their time derivatives from qddd. inverse_dynamics.c and torque_derivative.c call it.
  *
  * Classical accelerations in body frames, after Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31.
  * Gravity is an acceleration -g of the world. U = [wd x] + [w x]^2 maps a point of the body to its acceleration
@@ -27,7 +27,7 @@ LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
     store3(b->joint == DYN_FLOATING ? out + 3 : out, w->n);
 }
 
-/* tau_s = S^T wrench + rotor sdd + friction + spring */
+/* Stores tau of a joint with one coordinate: ratio (S^T wrench + rotor sdd + friction + spring). */
 LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const newton_euler_io *io)
 {
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
@@ -63,8 +63,8 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
     io->tau_dot[b->v] = scene->model->has_mimics ? io->tau_dot[b->v] + effort : effort;
 }
 
-/* Transforms a wrench and its rate to the parent. The rate has the terms sd z x f and sd z x n of a revolute joint, or
- * sd z x f in the moment of a prismatic joint. */
+/* Transforms a wrench and its rate to the parent. The joint's motion adds the terms sd z x f and sd z x n to the rate
+ * for a revolute joint, and sd z x f to its moment for a prismatic joint. */
 LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_transform XJ, lane sd, wrench *w, wrench *rate,
                                      dyn_joint_kind joint, dyn_turn turn)
 {
@@ -76,7 +76,8 @@ LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_transform XJ, lane
     wrench_to_parent_form(b, XJ, w, joint, turn);
 }
 
-/* The same for a revolute joint, plus a wrench on the parent with its rate (see wrench_to_parent_add_form). */
+/* Transforms the wrench of a revolute body and its rate to the parent, and adds a wrench on the parent and its rate
+ * (see wrench_to_parent_add_form). */
 LANE_INLINE void rate_to_parent_add_form(const dyn_body *b, joint_transform XJ, lane sd, const wrench *addend,
                                          const wrench *addend_rate, wrench *w, wrench *rate, dyn_turn turn)
 {
@@ -85,8 +86,8 @@ LANE_INLINE void rate_to_parent_add_form(const dyn_body *b, joint_transform XJ, 
     wrench_to_parent_add_form(b, XJ, addend, w, turn);
 }
 
-/* Rate of the wrench of a joint with a quaternion in body axes: f' + y x f, n' + y x n + u x f, with u, y the joint's
- * own linear and angular velocity. */
+/* Rate of the wrench w of a body whose joint has a quaternion, seen from the parent but in body axes: f' + y x f, n' +
+ * y x n + u x f. u and y are the linear and angular velocity of the joint. */
 LANE_NOINLINE void free_wrench_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
 {
     const vec3 u = joint_linear(b, qd), y = joint_angular(b, qd);
@@ -111,8 +112,8 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_transform XJ, const l
     }
 }
 
-/* In a plain run: transforms a wrench to the previous body and adds the wrench that body requires, which is about body
- * i's origin. */
+/* In a plain run: transforms the wrench w of body i to body i - 1 and adds the wrench that body i - 1 requires, which
+ * is about the origin of body i. */
 LANE_INLINE void wrench_to_parent_add(const dyn_body *b, const newton_euler_workspace *ws, int i, const lane *qd,
                                       wrench *w, wrench *rate, bool rates)
 {
@@ -131,7 +132,7 @@ static inline void clear_efforts(const dyn_model *m, lane *tau)
         tau[v] = lane_of(0);
 }
 
-/* The true joint wrench, which includes the mass that the body moved to its parent. */
+/* The joint wrench including the force on the mass that the body moved to its parent (dyn_body.regrouped). */
 LANE_INLINE wrench total_joint_wrench(wrench w, const dyn_body *b, const wrench *axis_wrench)
 {
     return b->joint == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -159,7 +160,7 @@ LANE_INLINE void backward_run(const dyn_scene *scene, const newton_euler_workspa
     const dyn_body *body             = scene->model->body;
     const bool      uses_next_origin = plain || (with_wrenches && run.plain);
     int             i                = run.end - 1;
-    wrench          w = ws->required[i], rate = rates ? ws->required_rate[i] : w; /* wrench that the body requires */
+    wrench w = ws->required[i], rate = rates ? ws->required_rate[i] : w; /* wrench that body i requires, and its rate */
     assume_serial_body(&body[run.first], (size_t)run.first, serial);
     for (;; i--) {
         const dyn_body *b = &body[i];

@@ -1,5 +1,6 @@
-/* newton_euler_forward.h - the forward pass of recursive Newton-Euler: the motion of each body from that of its parent,
- * the wrench each body requires, and the rates of both. The backward pass and the sources are in newton_euler.h. */
+/* newton_euler_forward.h - the forward pass of recursive Newton-Euler: computes the motion of each body from that of
+ * its parent, the wrench that each body requires, and the rates of both. The backward pass and the sources are in
+ * newton_euler.h. */
 #pragma once
 #include "external_wrenches.h"
 #include "acceleration_matrix.h"
@@ -13,21 +14,21 @@ typedef struct motion_rate { /* time derivatives of the components of wd and a *
     vec3 wdd, ad;
 } motion_rate;
 
-typedef struct acceleration_matrices { /* U of a motion, and U' */
+typedef struct acceleration_matrices { /* U = [wd x] + [w x]^2 of a body, and its rate U' */
     acceleration_matrix U, Ud;
 } acceleration_matrices;
 
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
-    motion          *motion; /* [n_bodies], set for bodies with carries_run */
+    motion          *motion; /* [n_bodies], set only for bodies with carries_run */
     wrench *required;    /* [n_bodies], inertial minus external wrench of each regrouped body, about next_origin; the
                             backward pass adds the wrenches of runs that begin on the body */
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
                             about the body's origin */
     external_wrenches ext;
-    motion_rate      *motion_rate; /* rates of the quantities above */
+    motion_rate      *motion_rate; /* rates of motion, required and axis_wrench */
     wrench           *required_rate, *axis_wrench_rate;
-    vec3             *w;     /* [n_bodies], only for the rates of external wrenches */
+    vec3             *w;     /* [n_bodies] angular velocities, only for the rates of external wrenches */
     lane             *zeros; /* [nv], in place of input arrays that are NULL */
 } newton_euler_workspace;
 
@@ -56,13 +57,13 @@ typedef struct newton_euler_io {
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
 } newton_euler_io;
 
-/* x, or zeros if x is NULL: so the inner loops need no test. */
+/* Returns x, or an array of zeros if x is NULL, so that the inner loops need no test. */
 LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const lane *x)
 {
     return x ? x : ws->zeros;
 }
 
-/* joint_rate for an array that is not NULL. */
+/* Returns joint_rate for an array that must not be NULL. */
 LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 {
     return b->has_ratio ? b->ratio * qd[b->v] : qd[b->v];
@@ -70,18 +71,18 @@ LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 
 /* --- motion of a body, and the wrench it requires ------------------------------------------------------------ */
 
-/* x' - sd z x x */
+/* rate - sd z x x, where x rotates about z with rate sd */
 LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
 }
-/* x' + sd z x x */
+/* rate + sd z x x, where x rotates about z with rate sd */
 LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
 }
 
-/* a + U p, where p is the position of the child's origin. */
+/* a + U p, where p is the position of the child's origin in the parent. */
 LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, vec3 a, const acceleration_matrix *U,
                                        dyn_joint_kind joint)
 {
@@ -89,17 +90,18 @@ LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, ve
     return acceleration_of_offset(a, U, b->p_pc, b->offsets);
 }
 
-/* Replaces the parent's motion in k and d by that of the child:
+/* Replaces the parent's motion k and its rate d by those of the child:
  *     a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
  *     wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
- * `a_at_child`: k->a is a_p + U_p p already. U of the child is not computed here. */
+ * `a_at_child`: k->a is already a_p + U_p p, the acceleration of the child's origin. t has the parent's matrices and is
+ * not updated. */
 LANE_INLINE void forward_form(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, lane sddd,
                               const acceleration_matrices *t, motion *k, motion_rate *d, bool rates, bool a_at_child,
                               dyn_joint_kind joint, dyn_turn turn)
 {
     if (rates) {
         if (!a_at_child) d->ad = acceleration_at_child(b, XJ, d->ad, &t->Ud, joint);
-        if (joint == DYN_PRISMATIC) { /* p' = sd z */
+        if (joint == DYN_PRISMATIC) { /* the position p of the child has the rate sd z */
             double z[3];
             axis_in_parent(b, z);
             d->ad = acceleration_of_point(d->ad, &t->U, scale(vec3_of(z), sd));
@@ -147,7 +149,7 @@ static inline motion_rate world_rate(void)
     return (motion_rate){.wdd = zero, .ad = zero};
 }
 
-/* U = [wd x] + [w x]^2 of a body, and its time rate if `rates`. */
+/* Returns U = [wd x] + [w x]^2 of a body, and its time rate if `rates`. */
 LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, const motion_rate *d, bool rates)
 {
     acceleration_matrices t = {.U = acceleration_matrix_of(k->w, k->wd)};
@@ -155,10 +157,10 @@ LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, cons
     return t;
 }
 
-/* Motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity in the child's
- * axes. w = R^T w_p, wd and a are those of the parent at the child's origin, in the child's axes. Then
+/* Computes the motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity in
+ * the child's axes. w = R^T w_p, wd and a are those of the parent at the child's origin, in the child's axes. Then
  *     w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u.
- * For the rates, x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
+ * For the rates, x = R^T x_p has the rate R^T x_p' - y x x. If the parent is the world, w and its rates are zero. */
 LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const newton_euler_io *io,
                                const acceleration_matrices *t, motion *k, motion_rate *d, bool rates)
 {
@@ -177,7 +179,7 @@ LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const 
     if (rates) {
         vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero(), rate = yd;
         if (carried) {
-            const vec3 turned = cross_add(wd, w, y); /* w' */
+            const vec3 turned = cross_add(wd, w, y); /* rate of w */
             ad                = mat3_mul_transposed(
                                R, acceleration_of_point(acceleration_of_point(d->ad, &t->Ud, pose->p), &t->U, mat3_mul(R, u)));
             wdd  = add(wdd, mat3_mul_transposed(R, d->wdd));
@@ -227,8 +229,8 @@ LANE_INLINE void grounded_motion(const dyn_body *b, joint_transform XJ, const do
 
 /* --- forward pass: motions and required wrenches ------------------------------------------------------------- */
 
-/* The wrench that the motion of a regrouped body requires. `grounded`: the body has a revolute joint on the world; its
- * origin has acceleration a, and only n.z is needed. */
+/* The wrench that the motion of a regrouped body requires, about next_origin. `grounded`: the body has a revolute joint
+ * on the world; a is the acceleration of the body's origin, and only n.z is computed. */
 LANE_INLINE wrench required_wrench(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
     const lane zero = lane_of(0);
@@ -237,7 +239,8 @@ LANE_INLINE wrench required_wrench(const dyn_body *b, vec3 a, const acceleration
     return inertial_wrench(&b->regrouped_at_next, a, U, false);
 }
 
-/* The inertial wrench of the mass on the body's axis. `grounded`: also the part that required_wrench omitted. */
+/* The inertial wrench of the mass on the body's axis. `grounded`: the body has a revolute joint on the world; the
+ * result includes the components that required_wrench omits for such bodies. */
 LANE_INLINE wrench axis_wrench_of(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
     const wrench axis_wrench = axis_inertial_wrench(b->axis_moments, a, U);
@@ -247,16 +250,17 @@ LANE_INLINE wrench axis_wrench_of(const dyn_body *b, vec3 a, const acceleration_
     return wrench_add(own, axis_wrench);
 }
 
-/* The motion of body i and the wrench it requires. k, d and t are those of the parent before and of body i after; k->a
- * is then that of next_origin. `with_wrenches`: the request has external wrenches, or asks for joint wrenches. It is a
- * constant of the inlined code, as are `rates` and `grounded`. `a_at_child`: k->a is already the acceleration of the
- * body's origin. U is used before U' is computed, since both do not fit in registers with the motion and its rates. */
+/* Computes the motion of body i and the wrench it requires. On entry k, d and t are the motion of the parent, its rate
+ * and matrices; on return those of body i, with k->a at next_origin. `with_wrenches`: the request has external
+ * wrenches, or asks for joint wrenches. with_wrenches, `rates` and `grounded` are constants of the inlined code.
+ * `a_at_child`: k->a is already the acceleration of the body's origin. U is used before U' is computed, since both do
+ * not fit in registers with the motion and its rates. */
 LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
                               int i, const dyn_body *b, acceleration_matrices *t, motion *k, motion_rate *d, bool rates,
                               bool with_wrenches, bool a_at_child, const bool grounded)
 {
     if (dyn_joint_has_quaternion(b->joint)) {
-        const acceleration_matrices carrying = *t; /* copies: so the originals stay in registers */
+        const acceleration_matrices carrying = *t; /* copies, so that t, k and d stay in registers */
         motion                      moved    = *k;
         motion_rate                 gains    = *d;
         free_motion(b, joint_pose_of(ws->XJ[i]), io, &carrying, &moved, &gains, rates);
@@ -287,8 +291,8 @@ LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspa
     if (with_wrenches && io->wrenches) ws->w[i] = k->w;
 }
 
-/* Starts a run that does not begin with a revolute joint on the world. For a plain run, k->a is then the acceleration
- * of the first body's origin. */
+/* Starts a run that does not begin with a revolute joint on the world: sets k, d and t to the motion of the run's
+ * parent, its rate and matrices. For a plain run, k->a is then the acceleration of the first body's origin. */
 LANE_INLINE void start_run(const dyn_scene *scene, const newton_euler_workspace *ws, const dyn_body *b, motion *k,
                            motion_rate *d, acceleration_matrices *t, bool rates, const bool plain)
 {
@@ -305,8 +309,8 @@ LANE_INLINE void start_run(const dyn_scene *scene, const newton_euler_workspace 
     if (rates) d->ad = acceleration_of_offset(d->ad, &t->Ud, b->p_pc, b->offsets);
 }
 
-/* Forward pass along a run; the parent's motion stays in registers. `serial`, also a constant: the run is a serial
- * model. */
+/* Forward pass along a run; the parent's motion stays in registers. All flags are constants of the inlined code.
+ * `serial`: the run is the whole model, which is serial. */
 LANE_INLINE void forward_run(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
                              dyn_run run, bool rates, bool with_wrenches, const bool plain, const bool serial)
 {

@@ -3,15 +3,16 @@
  *
  * For a revolute joint the angular part of psi' is (w.y, -w.x, 0) and the linear part (v.y, -v.x, 0). w and v may be
  * those of the parent or of the body, since the joint changes w.z only. psi'' = a_p x S + v_p x psi'. For a prismatic
- * joint the angular formulas give the linear parts. The axes of a joint with a quaternion are unit vectors of six
- * dimensions, so sums over its axes are read from whole vectors. */
+ * joint the linear parts of psi' and psi'' have the formulas of the angular parts above, and the angular parts are
+ * zero. The axes of a joint with a quaternion are unit vectors of six dimensions, so sums over its axes are read from
+ * whole vectors. */
 #pragma once
 #include "composite_motion.h"
 
 typedef struct spatial_state {
-    twist v, a; /* a minus gravity */
-    twist P, Q; /* psi' and psi'' of the joint, times its ratio. Unit revolute joints: P is not set, see psi_dot. Joints
-                   with a quaternion: v_p and a_p instead */
+    twist v, a; /* velocity, and acceleration minus gravity */
+    twist P, Q; /* psi' and psi'' of the joint, times its ratio. For a unit revolute joint P is not set (see psi_dot).
+                   For a joint with a quaternion P and Q are the parent's v and a */
 } spatial_state;
 
 /* True for a revolute joint with ratio 1 and offset 0. */
@@ -32,13 +33,14 @@ LANE_INLINE void to_child_form(const dyn_body *b, joint_transform XJ, twist *u, 
     if (dyn_joint_has_quaternion(joint)) u->v = cross_add(u->v, u->w, joint_pose_of(XJ)->p);
     u->w = to_child(b, XJ, u->w, joint, turn);
     u->v = to_child(b, XJ, u->v, joint, turn);
-    if (joint == DYN_PRISMATIC) { /* w x s z */
+    if (joint == DYN_PRISMATIC) { /* adds w x s z */
         u->v.x = add_mul(u->v.x, u->w.y, XJ.c);
         u->v.y = sub_mul(u->v.y, u->w.x, XJ.c);
     }
 }
 
-/* The motion u at the point p of the body: v + w x p. */
+/* Moves the reference point of the motion u to the point p of the body: v + w x p. Only components of p in `along` are
+ * used. */
 LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
@@ -54,8 +56,8 @@ LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_transform XJ, twi
     to_child_form(b, XJ, a, joint, turn);
 }
 
-/* Replaces the parent's v and a, given in the child's axes at its origin, by the child's: v += S qd, a += S qdd + psi'
- * qd. */
+/* Replaces the parent's v and a, given in the child's axes at its origin, by those of the child: v += S qd, a += S qdd
+ * + psi' qd. Sets P and Q of the child. */
 LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
 {
     const vec3 w = v->w, u = v->v, o = vec3_zero();
@@ -85,7 +87,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
     B->Q = twist_scale(B->Q, lane_of(b->ratio));
 }
 
-/* The same for a unit revolute joint on the world, where v_p = 0 and a_p is linear. */
+/* Computes the motion of a body with a unit revolute joint on the world, where v_p = 0 and a_p is linear. */
 LANE_INLINE void grounded_motion_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint,
                                       dyn_turn turn)
 {
@@ -101,7 +103,8 @@ LANE_INLINE void grounded_spatial_motion(const dyn_body *b, joint_transform XJ, 
     B->Q = (twist){{a->v.y, -a->v.x, o.x}, o};
 }
 
-/* The same for a joint with a quaternion: v += S qd, a += S qdd + v_p x S qd. */
+/* Computes the motion of a body whose joint has a quaternion: v += S qd, a += S qdd + v_p x S qd. P and Q receive v_p
+ * and a_p. */
 LANE_INLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, twist *v, twist *a, twist *P,
                                    twist *Q)
 {
@@ -160,7 +163,7 @@ static inline relative_pose relative_pose_identity(void)
     return (relative_pose){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
 }
 
-/* A motion of the ancestor, in the body's axes at its origin. */
+/* Transforms a motion u of the ancestor to the axes and origin of the body whose pose in the ancestor is s. */
 LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 {
     return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};
@@ -184,7 +187,7 @@ LANE_INLINE void relative_pose_form(const dyn_body *b, joint_transform XJ, relat
     s->p = add(origin_in_parent(b, XJ, joint), to_parent(b, XJ, s->p, joint, turn));
 }
 
-/* Extends the relative pose from b to the parent of b. */
+/* Replaces s, the pose of a descendant in body b, by its pose in the parent of b. */
 static inline void relative_pose_from_parent(const dyn_body *b, joint_transform XJ,
                                              relative_pose *s){BODY_FORMS(b, relative_pose_form, b, XJ, s)}
 

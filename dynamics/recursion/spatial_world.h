@@ -19,14 +19,14 @@
 
 typedef struct dof {
     twist S;    /* joint axis times the joint's ratio */
-    twist P, Q; /* psi' and psi'' */
-    twist D;    /* psi' + S' */
+    twist P, Q; /* psi' = v_p x S and psi'' = a_p x S + v_p x psi' */
+    twist D;    /* psi' + S', where S' = v x S */
 } dof;
 
 typedef struct spatial_body {
     mat3   R;    /* R_wb */
-    vec3   p;    /* body's origin, from the reference point */
-    twist  v, a; /* a minus gravity */
+    vec3   p;    /* body's origin, relative to the reference point */
+    twist  v, a; /* velocity, and acceleration minus gravity */
     sym3   E;    /* E, h, l, C and f: of the body, and after spatial_gather of the body with its descendants */
     vec3   h, l;
     mat3   C;
@@ -64,19 +64,19 @@ LANE_INLINE lane power(twist u, wrench f)
     return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
 }
 
-/* (trace(E) 1 - E) w */
+/* (trace(E) 1 - E) w, the inertia tensor times w */
 LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
 {
     lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
     return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
                   sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
 }
-/* I u, mass m */
+/* I u for the spatial inertia I with mass m and moments h, E */
 LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
 {
     return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
 }
-/* 2 B u; depends on w_u only. */
+/* 2 B u, where w is the angular part of u; the linear part has no effect. */
 LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
@@ -102,7 +102,7 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
         T[k]   = (vec3){dot3(e[0], e[1], e[2], r), dot3(e[1], e[3], e[4], r), dot3(e[2], e[4], e[5], r)};
     }
     vec3 x = load3(R->m[0]), y = load3(R->m[1]), z = load3(R->m[2]);
-    /* R E R^T + p hr^T + hr p^T + m p p^T, h = hr + m p */
+    /* second moment about the reference point: R E R^T + p hr^T + hr p^T + m p p^T, with h = hr + m p */
     return (sym3){.xx = add_mul(dot(T[0], x), p.x, hr.x + h.x),
                   .xy = add_mul(add_mul(dot(T[0], y), p.x, hr.y), p.y, h.x),
                   .xz = add_mul(add_mul(dot(T[0], z), p.x, hr.z), p.z, h.x),
@@ -111,7 +111,7 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
                   .zz = add_mul(dot(T[2], z), p.z, hr.z + h.z)};
 }
 
-/* C = v h^T + [w] E */
+/* Moment of velocities of a body's mass points: C = v h^T + [w] E */
 LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 {
     vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});
@@ -151,13 +151,14 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, l
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
-    d->D = twist_add(d->P, d->P); /* for a single axis v x S = v_p x S */
+    d->D = twist_add(d->P, d->P); /* psi' + S' = 2 psi', since v x S = v_p x S for a single axis */
     B->v = twist_add_scaled(P->v, d->S, qd);
     B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->P, qd);
 }
 
-/* A joint with a quaternion: its axes are along and about those of the body. In the sum S' qd with S' = v x S, the
- * joint's own velocity cancels; the acceleration is S qdd + psi' qd. */
+/* Computes the motion of a body whose joint has a quaternion: its axes are along and about those of the body. In the
+ * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
+ * parent. */
 static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
                                       const spatial_body *P, spatial_body *B, dof *d)
 {
@@ -194,7 +195,8 @@ static inline size_t dofs_of(const dyn_body *b)
 {
     return (size_t)dyn_joint_nv(b->joint);
 }
-/* Index of the first dof of body i. Mimics have dofs of their own, apart from those of their leaders. */
+/* Index of the first degree of freedom of body i. Mimics have degrees of freedom of their own, apart from those of
+ * their leaders. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {
     return (size_t)m->body[i].dof;
@@ -204,7 +206,7 @@ static inline size_t dof_count(const dyn_model *m)
     return m->n_dofs;
 }
 
-/* Computes every body and dof. f does not include external wrenches yet. */
+/* Computes the quantities of all bodies and degrees of freedom. The force f does not include external wrenches yet. */
 static inline void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, const lane *qd, const lane *qdd,
                                    spatial_body *body, dof *dofs)
 {
@@ -223,7 +225,7 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
     }
 }
 
-/* Adds the composite of a body to its parent. */
+/* Adds the composite of body B to that of its parent P. */
 LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 {
     P->E = sym3_add(P->E, B->E);
@@ -237,8 +239,9 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
 
-/* Wrenches with constant components in world axes, whose points move with the link. Relative to vectors that rotate
- * with w_u, they change by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k));  the last sum is tr(X) w_u - X w_u. */
+/* Sums of the external wrenches that have constant components in world axes, and whose points move with the link.
+ * Relative to vectors that rotate with w_u, the wrenches change by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k));
+ * the last sum is tr(X) w_u - X w_u. */
 typedef struct world_fixed_wrenches {
     vec3 F, T; /* sums of force and torque */
     mat3 X;    /* sum of F x^T, with x the point of application */
@@ -249,7 +252,7 @@ LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
     return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
 }
-/* The angular part of K^T s; the linear part is zero. */
+/* The angular part of K^T s, with K as in world_fixed_wrenches; the linear part is zero. */
 LANE_INLINE vec3 world_fixed_mul_transposed(const world_fixed_wrenches *k, twist s)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
@@ -272,14 +275,15 @@ static inline bool scene_has_world_fixed(const dyn_scene *scene)
     return false;
 }
 
-/* Point of application, from the reference point. `value` is force, torque and point, as in dyn_inverse_dynamics. */
+/* Point of application of a wrench, relative to the reference point. `value` is force, torque and point, as in
+ * dyn_inverse_dynamics. */
 LANE_INLINE vec3 wrench_point(const dyn_wrench_site *site, const spatial_body *B, const lane *value)
 {
     return add(B->p, mat3_mul(&B->R, add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)))));
 }
 
-/* Subtracts the external wrenches from the bodies' forces. Sums those in world axes in `k`, which may be NULL if there
- * are none. */
+/* Subtracts the external wrenches from the bodies' forces f. `k` [n_bodies] receives the sums of the wrenches with
+ * components in world axes; it may be NULL if there are none. */
 static inline void spatial_subtract_externals(const dyn_scene *scene, const lane *values, spatial_body *body,
                                               world_fixed_wrenches *k)
 {

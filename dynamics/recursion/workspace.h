@@ -2,8 +2,8 @@
 #pragma once
 #include "dynamics/joint/joint.h"
 
-/* Memory of a workspace. Each kernel has one function that takes all its arrays from an arena: with base NULL to learn
- * the size, with memory to place them. So size and layout cannot differ. */
+/* Memory of a workspace. Each kernel has one function that takes all its arrays from an arena: with base
+ * NULL it computes the size, with memory it places the arrays. So size and layout cannot differ. */
 typedef struct arena {
     char  *base;
     size_t used;
@@ -20,11 +20,11 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
 static inline joint_transform *arena_take_joints(arena *a, const dyn_model *m)
 {
     const size_t n =
-        m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* set_revolute_transforms writes at least this many */
+        m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* set_revolute_transforms writes at least TRIG_ANGLES */
     return arena_take(a, n * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
 }
 
-/* Block `block` of a caller's array with `entries` lanes per state; NULL stays NULL. */
+/* Returns block `block` of a caller's array with `entries` lanes per state, or NULL if the array is NULL. */
 static inline const lane *block_in(const double *a, size_t block, size_t entries)
 {
     return a ? (const lane *)(const void *)a + block * entries : NULL;

@@ -18,7 +18,7 @@ typedef struct vec3_rates { /* a vector and its time derivatives */
     vec3 x, d, dd, ddd;
 } vec3_rates;
 
-/* Time derivatives of a vector x fixed in the body. */
+/* Returns a vector x fixed in body b, in world axes, with its time derivatives. */
 LANE_INLINE vec3_rates fixed_in(const world_motion *b, vec3 x, motion_order order)
 {
     vec3_rates r = {.x = x};
@@ -56,7 +56,7 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
                z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
     BODY_FORMS(b, rotation_form, b, XJ, &P->R, &C->R)
     if (b->joint == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
-    bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and derivatives of this */
+    bool turns = b->joint == DYN_REVOLUTE; /* if it turns, w = w_p + z sd */
     C->p       = add(P->p, d.x);
     if (order >= VELOCITIES) {
         C->v = add(P->v, d.d);
@@ -79,8 +79,8 @@ LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, v
     return cross_add(cross_add(cross_add(mat3_mul(&b->R, cdd), b->w, Rcd), b->wd, x), b->w, xd);
 }
 
-/* Motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity, d the vector
- * between the origins:
+/* Computes the motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity, d is
+ * the vector between the origins of parent and body:
  *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',
  *     d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' + u''. */
 static inline void world_free_child(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
@@ -148,7 +148,7 @@ static inline mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
 
 typedef struct frame_motion {
     mat3       R;
-    vec3_rates p; /* of the frame's origin */
+    vec3_rates p; /* position of the frame's origin, and derivatives */
     vec3       w, wd, wdd;
 } frame_motion;
 
