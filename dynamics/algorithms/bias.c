@@ -1,7 +1,7 @@
 /* bias.c - computes single terms of the equation of motion.
  *
- * bias = tau(q, qd, 0); C qd = the same without gravity, friction, springs and wrenches; g = tau(q, 0, 0) with gravity
- * only. These are three calls of inverse dynamics (Walker & Orin 1982). Friction is computed joint by joint. */
+ * bias = tau(q, qd, 0); C qd = tau(q, qd, 0) without gravity, friction, springs and wrenches; g = tau(q, 0, 0) with
+ * gravity only. These are three calls of inverse dynamics (Walker & Orin 1982). Friction is computed joint by joint. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/workspace.h"

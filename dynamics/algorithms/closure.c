@@ -31,13 +31,13 @@ size_t LANE_NAME(closure_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Results of one pair in one block. */
+/* Outputs for one pair of frames in one block. */
 typedef struct results {
-    lane *J, *Jd, *Jdd; /* 6 x nv each; NULL if not requested */
+    lane *J, *Jd, *Jdd; /* Jacobian and its rates, 6 x nv each; NULL if not requested */
 } results;
 
-/* Adds x and its derivatives, in the axes of the frame with motion k, to column v of each matrix, from `row` on. With
- * mimics several joints add to one column. */
+/* Adds x and its derivatives, in the axes of frame a, whose motion is k, to column v of each matrix, in the three rows
+ * from `row` on. With mimics several joints add to one column. */
 static void add_in_frame_a(const frame_motion *k, const vec3_rates *x, size_t row, size_t nv, size_t v,
                            const results *out)
 {
@@ -61,8 +61,8 @@ static void add_in_frame_a(const frame_motion *k, const vec3_rates *x, size_t ro
     }
 }
 
-/* Adds the column of a joint with axis z of body b: the velocity it gives a point with motion p. `turns`: the joint
- * rotates about z, else it slides along z. */
+/* Adds the column of a joint whose axis z is fixed in body b: the velocity that unit joint rate gives a point with
+ * motion p. `turns`: the joint rotates about z, else it slides along z. */
 static void add_column(const frame_motion *a, const vec3_rates *p, const world_motion *b, vec3 z, bool turns,
                        double factor, size_t nv, size_t v, motion_order order, const results *out)
 {

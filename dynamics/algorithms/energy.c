@@ -46,7 +46,7 @@ LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
     return (wrench){.f = cross_add(times(b->mass, B->v), B->w, h), .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
-/* T = 1/2 sum (v l + w k) + 1/2 rotor sd^2 */
+/* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. */
 static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *qd)
 {
     lane twice = lane_of(0);
@@ -62,7 +62,8 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
     return 0.5 * twice;
 }
 
-/* V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2 */
+/* Potential energy of gravity, joint springs and elastic joints:
+ *     V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2. */
 static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
 {
     const dyn_model *m = scene->model;
@@ -97,7 +98,8 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
     store3(out + 3, sum.n);
 }
 
-/* Adds F, given in body axes about the body's origin, to column v, in world axes about the centre of mass. */
+/* Adds the momentum F per unit joint rate to column v of both matrices. F is given in body axes about the body's
+ * origin; the matrices are in world axes, about the centre of mass. */
 LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v,
                                  lane *com_jacobian, lane *matrix)
 {

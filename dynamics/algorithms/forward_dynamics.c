@@ -6,19 +6,21 @@
  * = X alpha_p + S qdd  and  f = I alpha + p,
  *
  *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
- *     qdd = (u - U^T X alpha_p) / D,   where p is f0 initially.
+ *     qdd = (u - U^T X alpha_p) / D.
+ *
+ * p is f0 initially. The index p marks quantities of the parent.
  *
  * Driven coordinates (hybrid dynamics, Featherstone 2008, ch. 9.2) have their prescribed qdd in the first part. In the
- * second part they are locked: a driven joint passes on its I and p unchanged. Joints with a quaternion are in
+ * second part they are locked: a driven joint passes on I and p of its body unchanged. Joints with a quaternion are in
  * articulated_free_joint.h, joints of several bodies in geared_joint.h. */
 #include "kernels.h"
 #include "dynamics/recursion/geared_joint.h"
 #include "dynamics/recursion/articulated_free_joint.h"
 
 typedef struct link_state {
-    wrench      G;    /* U / D */
-    lane        g;    /* u / D */
-    vec3        w, v; /* alpha: angular and linear; only for bodies with carries_run */
+    wrench      G;    /* U / D, with U = I S and the pivot D */
+    lane        g;    /* u / D, with u = tau - S^T p */
+    vec3        w, v; /* angular and linear part of alpha; only for bodies with carries_run */
     wrench      p;    /* p and I that the runs on the body have passed to it; only for bodies with carries_run */
     articulated I;
 } link_state;
@@ -47,15 +49,15 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 
 /* --- backward pass: articulated inertias ----------------------------------------------------------------------- */
 
-/* I and p of the last body of a run: its own plus those that the runs on it have passed on. */
+/* Computes I and p of the last body of a run: its own plus those that the runs on it have passed on. */
 LANE_INLINE void gather_children(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
 {
     *I = b->carries_run ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
     *p = b->carries_run ? wrench_add(B->p, *own) : *own;
 }
 
-/* Transforms I and p from body b to the previous body and adds the latter's own. `own` is the wrench that the previous
- * body requires; with `uses_next_origin` it is about the origin of b (dyn_body.next_origin). */
+/* Transforms I and p from body b to the previous body and adds those of the previous body. `own` is the wrench that the
+ * previous body requires; with `uses_next_origin` it is about the origin of b (dyn_body.next_origin). */
 LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, const wrench *own, articulated *I,
                                        wrench *p, bool whole, bool uses_next_origin)
 {
@@ -102,7 +104,8 @@ LANE_INLINE void eliminate_joint(const dyn_body *b, int i, lane effort, articula
     articulated_project(I, &U, &B->G, b, plain);
 }
 
-/* The same for a geared joint; I and p are given and returned in `outer`. */
+/* Eliminates a geared joint: records a zero pivot, and replaces I and p, which are in `outer`, by what the joint passes
+ * on. */
 LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, const workspace *ws,
                                                       const newton_euler_io *io, int i, const lane *tau,
                                                       articulated_body outer, lane *singular)
@@ -120,7 +123,7 @@ LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, co
     return outer;
 }
 
-/* How a joint passes I and p of its body to the parent. */
+/* Ways in which a joint passes I and p of its body to the parent. */
 typedef enum elimination { SINGLE_AXIS, LOCKED, GEARED, FREE } elimination;
 
 LANE_INLINE elimination elimination_of(const dyn_body *b, const bool *driven)
@@ -193,7 +196,7 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_transform XJ, vec3 *
     if (dyn_joint_has_quaternion(joint)) *v = cross_add(*v, *w, joint_pose_of(XJ)->p);
     *w = to_child(b, XJ, *w, joint, turn);
     *v = to_child(b, XJ, *v, joint, turn);
-    if (joint == DYN_PRISMATIC) { /* w x s z */
+    if (joint == DYN_PRISMATIC) { /* adds w x s z */
         v->x = add_mul(v->x, w->y, XJ.c);
         v->y = sub_mul(v->y, w->x, XJ.c);
     }
@@ -218,7 +221,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_
     return sdd;
 }
 
-/* The same for a body on the world, where alpha_p = 0. */
+/* Sets alpha = (w, v) of a body on the world, where alpha_p = 0; returns sdd of its joint. */
 LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     lane sdd = locked ? lane_of(0) : B->g;
@@ -229,7 +232,7 @@ LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, b
     return sdd;
 }
 
-/* The same for a body whose joint has a quaternion. */
+/* Replaces alpha = (w, v) of the parent by that of a body whose joint has a quaternion; computes qdd of the joint. */
 LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
                                    const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
@@ -247,8 +250,8 @@ typedef struct accelerations { /* qdd of one block, and the data it is computed 
     lane            *qdd;
 } accelerations;
 
-/* Computes qdd of body i, and replaces alpha = (w, v) of its parent by that of the body. `ground`, a constant as
- * `plain` is: the parent is the world. */
+/* Computes qdd of body i, and replaces alpha = (w, v) of its parent by that of the body. `ground`: the parent is the
+ * world. `ground` and `plain` are constants of the inlined code. */
 LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
                             const bool plain)
 {
@@ -343,7 +346,7 @@ static void articulated_body_algorithm(const dyn_scene *scene, const workspace *
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
-/* `io` with its arrays at that block. */
+/* Returns a copy of `io` whose arrays begin at block `block`. */
 static dyn_forward_dynamics block_io(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
 {
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = 9 * scene->n_wrenches;

@@ -8,7 +8,7 @@
 
 typedef struct workspace {
     factor factor;
-    lane  *x;      /* [nv] */
+    lane  *x;      /* [nv] scratch memory */
     lane  *d;      /* [nv] -1 / D */
     void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
@@ -55,7 +55,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
     }
 }
 
-/* Replaces X, nv x columns, by -M^-1 X. Several columns at a time, so that L is read less often. */
+/* Replaces X, nv x columns, by -M^-1 X. Solves several columns at a time, so that L is read less often. */
 static void solve(const dyn_model *m, const workspace *ws, lane *X, size_t columns)
 {
     size_t c = 0;
@@ -70,7 +70,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
-    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* replaced by its inverse below */
+    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* receives M first, then its inverse */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);

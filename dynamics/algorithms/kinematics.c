@@ -36,7 +36,7 @@ static void quaternion(const mat3 *R, lane out[4])
     lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
     lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};
-    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* 4 times q times the largest entry of q */
+    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* row: the quaternion q times 4 times its largest entry */
     for (int i = 0; i < 3; i++) {
         lane_mask larger = lane_less(most, x4[i]);
         most             = lane_select(larger, x4[i], most);
@@ -71,15 +71,16 @@ static void store_twist(const dyn_kinematics *io, const frame_motion *k, lane *o
     store3(out + 3, io->frame_axes ? mat3_mul_transposed(&k->R, angular) : angular);
 }
 
-/* Adds a column; with mimics several joints add to one column. */
+/* Adds x to column v of M; with mimics several joints add to one column. */
 static void add_column(lane *M, size_t nv, size_t v, const lane x[6])
 {
     for (size_t r = 0; r < 6; r++)
         M[r * nv + v] += x[r];
 }
 
-/* The column for an axis of body i, and its rate. `turns`: the joint rotates about the axis, else it slides along it.
- * In the frame's own axes the rate is (R^T c)' = R^T (c' - w_f x c). */
+/* Adds the column for an axis of body b, and its rate. `turns`: the joint rotates about the axis, else it slides along
+ * it. In the frame's own axes the rate of a column c is (R^T c)' = R^T (c' - w_f x c), with w_f the frame's angular
+ * velocity. */
 static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, const world_motion *b, int axis,
                             bool turns, double ratio, size_t nv, size_t v, lane *J, lane *Jd)
 {

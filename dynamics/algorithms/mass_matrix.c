@@ -12,7 +12,7 @@ typedef struct workspace {
     joint_transform *XJ;
     composite       *forked;
     factor           factor;
-    lane            *x; /* [nv] */
+    lane            *x; /* [nv] scratch memory */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -34,22 +34,22 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
 typedef enum matrix_layout {
     SERIAL, /* serial model (model.h): every entry is written once, and bodies differ only in their transforms */
     TREE,   /* entries between coordinates of different branches are zero and are not written */
-    SHARED /* with mimics: several pairs of joints add to one entry, and twice to a diagonal entry if they have the same
-              coordinate */
+    SHARED /* in models with mimics, several pairs of joints add to one entry; a pair of joints with the same coordinate
+              adds twice to a diagonal entry */
 } matrix_layout;
 
-/* Stores M_ij and M_ji. */
+/* Stores x as M_ij and M_ji; in the layout SHARED, adds x. */
 LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const matrix_layout layout)
 {
     *ij = layout == SHARED ? *ij + x : x;
     *ji = layout == SHARED ? *ji + x : x;
 }
 
-/* Columns are transformed to the base one by one, or two at a time for two bodies of one run. With two, tests and
- * constants of each joint are shared, and the multiply-adds of both overlap. This needs registers for both wrenches.
- * With one lane it pays off in any case, because a single chain of multiply-adds leaves the processor idle. F is the
- * wrench of the first column. G is that of the second: the next body and coordinate. `has_second`, a constant of the
- * inlined code: G is used. */
+/* True if columns are transformed to the base two at a time, for two bodies of one run. With two columns, tests and
+ * constants of each joint are shared, and the multiply-adds of both overlap, but both wrenches need registers. With one
+ * lane two columns pay off in any case, because a single chain of multiply-adds leaves the processor idle. In the
+ * functions below, F is the wrench of the first column, and G is that of the second: the next body and coordinate.
+ * `has_second`, a constant of the inlined code: G is used. */
 enum { COLUMNS_PAIR = LANE_REGISTERS == 32 || LANES == 1 };
 
 LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *F, wrench *G,
@@ -58,7 +58,7 @@ LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, w
     wrench_to_parent_form(b, XJ, F, joint, turn);
     if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
-/* Only n.z of F in the parent's frame, for a parent with a grounded revolute joint, which needs no more. */
+/* Computes only n.z of F in the parent's frame. A parent with a revolute joint on the world needs no more. */
 LANE_INLINE void moment_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, lane *moment,
                                          dyn_joint_kind joint, dyn_turn turn)
 {
@@ -80,7 +80,8 @@ LANE_INLINE void start_column_form(const dyn_body *b, joint_transform XJ, compos
     composite_column_form(b, XJ, c, F, mass, joint, turn);
     if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
-/* The same for a parent with a grounded revolute joint, whose own column needs only E.xx + E.yy of the composite. */
+/* Starts column F, for a parent with a revolute joint on the world, and transforms G and the composite to the parent.
+ * Only n.z of the columns is computed, and only E.xx and E.yy of the composite, which the parent's own column needs. */
 LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform XJ, composite *c, const wrench *G,
                                             double mass, lane *moment_F, lane *moment_G, const bool has_second,
                                             dyn_joint_kind joint, dyn_turn turn)
@@ -92,8 +93,8 @@ LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform X
     if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
 }
 
-/* The progress of a column towards the base: the body whose wrench it is, and pointers to M_jv and M_vj, with j the
- * first coordinate of the body's parent. */
+/* The progress of column v of M towards the base: the body b whose wrench the column is, and pointers to M_jv and M_vj,
+ * with j the first coordinate of the parent of b. */
 typedef struct column_cursor {
     const dyn_body        *b;
     const joint_transform *XJ;
@@ -107,7 +108,8 @@ LANE_INLINE column_cursor cursor_at(const dyn_model *m, const workspace *ws, siz
     const size_t    nv = (size_t)m->nv, j = layout == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
     return (column_cursor){b, &ws->XJ[i], M + j * nv + v, M + v * nv + j};
 }
-/* Moves the cursor to the parent. Returns false if that is on the world. Columns of a serial model end before. */
+/* Moves the cursor to the parent. Returns false if the parent's own joint is on the world. In a serial model
+ * cursor_is_last ends the column before that. */
 LANE_INLINE bool cursor_advance(const dyn_model *m, const workspace *ws, column_cursor *s, size_t v, lane *M,
                                 const matrix_layout layout)
 {
@@ -125,7 +127,7 @@ LANE_INLINE bool cursor_is_last(const dyn_model *m, column_cursor s, const matri
     return layout == SERIAL ? s.b == &m->body[1] : s.b->parent_joint == DYN_PARENT_GROUNDED;
 }
 
-/* Stores S^T F for the joint of the parent of the cursor's body. */
+/* Stores S^T F for the joint of the parent of the cursor's body; S and F are in the parent's frame. */
 LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F, const matrix_layout layout)
 {
     if (layout == SERIAL || s.b->parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
@@ -141,14 +143,14 @@ LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F
             put_pair(s.in_row, s.in_column, along[k], layout);
 }
 
-/* The cursor of the next coordinate's column at the same body. */
+/* Returns the cursor of the next coordinate's column at the same body. */
 LANE_INLINE column_cursor cursor_of_next_column(const dyn_model *m, column_cursor s)
 {
     return (column_cursor){s.b, s.XJ, s.in_row + 1, s.in_column + m->nv};
 }
 
-/* M_jv = S_j^T F for coordinate v and every joint j on the way to the base. F is the wrench that the cursor's body
- * requires, G that of the next column. */
+/* Stores M_jv = S_j^T F for coordinate v and every joint j on the way to the base. F is the wrench that the cursor's
+ * body requires, G that of the next column. */
 LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column_cursor s, size_t v, wrench F, wrench G,
                                  lane *M, const matrix_layout layout, const bool has_second)
 {
@@ -168,7 +170,7 @@ LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column
     } while (cursor_advance(m, ws, &s, v, M, layout));
 }
 
-/* A column in a run that is not plain. */
+/* Transforms a column to the base as columns_to_base does, for a run that is not plain. */
 LANE_NOINLINE void column_to_base(const dyn_model *m, const workspace *ws, const column_cursor *s, size_t v,
                                   const wrench *F, lane *M, bool shared)
 {
@@ -179,7 +181,7 @@ LANE_NOINLINE void column_to_base(const dyn_model *m, const workspace *ws, const
         columns_to_base(m, ws, *s, v, layout, layout, M, TREE, false);
 }
 
-/* M_ii = S_i^T F + rotor. */
+/* Stores M_ii = S_i^T F + rotor inertia. */
 LANE_INLINE void put_diagonal(const dyn_body *b, const composite *c, size_t e, lane *M, const matrix_layout layout)
 {
     lane own = b->joint == DYN_PRISMATIC ? lane_of(b->regrouped_mass) : c->E.xx + c->E.yy;
@@ -227,7 +229,7 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     }
 }
 
-/* The columns of a joint with a quaternion; `first`, its first axis, is a constant of the inlined code. */
+/* Computes the columns of a joint with a quaternion; `first`, its first axis, is a constant of the inlined code. */
 LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size_t i, const composite *c, lane *M,
                                    const matrix_layout layout, const int first)
 {
@@ -258,7 +260,7 @@ LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t 
     if (b->parent != DYN_WORLD) composite_form(b, ws->XJ[i], c, b->regrouped_mass, DYN_FLOATING, DYN_TURN_ZX);
 }
 
-/* Body i of a plain run, with assumptions for the compiler. */
+/* Returns body i of a plain run, and tells the compiler its properties. */
 LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const matrix_layout layout)
 {
     const dyn_body *b = &m->body[i];
@@ -267,8 +269,8 @@ LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const matri
     return b;
 }
 
-/* The columns of a plain run, last body first, each as soon as its composite is known. So the transforms of a column
- * overlap with the computation of the next composite. */
+/* Computes the columns of a plain run, last body first, each as soon as its composite is known. So the transforms of a
+ * column overlap with the computation of the next composite. */
 LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
                                     const matrix_layout layout)
 {
@@ -299,7 +301,7 @@ static composite general_columns(const dyn_model *m, const workspace *ws, dyn_ru
     for (size_t i = (size_t)run.end - 1;; i--) {
         const dyn_body *b = &m->body[i];
         if (dyn_joint_has_quaternion(b->joint)) {
-            composite whole = c; /* a copy: so `c` stays in registers */
+            composite whole = c; /* a copy, so that `c` stays in registers */
             free_columns(m, ws, i, &whole, M, layout);
             c = whole;
         } else {

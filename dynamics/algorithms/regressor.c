@@ -33,9 +33,9 @@ size_t LANE_NAME(regressor_size)(const dyn_model *m)
     return a.used;
 }
 
-typedef struct link_motion { /* of the link frame, in its axes */
+typedef struct link_motion { /* motion of the link frame, in its axes */
     mat3 R;                  /* R_wl */
-    vec3 x;                  /* its origin, from the reference point of spatial_world.h */
+    vec3 x;                  /* origin of the link frame, from the reference point of spatial_world.h */
     vec3 a, w, wd;
 } link_motion;
 
@@ -45,7 +45,7 @@ static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
     for (int i = 0; i < 3; i++)
         store3(k.R.m[i], unrotate_const(b->X_bl.R, load3(B->R.m[i])));
     k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->X_bl.p)));
-    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical acceleration from spatial: a + wd x x + w x v(x) */
+    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical from spatial acceleration: a + wd x x + w x v(x) */
     vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
     k.a    = mat3_mul_transposed(&k.R, a);
     k.w    = mat3_mul_transposed(&k.R, B->v.w);
@@ -58,7 +58,7 @@ static vec3 unit(int i)
     return (vec3){lane_of(i == 0), lane_of(i == 1), lane_of(i == 2)};
 }
 
-/* J wd + w x J w for J = e_i e_j^T + e_j e_i^T, or e_i e_i^T */
+/* J wd + w x J w for J = e_i e_j^T + e_j e_i^T, or J = e_i e_i^T if i = j */
 static vec3 gyration(const link_motion *k, int i, int j)
 {
     const lane w[3] = {k->w.x, k->w.y, k->w.z}, wd[3] = {k->wd.x, k->wd.y, k->wd.z};
@@ -101,7 +101,7 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     }
 }
 
-/* Adds the column of rotor i's spin inertia. joint_columns has set the term of its own rate. */
+/* Adds the column of the spin inertia of rotor i. joint_columns has set the term of the rotor's own rate. */
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
@@ -125,7 +125,7 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        if (b->mover < 0 || b->is_multi_dof) continue; /* these columns are zero */
+        if (b->mover < 0 || b->is_multi_dof) continue; /* joints without these parameters have zero columns */
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
         if (b->is_rotor && b->mimic) continue;
         lane sd = b->is_rotor && qd ? qd[b->v] : joint_rate(b, qd);
@@ -134,7 +134,7 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     }
 }
 
-/* True for a rotor on a moving body. On the ground only its own rate has an effect. */
+/* True for a rotor on a moving body. For a rotor on the world only its own rate has an effect. */
 static bool is_carried_rotor(const dyn_body *b)
 {
     return b->is_rotor && b->parent != DYN_WORLD;

@@ -3,7 +3,8 @@
  *
  * Singh, Russell, Wensing (2022), with the quantities of spatial_world.h in body frames (spatial_body.h), for any
  * joint, any base, mimics and external wrenches. I, B, f, K are those of composites: bodies with their descendants. Let
- * a be a dof of body i, and b a dof of body i or of an ancestor. The force on the composite of i changes
+ * a be a dof (degree of freedom) of body i, and b a dof of body i or of an ancestor. The force on the composite of i
+ * changes
  *
  *     with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,  F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a,
  *     with b, seen from body i, by the same formulas of b without S x* f. So
@@ -26,7 +27,8 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
 
-/* Derivatives of  R = k (q - theta - rest) + d (qd - theta_d)  in the row of q, and of -R in that of theta. */
+/* Adds the derivatives of the effort  R = k (q - theta - rest) + d (qd - theta_d)  of elastic joints to the row of q,
+ * and those of -R to the row of theta. */
 static void coupling_terms(const dyn_scene *scene, const results *out)
 {
     const size_t nv = (size_t)scene->model->nv;
@@ -42,7 +44,7 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
     }
 }
 
-/* Derivatives of rotor, friction and spring efforts, on the diagonal. */
+/* Adds the derivatives of rotor, friction and spring efforts to the diagonals. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const results *out)
 {
     const dyn_model *m = scene->model;
@@ -70,7 +72,7 @@ static void put_gravity(const attitude *att, const wrench *t, lane *row)
 
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
-/* d tau_a / d wrench = -(S_a at the point of application), in the axes of the wrench. */
+/* Computes d tau_a / d wrench = -(S_a at the point of application) for each dof a, in the axes of the wrench. */
 static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
 {
     const dyn_model *m  = scene->model;
@@ -100,8 +102,8 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
-/* Transforms the partials to a parent with a grounded unit revolute joint, which needs only n.z and the terms of its
- * row. */
+/* Transforms the partials of a dof to a parent with a unit revolute joint on the world. Only the components that
+ * grounded_row and the parent's columns need are set. */
 LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transform XJ, const force_partials *c,
                                                  force_partials *to, dyn_joint_kind joint, dyn_turn turn)
 {
@@ -116,8 +118,8 @@ LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transf
     to->r.z    = x.r.z;
 }
 
-/* Transforms the partials of a dof to the base and stores the entries with every dof on the way. `serial` and
- * `world_fixed` are constants of the inlined code. */
+/* Transforms the partials of a dof to the base and stores the entries with every dof on the way. `serial` (serial
+ * model) and `world_fixed` (there are wrenches in world axes) are constants of the inlined code. */
 LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                               const force_partials *start, const bool world_fixed, const bool serial)
 {
@@ -162,14 +164,15 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
     }
 }
 
-/* For dofs of other joints, or with wrenches in world axes. */
+/* Calls to_base_form for dofs of joints that are not unit revolute, and for all dofs if there are wrenches in world
+ * axes. */
 LANE_NOINLINE void to_base_any(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                                const force_partials *c, bool world_fixed)
 {
     to_base_form(m, ws, out, i, va, c, world_fixed, false);
 }
 
-/* Stores the entries of a joint of one coordinate with itself. */
+/* Stores the diagonal entries of a joint of one coordinate. */
 LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, const dyn_body *b, const entries *e)
 {
     const size_t own = (size_t)b->v * (nv + 1);
@@ -178,7 +181,7 @@ LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, co
     put_entry(out->dqdd + own, e->t, has_mimics);
 }
 
-/* The entries of a unit revolute joint on a moving body, with itself and with all ancestors. */
+/* Stores the entries of a unit revolute joint on a moving body, with itself and with all ancestors. */
 LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                        const force_partials *c, const bool serial)
 {
@@ -190,7 +193,7 @@ LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, 
     to_base_form(m, ws, out, i, serial ? i : (size_t)b->v, c, false, serial);
 }
 
-/* The same for any joint of one coordinate. */
+/* Stores the entries of any joint of one coordinate, with itself and with all ancestors. */
 static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const force_partials *c,
                       bool world_fixed)
 {
@@ -219,8 +222,8 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
     }
 }
 
-/* A unit revolute joint on the world needs only h.x, h.y, E.xx + E.yy and C.xx + C.yy of its composite. The body's own
- * C.xx + C.yy is zero. */
+/* Stores the entries of a unit revolute joint on the world with itself. They need only h.x, h.y, E.xx + E.yy and C.xx +
+ * C.yy of its composite. The body's own C.xx + C.yy is zero. */
 LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                               const composite_motion *children)
 {
@@ -237,7 +240,8 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
 }
 
-/* Transforms a composite to a parent with a grounded unit revolute joint: only the quantities used there. */
+/* Transforms a composite to a parent with a unit revolute joint on the world. Only the quantities that grounded_dof
+ * uses are set. */
 LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
 {
     BODY_FORMS(b, composite_motion_form, b, XJ, &S, b->regrouped_mass)
@@ -250,7 +254,7 @@ LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composi
     to->C.m[1][1] = S.C.m[1][1];
 }
 
-/* Adds a composite, already in the parent's frame, to the parent. */
+/* Adds the composite S of body i, already in the parent's frame, to the sum of the parent. */
 LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, composite_motion S)
 {
     if (b->parent == (int)i - 1) {
@@ -263,7 +267,7 @@ LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, compo
     }
 }
 
-/* The sum of the composites of body i's children; all later bodies are done. */
+/* Returns the sum of the composites of body i's children; all later bodies must be done. */
 LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const workspace *ws, size_t i)
 {
     const dyn_body *b = &m->body[i];
@@ -273,7 +277,7 @@ LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const wo
     return next ? ws->handed : &ws->forked[i];
 }
 
-/* A unit revolute joint on a moving body. */
+/* Computes the composite and the entries of a unit revolute joint on a moving body. */
 LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                    const composite_motion *children, bool with_wrenches, const bool serial)
 {
@@ -294,7 +298,7 @@ LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, cons
     unit_revolute_entries(m, ws, out, i, &c, serial);
 }
 
-/* Any joint; `world_fixed` is NULL without wrenches in world axes. */
+/* Computes the composite and the entries of any joint; `world_fixed` is NULL if there are no wrenches in world axes. */
 LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                             const composite_motion *children, bool with_wrenches,
                             const world_fixed_wrenches *world_fixed)
@@ -328,7 +332,7 @@ static void pairs(const dyn_model *m, const workspace *ws, const results *out, b
     }
 }
 
-/* The same for a serial model without wrenches in world axes. */
+/* Computes all entries of a serial model without wrenches in world axes. */
 static void serial_pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches)
 {
     for (size_t i = m->n_bodies; i-- > 1;)
@@ -336,8 +340,8 @@ static void serial_pairs(const dyn_model *m, const workspace *ws, const results 
     grounded_dof(m, ws, out, 0, ws->handed + (m->n_bodies == 1));
 }
 
-/* Clears the results that are sums. Matrices by q, qd, qdd are sums only with mimics. Entries between branches are
- * always zero, except those of elastic joints, which are added. */
+/* Clears the results that are sums. dq, dqd and dqdd are sums only with mimics. Entries between branches are always
+ * zero, except those of elastic joints, which are added. */
 static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;

@@ -1,10 +1,10 @@
-/* sensitivity_entries.h - computes the entries of dtau/dq, dtau/dqd and dtau/dqdd for a dof a and the joint b of an
- * ancestor, from the partials of a in that body's frame (sensitivity.c): rows d tau_a / db by t, r and k; columns d
- * tau_b / da by F. */
+/* sensitivity_entries.h - computes the entries of dtau/dq, dtau/dqd and dtau/dqdd for a degree of freedom (dof) a and
+ * the joint b of an ancestor, from the partials of a in the ancestor's frame (sensitivity.c): rows d tau_a / db from t,
+ * r and k; columns d tau_b / da from F. */
 #pragma once
 #include "dynamics/recursion/force_partials.h"
 
-/* Results of one block. */
+/* Outputs for one block. */
 typedef struct results {
     lane *dq, *dqd, *dqdd;                      /* nv x nv */
     lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
@@ -22,7 +22,8 @@ LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lan
     put_entry(&M[row * (size_t)m->nv + column], x, m->has_mimics);
 }
 
-/* d tau_a / db for a unit revolute joint b on a moving body, in whose frame c is. */
+/* Computes the entries d tau_a / dq_b and d tau_a / dqd_b for a unit revolute joint b on a moving body. c are the
+ * partials of a in the frame of that body. */
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
@@ -30,13 +31,14 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
     *q               = dot(B->Q.v, f) + sub_mul(add_mul(dot(B->Q.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
-/* The same on the world, where psi' is zero and psi'' is that of gravity. */
+/* Computes the entries d tau_a / dq_b and d tau_a / dqd_b for a unit revolute joint b on the world, where psi' is zero
+ * and psi'' is due to gravity only. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
     *qd = c->r.z;
 }
-/* d tau_a / db for any joint b of one coordinate. */
+/* Computes the entries d tau_a / dq_b and d tau_a / dqd_b for any joint b of one coordinate. */
 LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const wrench *t = &c->t;
@@ -53,7 +55,8 @@ LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const forc
     if (b->joint == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
 }
 
-/* The entries of a dof with a joint of one coordinate: the rows, and the columns S . F. */
+/* The entries for a dof a and a joint b of one coordinate: rows d tau_a / dq_b and d tau_a / dqd_b; columns q, qd and
+ * t, which are S_b . F(a). */
 typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
@@ -86,10 +89,11 @@ LANE_INLINE void wrench_to_array(wrench w, lane x[6])
     store3(x + 3, w.n);
 }
 
-/* The rows for a joint with a quaternion, all axes at once. (u x S) . f = -S . (u x* f), so with psi' = v_p x S, psi''
- * = a_p x S + v_p x psi', S' = v x S the sums over axes are
+/* Stores the rows d tau_a / db of a dof a for a joint b with a quaternion, all axes at once. For motions u, S and a
+ * force f, (u x S) . f = -S . (u x* f). So with psi' = v_p x S, psi'' = a_p x S + v_p x psi', S' = v x S, the entries
+ * for the axes S are the components of
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
- * On the world v_p = 0, and a_p is linear. */
+ * If b is on the world, v_p = 0, and a_p is linear. */
 LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
                                const spatial_state *B, const force_partials *c, const int first)
 {
@@ -111,7 +115,8 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
     }
 }
 
-/* The columns d tau_b / da, and the entries of the mass matrix, for the axes of such a joint. */
+/* Stores the columns d tau_b / da of a dof a, and the entries of the mass matrix, for the axes of a joint b with a
+ * quaternion. */
 LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
                                   const force_partials *c, const int first)
 {
@@ -128,7 +133,7 @@ LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t
     }
 }
 
-/* Both functions with the first axis as a constant. */
+/* These two functions call free_row_form and free_column_form with the first axis of the joint as a constant. */
 static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
                          const force_partials *c)
 {

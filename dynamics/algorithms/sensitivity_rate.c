@@ -15,14 +15,14 @@
 #include "dynamics/recursion/spatial_world.h"
 
 typedef struct body_rate {
-    twist  j; /* rate of a */
-    vec3   l; /* l, C, X and f: rates, of the body and after gather_rates of the body with its descendants */
+    twist  j; /* rate of the acceleration a */
+    vec3   l; /* rates of l, C, X and f: of the body, and after gather_rates of the body with its descendants */
     mat3   C, X;
     wrench f;
 } body_rate;
 
-/* The derivatives of the force on a composite with respect to one dof, F_q, F_qd and F_qdd, and the rows r = 2 B^T S
- * and k = K^T S. */
+/* The derivatives of the force on a composite with respect to one dof (degree of freedom), F_q, F_qd and F_qdd, and the
+ * rows r = 2 B^T S and k = K^T S (sensitivity.c). */
 typedef struct world_force_partials {
     wrench q, qd, qdd;
     vec3   r, k;
@@ -68,7 +68,7 @@ LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 
 /* --- rates of motions, base to leaves ------------------------------------------------------------------------- */
 
-/* Rates of S, psi', psi'' and D = psi' + S'; S_r = S'. */
+/* Sets r to the rates of S, psi', psi'' and D = psi' + S'. The rate of S is S'. */
 LANE_INLINE void axis_rates(const spatial_body *P, twist Pv_r, twist Pj, const spatial_body *B, twist v_r, const dof *d,
                             dof *r)
 {
@@ -79,7 +79,8 @@ LANE_INLINE void axis_rates(const spatial_body *P, twist Pv_r, twist Pj, const s
     r->D = twist_add(r->P, twist_add(twist_cross(v_r, d->S), twist_cross(B->v, r->S)));
 }
 
-/* j = j_p + sum (S qdd + psi' qd)_r */
+/* Adds d/dt of S qdd + psi' qd, summed over the joint's axes, to j: the rate of the acceleration, of the parent before
+ * and of the body after. */
 static inline void acceleration_rate(const dyn_body *b, const dof *d, const dof *r, const lane *qd, const lane *qdd,
                                      const lane *qddd, twist *j)
 {
@@ -90,7 +91,7 @@ static inline void acceleration_rate(const dyn_body *b, const dof *d, const dof 
     }
 }
 
-/* C + C^T */
+/* C + C^T, which is the rate of E */
 LANE_INLINE sym3 twice_symmetric(const mat3 *C)
 {
     return (sym3){.xx = C->m[0][0] + C->m[0][0],
@@ -101,7 +102,7 @@ LANE_INLINE sym3 twice_symmetric(const mat3 *C)
                   .zz = C->m[2][2] + C->m[2][2]};
 }
 
-/* I_r u */
+/* Product of the rate of a composite's inertia, which has mass 0 and moments l and C + C^T, with the motion u. */
 LANE_INLINE wrench inertia_rate_mul(vec3 l, const mat3 *C, twist u)
 {
     return inertia_mul(0, l, twice_symmetric(C), u);
@@ -203,7 +204,8 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
     return F;
 }
 
-/* Adds the rate of d tau_a / db, for b of a's body or of an ancestor: S_a . F(b) by the rows of a. */
+/* Adds the rates of d tau_a / db, from the rows of a (F, with the rates R): a is a dof of this body, b one of the body
+ * or of an ancestor (d, with the rates r). */
 LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F, const world_force_partials *R,
                          const dof *d, const dof *r, bool world_fixed)
 {
@@ -214,7 +216,8 @@ LANE_INLINE void put_row(const results *out, size_t entry, const world_force_par
     out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
 }
 
-/* Adds the time rate of d tau_b / d q_a, a being a coordinate of this body and b one of an ancestor. */
+/* Adds the rates of d tau_b / da, from the force partials of a (F, with the rates R): a is a dof of this body, b one of
+ * an ancestor (d, with the rates r). */
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
                             const world_force_partials *R, const dof *d, const dof *r)
 {
@@ -265,7 +268,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-/* Of a joint's own forces, only the slope of smooth friction changes with time. */
+/* Adds the rates of the derivatives of the joints' own forces. Only the slope of smooth friction changes with time. */
 static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, const results *out)
 {
     const dyn_model *m = scene->model;

@@ -1,5 +1,5 @@
-/* sensitivity_wrenches.h - computes the derivatives of the joint wrenches. They also depend on mass on the joints'
- * axes, so the composites here are of true bodies, separate from the regrouped ones for tau. */
+/* sensitivity_wrenches.h - computes the derivatives of the joint wrenches. Unlike tau, joint wrenches depend on mass on
+ * the joint axes. So the composites here are of true bodies, not of regrouped bodies. */
 #pragma once
 #include "sensitivity_entries.h"
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct workspace {
     world_fixed_wrenches *world_fixed; /* [n_bodies] */
     composite_motion *handed; /* handed[0]: composite that the last processed body passed to its parent, if that is the
                                  previous body; handed[1]: zeros */
-    composite_motion *forked; /* [n_bodies] sums of the composites of other children */
+    composite_motion *forked; /* [n_bodies] sums of the composites of the other children */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -37,7 +37,7 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
-/* Adds a change of the force on body i's composite to column v of its joint wrench. */
+/* Adds a change F of the force on body i's composite to column v of the derivatives of its joint wrench. */
 static void wrench_entry(const dyn_model *m, size_t i, joint_transform XJ, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &m->body[i];
@@ -59,8 +59,8 @@ static void wrench_entries(const dyn_model *m, const workspace *ws, const result
     if (out->dwrench_qdd) wrench_entry(m, i, ws->XJ[i], c->t, out->dwrench_qdd, v);
 }
 
-/* Derivatives of body i's wrench with respect to every dof of the body and its ancestors, in the frame of body i.
- * wrenches_to_base adds those with respect to dofs of descendants. */
+/* Adds the derivatives of body i's wrench with respect to every dof (degree of freedom) of the body and its ancestors,
+ * in the frame of body i. wrenches_to_base adds those with respect to dofs of descendants. */
 static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                 const composite_motion *S, const world_fixed_wrenches *world_fixed)
 {
@@ -71,7 +71,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
             dof            d = dof_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k));
             force_partials c = force_partials_of(b->subtree_mass, S, world_fixed, &d);
             c.q              = wrench_sub(c.q, twist_cross_wrench(d.S, S->f));
-            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* the moment s z x f depends on s */
+            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
                 vec3 f = times(b->ratio, S->f.f);
                 c.q.n  = add(c.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
@@ -81,7 +81,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
     }
 }
 
-/* Adds the derivatives of the ancestors' joint wrenches with respect to a dof of body i. */
+/* Adds the derivatives of the ancestors' joint wrenches with respect to a dof of body i, whose partials are c. */
 static void wrenches_to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
                              force_partials c)
 {
@@ -93,7 +93,7 @@ static void wrenches_to_base(const dyn_model *m, const workspace *ws, const resu
     }
 }
 
-/* The composite of body i with its true inertia. */
+/* Returns the composite of body i with its true inertia. */
 static composite_motion true_composite_of(const dyn_model *m, const workspace *ws, size_t i, bool with_wrenches)
 {
     const dyn_body      *b   = &m->body[i];
@@ -107,8 +107,8 @@ static composite_motion true_composite_of(const dyn_model *m, const workspace *w
     return S;
 }
 
-/* Derivatives of all joint wrenches with respect to all dofs. `with_wrenches`: there are external wrenches;
- * `any_world_fixed`: some of them in world axes. */
+/* Computes the derivatives of all joint wrenches with respect to all dofs. `with_wrenches`: there are external
+ * wrenches; `any_world_fixed`: some external wrenches are in world axes. */
 static void wrench_changes(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches,
                            bool any_world_fixed)
 {

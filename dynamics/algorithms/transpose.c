@@ -50,8 +50,9 @@ LANE_INLINE void transpose_tile(lane x[LANES])
 #endif
 }
 
-/* With at least W columns all tiles are full; the last one overlaps the one before. With fewer columns, a tile also
- * reads numbers behind a row if `wide`. On output it also writes there, before the next row overwrites that place. */
+/* Returns the first column of the next tile. With at least W = LANES columns all tiles are full; the last tile overlaps
+ * the one before. With fewer columns, reading a tile may also read the numbers behind each row. Writing a tile also
+ * writes behind each row, before the next row overwrites that place. */
 LANE_INLINE size_t next_column(size_t column, size_t n)
 {
     size_t next = column + LANES;
@@ -64,7 +65,7 @@ LANE_INLINE size_t columns_of(size_t n)
 
 /* --- rows to lanes ----------------------------------------------------------------------------------------------- */
 
-/* Two halves of rows make one lane. */
+/* JOIN makes one lane of two halves of rows. */
 #if LANES == 2
 typedef double half;
 #define JOIN(a, b) ((lane){a, b})
@@ -94,7 +95,7 @@ LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 #endif
 }
 
-/* A copy of a tile with room behind each row. */
+/* Copies a tile so that there is room behind each row. */
 LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -104,8 +105,8 @@ LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LA
     return (const char *)copy;
 }
 
-/* Sums of 0 x, which are 0 unless some x is not finite. Two sums, so that additions need not wait for each other; not
- * an array, because compilers would keep an array in memory. */
+/* Sums of 0 x over all numbers x. A sum is 0 unless some x is not finite. Two sums, so that additions need not wait for
+ * each other; not an array, because compilers would keep an array in memory. */
 typedef struct finite_sums {
     lane even, odd;
 } finite_sums;
@@ -157,8 +158,8 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
 
 /* --- lanes to rows ----------------------------------------------------------------------------------------------- */
 
-/* Stores the first `rows` rows of a tile. The last `narrow` rows are stored without the numbers behind them, where
- * there is no room. */
+/* Stores the first `rows` rows of a tile. There is no room behind the last `narrow` rows, so only `columns` numbers of
+ * these are stored. */
 LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_t rows, size_t narrow, char *to)
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -171,7 +172,8 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
     }
 }
 
-/* Writes whole blocks, or a single block with fewer rows. */
+/* Writes `rows` rows, from whole blocks or from a single block with fewer rows. Returns false if a number is not
+ * finite. */
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns   = columns_of(n),
