@@ -22,7 +22,7 @@ static bool check_duration(api_problem *problem, double duration, const api_plac
                        API_NUMBER_TEXT(duration));
 }
 
-/* True if the duration is valid; otherwise the problem is written to `found`, not to e->problem. */
+/* True if the duration is valid. Otherwise writes the problem to `found`, not to the request's problem. */
 static bool is_valid(double duration, const api_place *at, api_problem *found)
 {
     api_problem_clear(found);

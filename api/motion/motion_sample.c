@@ -22,8 +22,8 @@ static functions evaluate_basis(const api_motion *m, size_t n, double duration)
     return f;
 }
 
-/* Writes sample n of a motion into the lanes of a state: x_r = sum_k b_rk c_k. `points` are the control points c_k of
- * the motion. */
+/* Writes sample n of a motion into the lanes of a state: the derivative of order r of q is sum_k b_rk c_k, with b_rk
+ * that of basis function k, and c_k the control points in `points`. */
 static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
                       const functions *f, const double *points)
 {
@@ -75,7 +75,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             double duration = m->durations[m->durations_differ ? b : 0];
             if (b == 0 || !shared) f = evaluate_basis(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
-            for (; state < last; state++) /* the last state fills its block */
+            for (; state < last; state++) /* the last state also fills the unused lanes of its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }

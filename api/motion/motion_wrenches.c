@@ -3,14 +3,14 @@
 #include <float.h>
 #include <string.h>
 
-/* A sample of a motion. */
+/* One sample of a motion at which wrench signals are evaluated. */
 typedef struct sample {
     size_t row, state;
-    double t, T, fraction; /* time and duration, s; t / T */
+    double t, T, fraction; /* time and duration of the motion, s; t / T */
 } sample;
 
-/* Value, rate and second derivative by time of a force or torque. A sample within rounding of a jump of the signal
- * gets the value after the jump. */
+/* Evaluates the signal of a force or torque and its first two derivatives by time. A sample within rounding of a jump
+ * of the signal gets the value after the jump. */
 static void evaluate(const api_signal *s, const sample *at, double value[API_SIGNAL_ORDERS][3])
 {
     double    *orders[API_SIGNAL_ORDERS] = {value[0], value[1], value[2]};
@@ -53,7 +53,8 @@ static void put_sample(const api_evaluation *e, const api_motion *m, const sampl
         put_signal(e, m, &m->wrenches.signal[i], at);
 }
 
-/* Takes lanes of zeros, 6 numbers for each wrench: the rate of a constant wrench stays zero. NULL: no memory. */
+/* Takes lanes of zeros, 6 numbers for each wrench, because the rate of a constant wrench stays zero. Returns NULL if
+ * there is no memory. */
 static double *take_rates(api_plan *plan)
 {
     size_t  entries = 6 * plan->query->scene.n_wrenches;
@@ -72,7 +73,7 @@ bool api_motion_sample_wrenches(api_plan *plan, api_motion *m)
     if (!api_wrench_signals_load(plan->query, &m->wrenches)) return false;
     api_evaluation e      = api_evaluation_of(plan);
     size_t         states = api_states(plan->query), room = plan->blocks * plan->lanes;
-    for (size_t state = 0; state < room; state++) { /* the last state fills its block */
+    for (size_t state = 0; state < room; state++) { /* the last state also fills the unused lanes of its block */
         sample at = {.state = state};
         size_t n  = (state < states ? state : states - 1) % m->samples;
         if (n == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem)) return false;

@@ -4,12 +4,12 @@
 #include "api/request/fields.h"
 
 typedef struct api_sampling {
-    size_t        n;     /* samples */
+    size_t        n;     /* number of samples */
     const double *times; /* [n], s, from 0 to the duration; NULL: evenly spaced, n >= 2 */
 } api_sampling;
 
-/* Reads "samples" or "times"; exactly one of them is required. `least` is the shortest duration, in s; `of` names in
- * messages what has the duration: "a trajectory". False with a problem. */
+/* Reads "samples" or "times"; exactly one of them is required. `least` is the shortest duration, in s. `of` names the
+ * motion in messages, for example "a trajectory". Returns false with a problem. */
 bool api_sampling_read(api_query *q, const api_node *fields, double least, const char *of, api_sampling *sampling);
 
 /* The time of sample n of a motion, in s. */

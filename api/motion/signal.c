@@ -63,8 +63,9 @@ static bool check_times(const api_query *q, const double *t, size_t n, const api
                        API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 
-/* The times of n values, in s, and with HOLD one time more: the end of the last value. With given times this end must
- * not depend on the duration, which may differ between the motions of a request. NULL with a problem. */
+/* Returns the times of n values, in s, and with HOLD one more time, the end of the last value. With given times this
+ * end must not depend on the duration, which may differ between the motions of a request. Returns NULL with a problem.
+ */
 static const double *read_times(api_query *q, const api_node *fields, const api_place *up, const api_signal_form *form,
                                 interpolation how, size_t n)
 {
@@ -196,8 +197,8 @@ static bool factor(const api_spline *s, const tridiagonal *m)
     return LAPACKE_dgttrf_work((lapack_int)s->n, m->low, m->middle, m->high, m->high2, m->pivot) == 0;
 }
 
-/* Solves for the n control points of one component, from its n - 2 values. Both have `width` numbers a point; `column`
- * [n] is scratch. */
+/* Solves for the n control points of one component of the signal, from its n - 2 values. Successive values, and
+ * successive control points, are `width` numbers apart. `column` [n] is scratch. */
 static void solve(const api_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
                   double *to)
 {

@@ -28,12 +28,12 @@ typedef struct api_signal {
     bool          stretches; /* true: a function of t / duration; false: of the time t in s */
     double        range;     /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
     api_spline    spline;
-    api_points    points[API_SINE_PARTS];  /* of a spline only the first; an absent field has value NULL */
-    const double *numbers[API_SINE_PARTS]; /* of each of `points`, set by api_signal_load; NULL: absent, zero */
+    api_points    points[API_SINE_PARTS];  /* a spline has only the first; an absent field has value NULL */
+    const double *numbers[API_SINE_PARTS]; /* numbers of each of `points`, set by api_signal_load; NULL: absent, zero */
 } api_signal;
 
-/* A time at which a signal is evaluated. At a break the signal may jump: `inside` is a time in the interval between
- * breaks whose values are meant, and `t` is in that interval or at one of its ends. */
+/* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
+ * between breaks whose values are meant, and `t` is in that interval or at one of its ends. */
 typedef struct api_moment {
     double t, inside; /* s */
 } api_moment;
@@ -41,16 +41,16 @@ typedef struct api_moment {
 typedef struct api_signal_form {
     size_t width;    /* numbers of a vector; 0: nv numbers, one for each joint */
     double duration; /* s, length of a signal that stretches */
-    double reach;    /* s, the least last time of "times" with "linear" or "cubic" interpolation */
+    double reach;    /* s: the last of "times" must be at least this with "linear" or "cubic" interpolation */
 } api_signal_form;
 
-/* Reads and checks a signal at the place `at` of the request; its numbers are read by api_signal_load. False with a
- * problem. */
+/* Reads and checks a signal at the place `at` of the request; its numbers are read by api_signal_load. Returns false
+ * with a problem. */
 bool api_signal_read(api_query *q, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *signal);
 
-/* Reads the numbers of a signal at the place `at`. To be called after "joints" is read, which gives their order. False
- * with a problem. */
+/* Reads the numbers of a signal at the place `at`. Call it after "joints" is read, which gives their order. Returns
+ * false with a problem. */
 bool api_signal_load(const api_query *q, const api_place *at, api_signal *signal);
 
 /* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them

@@ -22,7 +22,8 @@ static double fraction_of(const api_signal *s, double t)
     return fraction < 1 ? fraction : 1;
 }
 
-/* d^r value / dt^r = sum_k B_k^(r)(f) / range^r c_k, with the fraction f = t / range. */
+/* Evaluates a spline with control points c_k and basis functions B_k: d^r value / dt^r = sum_k B_k^(r)(f) / range^r
+ * c_k, with the fraction f = t / range. */
 static void put_spline(const api_signal *s, size_t W, const size_t *row, api_moment moment, size_t orders,
                        double *const value[API_SIGNAL_ORDERS])
 {

@@ -12,8 +12,8 @@ void api_spline_clamp(const api_spline *s)
     }
 }
 
-/* A spline of degree d is continuous where at most d knots coincide. It jumps where d + 1 knots coincide, which is
- * allowed only at its two ends. */
+/* Checks the knots. A spline of degree d is continuous where at most d knots coincide. It jumps where d + 1 knots
+ * coincide, which is allowed only at its two ends. */
 bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
 {
     const double *t = s->knots;
@@ -30,7 +30,7 @@ bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
     return !(t[s->n] - t[d] > 0 && isfinite(t[count - 1] - t[0]));
 }
 
-/* The index i of the span with t_i <= u < t_i+1; at the end of the spline the last span that is not empty. */
+/* Returns the index i of the span with t_i <= u < t_i+1; at the end of the spline the last span that is not empty. */
 static size_t span_of(const api_spline *s, double u)
 {
     size_t low = s->degree, high = s->n;
@@ -61,7 +61,7 @@ static void raise_degree(const double *t, size_t i, size_t d, double u, bool der
         B[j] = derive ? (double)d * (w[j] - w[j + 1]) : (u - t[i + j - d]) * w[j] + (t[i + j + 1] - u) * w[j + 1];
 }
 
-/* The knot value u at a fraction of the spline. */
+/* Returns the knot value u at a fraction (0 to 1) of the spline's range. */
 static double knot_at(const api_spline *s, double fraction)
 {
     double first = s->knots[s->degree], last = s->knots[s->n], u = first + fraction * (last - first);

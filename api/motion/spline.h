@@ -13,7 +13,7 @@
 enum {
     API_SPLINE_DEGREE  = 7,                     /* the highest degree */
     API_SPLINE_SUPPORT = API_SPLINE_DEGREE + 1, /* basis functions that are not zero at a point, at most */
-    API_SPLINE_ORDERS  = 4                      /* values and three derivatives */
+    API_SPLINE_ORDERS  = 4                      /* the basis functions and their first three derivatives */
 };
 
 /* A spline is the sum of n basis functions, each times its control point, defined from knot t_degree to knot t_n. */
@@ -26,8 +26,8 @@ typedef struct api_spline {
  * last. */
 void api_spline_clamp(const api_spline *s);
 
-/* Checks a knot vector. False: it is valid. True: the knot with the index `at` is the first that is not, and `what` is
- * the reason: it is less than the knot before, repeats too often, or the range t_degree to t_n is empty or infinite. */
+/* Returns true if the knot vector is invalid. *at is then the index of the first invalid knot, and *what the reason:
+ * the knot is less than the knot before, repeats too often, or the range t_degree to t_n is empty or infinite. */
 typedef enum api_knots { API_KNOTS_FALL, API_KNOTS_NO_RANGE, API_KNOTS_REPEATED } api_knots;
 bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what);
 

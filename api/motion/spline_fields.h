@@ -3,8 +3,8 @@
 #include "api/request/points.h"
 #include "spline.h"
 
-/* Reads and checks the three members; without "knots" the spline is clamped with evenly spaced knots. `up` is the place
- * of the object `fields` in the request. `width` is the numbers of a control point; 0: one for each joint. False with a
- * problem. */
+/* Reads and checks "degree", "control_points" and "knots"; without "knots" the spline is clamped with evenly spaced
+ * knots. `up` is the place of the object `fields` in the request. `width` is the number of components of a control
+ * point; 0: one for each joint. Returns false with a problem. */
 bool api_spline_read(api_query *q, const api_node *fields, const api_place *up, size_t width, api_spline *spline,
                      api_points *points);

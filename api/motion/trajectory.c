@@ -70,7 +70,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- partial derivatives of a block ----------------------------------------------------------------------------- */
 
-/* d y / d x_r for r < orders, rows x nv each. */
+/* Partial derivatives of results y by the derivatives x_r of q, d y / d x_r for r < orders; rows x nv each. */
 typedef struct partials {
     size_t  rows, orders;
     double *by[API_SPLINE_ORDERS];
@@ -113,7 +113,8 @@ static void sensitivities(const api_evaluation *e, size_t block, const partials 
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
 }
 
-/* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
+/* Finds the partial derivatives of tau_dot by the derivatives x_r of q: d tau_dot / d x_r = (d tau / d x_r)' + d tau /
+ * d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
 static void find_torque_rate_partials(const api_evaluation *e, size_t block, const partials *tau, partials *rate)
 {
     dyn_sensitivity_rate io = {
@@ -137,7 +138,7 @@ static void find_torque_rate_partials(const api_evaluation *e, size_t block, con
 
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
 
-/* The index of the first control point that affects the state, in each lane. */
+/* Reads the index of the first control point that affects the state of each lane. */
 static void read_first_points(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
 {
     const double *lanes = api_block(e, m->first, 1, block);
@@ -145,7 +146,8 @@ static void read_first_points(const api_evaluation *e, const api_motion *m, size
         first[l] = (size_t)lanes[l];
 }
 
-/* The block of an output by control points. With "dense" it is cleared: most control points do not affect a state. */
+/* Returns the block of an output with an entry for each control point; NULL: not requested. With "dense" the block is
+ * cleared, because most control points do not affect a state. */
 static double *clean_result(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
 {
     double *out = api_result_block(e, selected, output, block);
@@ -158,11 +160,12 @@ static double *clean_result(const api_evaluation *e, const api_selection *select
 typedef struct chain {
     size_t        nv, support, orders;
     const double *basis;                 /* orders x support */
-    const double *by[API_SPLINE_ORDERS]; /* nv each */
+    const double *by[API_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
     const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
 } chain;
 
-/* out[first + k][j] = sum_r b_rk dy / d x_r,j */
+/* Applies the chain rule to a result y: out[first + k][j] = sum_r b_rk dy / d x_r,j, with b_rk the derivative r of
+ * basis function k, and x_r the derivative r of q. */
 static inline __attribute__((always_inline)) void put_row_by(size_t W, const chain *c, double *out)
 {
     for (size_t k = 0; k < c->support; k++)
@@ -177,7 +180,7 @@ static inline __attribute__((always_inline)) void put_row_by(size_t W, const cha
         }
 }
 
-/* The same with the number of lanes as a constant, so that the compiler unrolls the loops over lanes. */
+/* Calls put_row_by with the number of lanes as a constant, so that the compiler unrolls the loops over lanes. */
 static void put_row(size_t W, const chain *c, double *out)
 {
     switch (W) {
@@ -204,7 +207,8 @@ static void by_points(const api_evaluation *e, const api_selection *selected, si
     }
 }
 
-/* out[row] = -1/T sum_r r sum_j (dy_row / d x_r,j) x_r,j */
+/* Writes the derivatives of results y by the duration T: out[row] = -1/T sum_r r sum_j (dy_row / d x_r,j) x_r,j, with
+ * x_r the derivative r of q. */
 static void by_duration(const api_evaluation *e, const api_selection *selected, size_t block, const partials *p,
                         size_t output)
 {
@@ -237,7 +241,7 @@ static void put_dense_basis(const api_evaluation *e, const api_selection *select
                     basis[(r * support + k) * W + l];
 }
 
-/* The argument of the functions of api_loop_curve, by which the loops follow the motion. */
+/* The argument of the functions of api_loop_curve, which let the loops follow the motion. */
 typedef struct curve {
     const api_evaluation *e;
     const api_motion     *motion;
@@ -271,7 +275,8 @@ static bool begin(api_plan *plan, const api_selection *selected)
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
 
-/* Calls torque_derivative only if tau_dot is requested; both kernels give the same bits of tau. */
+/* Calls the kernel torque_derivative only if tau_dot is requested, otherwise inverse_dynamics; both kernels give the
+ * same bits of tau. */
 static void torques(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_kernels    *kernels = e->kernels;
@@ -320,7 +325,7 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* 1: one_by_one */
+    (void)blocks; /* always 1, because the operation is one_by_one */
     torques(e, selected, block);
     if (motion_of(selected)->dense) put_dense_basis(e, selected, block);
     if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);

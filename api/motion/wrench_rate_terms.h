@@ -10,31 +10,31 @@
 #pragma once
 #include "motion.h"
 
-/* The terms of one block of states: the scene has external wrenches only, without gravity, friction and springs. The
- * arrays are lanes in memory of the caller, with so many numbers a state: */
+/* The terms of one block of states. The scene has external wrenches only, without gravity, friction and springs. The
+ * arrays are lanes in memory of the caller; each comment begins with the numbers per state. */
 typedef struct api_wrench_terms {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
     double               *wrenches;       /* 9 for each wrench: force, torque, point */
-    double               *by[3];          /* nv x nv: d tau_w by q, qd, qdd */
+    double               *by[3];          /* nv x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
     double               *tau;            /* nv */
     double               *joint_wrenches; /* 6 x bodies */
 } api_wrench_terms;
 
-/* The blocks of results to which terms are added; NULL: not requested. */
+/* The blocks of results to which the terms of wrenches are added; NULL: not requested. */
 typedef struct api_wrench_term_results {
     double *tau, *tau_dot, *joint_wrenches;
 } api_wrench_term_results;
 
-/* api_wrench_terms_entries returns the numbers a state that the arrays need; api_wrench_terms_lay_out lays them out in
- * `room`, lanes of this size. */
+/* api_wrench_terms_entries returns the numbers per state that the arrays need; api_wrench_terms_lay_out lays them out
+ * in the lanes `room`, which have this size. */
 size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches);
 api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room);
 
-/* Adds the term of d tau_dot / dq, nv x nv in lanes. */
+/* Adds the terms of wrenches to d tau_dot / dq, nv x nv in lanes. */
 void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq);
 
-/* Adds the terms of the derivatives by the duration. */
+/* Adds the terms of wrenches to the derivatives by the duration. */
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
                                       const api_wrench_term_results *by_duration);

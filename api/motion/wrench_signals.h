@@ -17,10 +17,10 @@ typedef struct api_wrench_signals {
 } api_wrench_signals;
 
 /* Reads and checks the signals among the wrenches of the request. `duration` and `reach` are those of api_signal_form,
- * in s. False with a problem. */
+ * in s. Returns false with a problem. */
 bool api_wrench_signals_read(api_query *q, double duration, double reach, api_wrench_signals *signals);
 
-/* Reads the numbers of the signals. To be called after all fields are read. False with a problem. */
+/* Reads the numbers of the signals. Call it after all fields are read. Returns false with a problem. */
 bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals);
 
 /* Writes the values at a moment into `wrenches`, lanes of W rows with 9 numbers for each wrench (force, torque, point).
