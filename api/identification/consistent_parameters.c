@@ -7,11 +7,11 @@
 enum {
     SIDE     = 4,
     STEPS    = 60 /* Newton steps for one weight, at most; a few suffice */,
-    HALVINGS = 60 /* of a Newton step */
+    HALVINGS = 60 /* most halvings of a Newton step */
 };
 
-/* The weight c is multiplied by FALL from one minimisation to the next. A minimisation ends after a step whose squared
- * Newton decrement is at most ROUGH c, the last one EXACT c. */
+/* The weight c of the distance from the model is multiplied by FALL from one minimisation to the next. A minimisation
+ * ends after a step whose squared Newton decrement is at most ROUGH c, the last minimisation EXACT c. */
 #define FALL  0.05
 #define ROUGH 1e-2
 #define EXACT 1e-10
@@ -20,12 +20,12 @@ typedef struct search {
     const api_consistent *c;
     size_t n_base, n_bodies, n_cones, n; /* n: unknowns, 10 for each body, then rotors (up to n_cones), then friction */
     size_t *parameter;                   /* [n] index of each unknown among the parameters */
-    double *J0_inverse;                  /* [n_bodies] 4 x 4 */
+    double *J0_inverse;                  /* [n_bodies] 4 x 4: inverse of the model's pseudo-inertia J0 */
     double *at0;                         /* [n] the model's values r0 and f0 of rotors and friction */
-    double *A, *b;                       /* (R/s) P, n_base x n by columns; (R/s) beta' */
+    double *A, *b;                       /* (R/s) P, n_base x n column-major; (R/s) beta' */
     double *x, *step, *trial;            /* [n] */
-    double *H, *r;                       /* matrix (n_base + n) x n by columns and right side of a Newton step */
-    double  weight;                      /* c */
+    double *H, *r;                       /* matrix (n_base + n) x n, column-major, and right side of a Newton step */
+    double  weight;                      /* c, weight of the distance from the model */
 } search;
 
 static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
@@ -44,15 +44,15 @@ size_t api_consistent_scratch(const api_model *m, const api_base *base, unsigned
 /* --- the parameters of the model as the start of the search ---------------------------------------------------------
  */
 
-/* Replaces the lower half of the symmetric matrix J, 4 x 4 by columns, by L of J = L LT. False: J is not positive
- * definite. */
+/* Replaces the lower half of the symmetric matrix J (4 x 4) by its Cholesky factor L, J = L LT. Returns false if J is
+ * not positive definite. */
 static bool cholesky(double J[16])
 {
     return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) == 0;
 }
 
-/* Typical scales of this robot: the mean mass of its bodies, and the mean squared distance of the mass from the origins
- * of the links, in m^2. */
+/* Finds typical scales of this robot: the mean mass of its bodies, and the mean squared distance of the mass from the
+ * origins of the links, in m^2. */
 static void find_typical_scales(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];
@@ -65,9 +65,9 @@ static void find_typical_scales(const search *s, double *mass, double *square)
     *square = m > 0 && E > 0 ? E / m : 0.01;
 }
 
-/* Published parameters are not always physically possible (some bodies have no mass). The pseudo-inertia J, scaled by
- * typical mass and length, is then replaced: small eigenvalues are raised to a thousandth of the largest one, or of 1
- * if that is more. False: LAPACK failed. */
+/* Makes the pseudo-inertia J of a body positive definite where it is not: published parameters are not always
+ * physically possible (some bodies have no mass). J is scaled by typical mass and length, and its small eigenvalues are
+ * raised to a thousandth of the largest one, or of 1 if that is more. Returns false if LAPACK failed. */
 static bool centre_body(double J[16], double mass, double square)
 {
     double unit[SIDE], lambda[SIDE], V[16];
@@ -86,7 +86,8 @@ static bool centre_body(double J[16], double mass, double square)
     return true;
 }
 
-/* Sets x, J0_inverse and at0 from the parameters of the model. False: a matrix could not be factored. */
+/* Starts the search at the parameters of the model: sets x, J0_inverse and at0. Returns false if a matrix could not be
+ * factored. */
 static bool centre(search *s)
 {
     double mass, square;
@@ -120,7 +121,8 @@ static double square_of_rest(const search *s, const double *x)
     return sum;
 }
 
-/* d(J, J0) up to a constant; infinite if J is not positive definite. */
+/* Returns the divergence d(J, J0) of a body's pseudo-inertia J from the model's J0, up to a constant; infinite if J is
+ * not positive definite. */
 static double divergence(const search *s, size_t body, const double *x)
 {
     double        J[16], d = 0;
@@ -147,7 +149,8 @@ static double value(const search *s, const double *x)
     return square_of_rest(s, x) / 2 + s->weight * d;
 }
 
-/* Writes the lower half of a symmetric 4 x 4 matrix, times `by`, as a vector whose norm is the Frobenius norm. */
+/* Writes the lower half of a symmetric 4 x 4 matrix, times `by`, as a vector whose norm is the matrix's Frobenius norm
+ * times `by`. */
 static void flatten(const double X[16], double by, double to[API_PER_BODY])
 {
     for (int j = 0; j < SIDE; j++)
@@ -222,8 +225,8 @@ static bool newton(const search *s, double *decrement)
     return isfinite(*decrement);
 }
 
-/* Halves the step until the value decreases enough (Armijo's rule). False: no halved step decreases the value, which
- * rounding causes near the minimum. */
+/* Halves the step until the value decreases enough (Armijo's rule). Returns false if no halved step decreases the
+ * value, which rounding causes near the minimum. */
 static bool search_line(const search *s, double decrement)
 {
     double now = value(s, s->x), t = 1;
@@ -263,8 +266,8 @@ static void list_unknowns(search *s)
             s->parameter[n++] = api_joint_parameter(m, j, c);
 }
 
-/* A = (R/s) P and b = (R/s) beta'. Row k of P has 1 at the kept parameter of base parameter k, and the coefficients of
- * its other terms. */
+/* Sets A = (R/s) P and b = (R/s) beta' of the least squares problem. P maps all parameters to base parameters: row k
+ * has 1 at the kept parameter of base parameter k, and the coefficients of the parameters grouped with it. */
 static void project(const search *s)
 {
     const api_consistent *c  = s->c;

@@ -22,18 +22,19 @@
 typedef struct api_consistent {
     const api_model *model;
     const api_base  *base;
-    unsigned         with; /* API_BASE_... of `base`: the other joint parameters keep the values of the model */
+    unsigned         with; /* set of API_BASE_... of `base`; other joint parameters keep the model's values */
     const double    *R; /* factor of api_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double           s; /* standard deviation of the rows of R; > 0 */
     const double    *beta;       /* [base->n] beta' */
-    double          *parameters; /* [api_parameter_count] the result */
+    double          *parameters; /* [api_parameter_count] result: the consistent parameters */
     /* Called with `arg` before every Newton step; false ends the search. */
     bool (*go_on)(void *arg);
     void *arg;
 } api_consistent;
 
-/* The number of doubles of scratch for api_consistent_find. LAPACK allocates a little more from the heap. */
+/* Returns the number of doubles of scratch that api_consistent_find needs. LAPACK allocates a little more from the
+ * heap. */
 size_t api_consistent_scratch(const api_model *model, const api_base *base, unsigned with);
 
-/* Writes c->parameters. False: go_on returned false, there is no memory, or numbers overflow. */
+/* Finds c->parameters. Returns false if go_on returned false, there is no memory, or numbers overflow. */
 bool api_consistent_find(const api_consistent *c, double *scratch);

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 64 /* factored at a time */, ROUNDS = 2 /* times that the weights are updated */ };
+enum {
+    ROWS   = 64 /* rows that are factored at a time */,
+    ROUNDS = 2 /* number of times that the weights are updated */
+};
 
 /* The deviation of a coordinate's rows is at least ROUNDING times the mean torque, and RANGE times the largest
- * deviation of all coordinates: rows of very different weights lose digits of each other. */
+ * deviation of all coordinates: rows with much smaller weights than others would lose digits. */
 #define ROUNDING 1e-14
 #define RANGE    1e-6
 #define BELIEVED 1e-8 /* least relative deviation of the torques when consistent parameters are fitted */
@@ -15,7 +18,7 @@ struct api_coordinate {
     size_t  n;         /* base parameters that affect this coordinate's torque */
     size_t *parameter; /* [n] indices in base->parameter, ascending */
     size_t  rows;      /* rows in `row`, not factored yet */
-    size_t  used;      /* rows in total */
+    size_t  used;      /* rows added in total */
     double *row;       /* ROWS x (n + 1) by columns */
     double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
     double  deviation; /* standard deviation by which the rows are divided */
@@ -60,7 +63,7 @@ bool api_estimate_open(const api_query *q, api_estimate *t)
     t->noise            = take_zeros(q, t->model->nv);
     return t->R && t->sheet && t->scratch && t->unknowns.x && t->unknowns.inverse && t->unknowns.unseen &&
            t->deviation && t->noise &&
-           api_pool_claim(q->pool, scratch * sizeof(double)); /* LAPACK allocates the same again */
+           api_pool_claim(q->pool, scratch * sizeof(double)); /* LAPACK allocates as much memory again */
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
@@ -77,13 +80,13 @@ static double weight_of(const api_measured *at, size_t v)
     return at->weights ? at->weights[v * at->regressed.lanes + at->regressed.lane] : 1;
 }
 
-/* Entry k of a coordinate's row: weight * regressor entry of the coordinate's k-th base parameter. */
+/* Returns entry k of a coordinate's row: weight * regressor entry of the coordinate's k-th base parameter. */
 static double entry_of(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v, size_t k)
 {
     return weight_of(at, v) * api_parameter_effort(t->model, &at->regressed, t->base->parameter[c->parameter[k]], v);
 }
 
-/* The last entry of the row: weight * (measured torque - torque of the model). */
+/* Returns the last entry of a coordinate's row: weight * (measured torque - torque of the model). */
 static double rest_of(const api_measured *at, size_t v)
 {
     size_t i = v * at->regressed.lanes + at->regressed.lane;
@@ -138,9 +141,9 @@ static bool go_on(const api_estimate *t)
 
 /* --- solving ---------------------------------------------------------------------------------------------------- */
 
-/* Joins the triangular factors of all coordinates, each divided by its deviation, into t->R. Spread over all columns,
- * a coordinate's factor is still triangular from its first column on. False: the deadline has passed, there is no
- * memory, or an entry is not finite. */
+/* Joins the triangular factors of all coordinates, each divided by its deviation, into t->R. Spread over all columns, a
+ * coordinate's factor is still triangular from its first column on. Returns false if the deadline has passed, there is
+ * no memory, or an entry is not finite. */
 static bool join(const api_estimate *t)
 {
     size_t n = t->n + 1;
@@ -158,7 +161,7 @@ static bool join(const api_estimate *t)
     return true;
 }
 
-/* The sum of squared residuals of a coordinate's rows at x, with the weights of the request. */
+/* Returns the sum of squared residuals of a coordinate's rows at the solution x, with the weights of the request. */
 static double squared_residuals(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
@@ -172,7 +175,8 @@ static double squared_residuals(const api_estimate *t, const api_coordinate *c)
     return sum;
 }
 
-/* The leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT. Over all coordinates it sums to n. */
+/* Returns the leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT, where A has the weighted rows
+ * of all coordinates. Over all coordinates the leverage sums to n. */
 static double leverage(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
@@ -189,8 +193,8 @@ static double leverage(const api_estimate *t, const api_coordinate *c)
     return sum / (c->deviation * c->deviation);
 }
 
-/* Sets the noise of each coordinate: the root of squared residuals over degrees of freedom (rows - leverage). Zero
- * without a degree of freedom. False: the deadline has passed. */
+/* Sets the noise of each coordinate: the root of squared residuals over degrees of freedom (rows - leverage), zero
+ * without a degree of freedom. Returns false if the deadline has passed. */
 static bool measure_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++) {

@@ -31,10 +31,11 @@ typedef struct api_estimate {
     double              residual;  /* root mean square of the residuals of all rows, with the weights of the request */
 } api_estimate;
 
-/* Prepares t, whose members up to `weighted` are set. The memory is from the request's pool. False with a problem. */
+/* Prepares the estimate t, whose members up to `weighted` the caller has set. The memory is from the request's pool.
+ * Returns false with a problem. */
 bool api_estimate_open(const api_query *q, api_estimate *t);
 
-/* A measured state: its regressor, and lanes of the measured torques, of those of the model and of the weights (NULL:
+/* A measured state: its regressor, and in lanes the measured torques, the model's torques and the weights (NULL: all
  * 1). */
 typedef struct api_measured {
     api_regressor_lane regressed;
@@ -44,14 +45,14 @@ typedef struct api_measured {
 /* True if all entries of the state's rows and the sums of their squares are finite, or the weight is zero. */
 bool api_estimate_takes(const api_estimate *estimate, const api_measured *state);
 
-/* Adds the rows of a state for which api_estimate_takes is true. False: there is no memory, or the factor is no longer
- * finite. */
+/* Adds the rows of a state for which api_estimate_takes is true. Returns false if there is no memory, or the factor is
+ * no longer finite. */
 bool api_estimate_add(api_estimate *t, const api_measured *state);
 
-/* Solves for the base parameters, after the last state. API_DEFICIENT: there are too few rows, or the rows do not
- * determine the parameters marked in `unknowns.unseen`. API_UNSOLVED: the deadline has passed (with a problem), there
- * is no memory, or numbers overflow. */
+/* Solves for the base parameters, after the last state. Returns API_DEFICIENT if there are too few rows, or the rows do
+ * not determine the parameters marked in `unknowns.unseen`; API_UNSOLVED if the deadline has passed (with a problem),
+ * there is no memory, or numbers overflow. */
 api_solved api_estimate_solve(api_estimate *t);
 
-/* The standard deviation of the rows of R for api_consistent: t->s, but not less than rounding allows. */
+/* Returns the standard deviation of the rows of R for api_consistent: t->s, but not less than rounding allows. */
 double api_estimate_row_deviation(const api_estimate *t);

@@ -17,8 +17,8 @@ enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE };
 
 /* The options and the state of the operation. */
 typedef struct identification {
-    unsigned        with; /* API_BASE_... */
-    const api_base *base; /* the model's base parameters with these */
+    unsigned        with; /* set of API_BASE_...: joint parameters to identify */
+    const api_base *base; /* the model's base parameters, with the joint parameters `with` */
     api_estimate    estimate;
     double         *own;        /* [api_parameter_count] parameters of the model, with zero friction */
     double         *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
@@ -37,7 +37,7 @@ static bool read_flag(const api_query *q, api_field field, bool *set)
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
-    (void)given, (void)up; /* its options are fields of the request: the only operation */
+    (void)given, (void)up; /* the options are fields of the request, whose only operation this is */
     if (!read_flag(q, API_FRICTION, &friction) || !read_flag(q, API_ROTOR, &rotor) ||
         !read_flag(q, API_CONSISTENT, &consistent))
         return false;
@@ -51,8 +51,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     return id->base != NULL;
 }
 
-/* Lists the parameters of the model that its torques contain. Friction is zero: the model's torques are computed
- * without it when it is identified. */
+/* Lists the parameters that the computed torques of the model contain. Friction parameters are zero, because the
+ * torques are computed without friction when friction is identified. */
 static bool list_own(const api_query *q, identification *id)
 {
     const api_model *m = q->model;
@@ -87,7 +87,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     id->parameters = api_take(plan->query->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
     id->scratch    = api_take(plan->query->pool, scratch);
     return id->parameters && id->scratch &&
-           api_pool_claim(plan->query->pool, scratch); /* LAPACK allocates the same again */
+           api_pool_claim(plan->query->pool, scratch); /* LAPACK allocates as much memory again */
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
  * difference from the parameters of the model, so payload, wrenches and springs count as known. */
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* 1: one_by_one */
+    (void)blocks; /* always 1, because the operation is one_by_one */
     const identification *id      = selected->options;
     const api_model      *m       = e->model;
     const dyn_kernels    *kernels = e->kernels;
@@ -146,7 +146,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 /* --- the result ------------------------------------------------------------------------------------------------- */
 
-/* How to determine the parameters that are marked in `unseen`, by their kinds. */
+/* Returns advice how to determine the parameters marked in `unseen`, which depends on their kinds. */
 static const char *advice(const identification *id, const bool *unseen)
 {
     size_t joints = 0, bodies = 0, first = API_PER_BODY * id->estimate.model->n_bodies;
@@ -353,7 +353,8 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     }
 }
 
-/* An upper bound: the base parameters with all joint parameters take the longest to find. */
+/* Returns an upper bound of the seconds to find the base parameters: with all joint parameters the search takes
+ * longest. */
 static double once(const api_model *m)
 {
     return api_base_wait(m, API_BASE_ROTORS | API_BASE_FRICTION);
@@ -375,7 +376,7 @@ const api_operation api_identify = {
     .one_by_one    = true,
     .regresses     = true,
     .weight        = 5,
-    .square_weight = 40, /* rows that are factored */
+    .square_weight = 40, /* cost of factoring the rows */
     .once          = once,
     .options       = options,
     .prepare       = prepare,

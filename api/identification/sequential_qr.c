@@ -7,7 +7,8 @@
 enum { PANEL = 32 /* columns factored at a time */ };
 
 /* Relative tolerances. A column shorter than ZERO times the longest counts as zero. With columns of unit length, a
- * singular value up to NEGLIGIBLE times the largest counts as zero, and an entry of a singular vector up to TRACE. */
+ * singular value up to NEGLIGIBLE times the largest counts as zero, and an entry of a singular vector up to TRACE
+ * counts as zero. */
 #define ZERO       1e-12
 #define NEGLIGIBLE 1e-8
 #define TRACE      1e-5
@@ -22,7 +23,8 @@ size_t api_qr_scratch(size_t n)
     return panel(n) * n;
 }
 
-/* Updates R, of its columns from `first` on, by m rows, `ld` apart, of which the last `l` are upper trapezoidal. */
+/* Updates the columns of R from `first` on by m new rows. The rows are stored column-major, with columns `ld` apart;
+ * the last `l` rows are upper trapezoidal. Returns false if LAPACK failed. */
 static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_t l, size_t ld, double *scratch)
 {
     size_t     columns = n - first;
@@ -54,8 +56,8 @@ static double length_of(const double *column, size_t rows)
     return sqrt(square);
 }
 
-/* Copies the columns of the unknowns, each scaled to unit length, or to zero if it is shorter than ZERO times the
- * longest. False: a length is not finite. */
+/* Copies the columns of the unknowns, each scaled to unit length, or set to zero if it is shorter than ZERO times the
+ * longest. Returns false if a length is not finite. */
 static bool scale_columns(const double *R, size_t n, double *scaled)
 {
     double longest = 0;
@@ -79,7 +81,8 @@ static bool decompose(const double *R, size_t n, double *scaled, double *singula
 }
 
 /* Finds the rank and the condition number, and marks the unknowns that take part in the null space. The singular
- * vectors are costly, and computed only if the rank is deficient. False: no memory, or not finite. */
+ * vectors are costly, and computed only if the rank is deficient. Returns false if there is no memory, or a number is
+ * not finite. */
 static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *deficient)
 {
     size_t  n      = u->n;

@@ -4,36 +4,39 @@
  * new rows (Golub & Van Loan 2013, 6.5; LAPACK's triangular-pentagonal QR), which is as accurate as one factorization
  * of all rows.
  *
- * R over n columns, the last of which is the right side b, is n x n by columns and zero below the diagonal. Without any
- * row R is zero. */
+ * R over n columns, the last of which is the right side b, is n x n, column-major, and zero below the diagonal. R is
+ * zero as long as no row is added. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The number of doubles of scratch for api_qr_add_rows with n columns; LAPACK allocates as many from the heap. */
+/* Returns the number of doubles of scratch that api_qr_add_rows needs with n columns; LAPACK allocates as many from the
+ * heap. */
 size_t api_qr_scratch(size_t n);
 
-/* Adds m rows, stored by columns, `ld` apart; `rows` is overwritten. False: no memory, or an entry is not finite. */
+/* Adds m rows to R. `rows` is column-major with columns `ld` apart, and is overwritten. Returns false if there is no
+ * memory, or an entry is not finite. */
 bool api_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
 
-/* Adds m rows, stored by columns, m apart, that are upper triangular from column `first` on: zero below the diagonal
- * that begins there. The columns before `first` are zero in these rows and are not read. */
+/* Adds m rows (column-major) that are upper triangular from column `first` on: zero below the diagonal that begins
+ * there. The columns before `first` are zero in these rows and are not read. Returns as api_qr_add_rows does. */
 bool api_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
 
 /* The solution of a least squares problem of n unknowns, with a factor over n + 1 columns. */
 typedef struct api_unknowns {
     size_t  n;         /* number of unknowns */
     double *x;         /* [n] the least squares solution */
-    double *inverse;   /* n x n by columns: inverse of R without its last row and column; (ATA)^-1 = inverse inverseT */
+    double *inverse;   /* n x n, column-major: inverse of R's first n rows and columns; (ATA)^-1 = inverse inverseT */
     double  condition; /* 2-norm condition number of A with columns of unit length; 0: rank deficient */
     bool   *unseen;    /* [n] true: the rows do not determine this unknown, only combinations with other marked ones */
 } api_unknowns;
 
-/* The number of doubles of scratch for api_qr_solve with n unknowns; LAPACK allocates as many from the heap. */
+/* Returns the number of doubles of scratch that api_qr_solve needs with n unknowns; LAPACK allocates as many from the
+ * heap. */
 size_t api_qr_solve_scratch(size_t n);
 
 typedef enum api_solved { API_SOLVED, API_DEFICIENT, API_UNSOLVED } api_solved;
 
-/* Solves with R over u->n + 1 columns. API_DEFICIENT: some unknowns are marked as `unseen`; x and inverse are not set.
- * API_UNSOLVED: no memory, or R is not finite. */
+/* Solves the least squares problem with R over u->n + 1 columns. Returns API_DEFICIENT if some unknowns are marked as
+ * `unseen` (x and inverse are then not set), API_UNSOLVED if there is no memory or R is not finite. */
 api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch);

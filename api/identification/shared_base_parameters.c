@@ -21,7 +21,7 @@ static const double *tree_rates(void *arg)
     return api_loop_tree_qd(walk->closed);
 }
 
-/* Finds the base parameters of a model with loops. NULL: the deadline has passed, or there is no memory. */
+/* Finds the base parameters of a model with loops. Returns NULL if the deadline has passed, or there is no memory. */
 static api_base *find_closed(api_query *q, unsigned with)
 {
     const dyn_kernels         *tree = q->call->api->kernels;
@@ -31,7 +31,7 @@ static api_base *find_closed(api_query *q, unsigned with)
     api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base            *base    = api_base_find(q->model, &over, &closing, with, q->input->deadline, q->problem);
     if (api_deadline_check(q->input->deadline, q->problem)) return base;
-    api_base_free(base); /* from a search that the deadline cut short */
+    api_base_free(base); /* result of a search that the deadline cut short */
     return NULL;
 }
 
