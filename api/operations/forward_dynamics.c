@@ -1,5 +1,5 @@
-/* forward_dynamics.c - computes qdd from tau, with held frames the wrenches on them (api/contact/contact.h), and the
- * joint wrenches by inverse dynamics of that motion. */
+/* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
+ * (api/contact/contact.h). The joint wrenches follow by inverse dynamics with this qdd. */
 #include "api/evaluate/loop_evaluation.h"
 #include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
@@ -16,7 +16,7 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 typedef struct forward_options {
     const api_contact         *contact;  /* "held"; NULL: no held frames */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
-    const dyn_wrench_site     *sites;    /* of the request's wrenches, then of the contacts; NULL: not needed */
+    const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -56,8 +56,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* Lanes for the singular mask; qdd and friction, if needed but not requested; work of contacts and of sticking joints.
- */
+/* Counts the scratch lanes: the singular mask; qdd and friction, if they are needed but not requested; work arrays
+ * of contacts and of sticking joints. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const forward_options *o       = selected->options;
@@ -117,7 +117,8 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
     }
 }
 
-/* Applies the contacts to one lane of qdd. Returns API_NO_PROBLEM, or why it failed. */
+/* Corrects qdd of one lane so that the held frames do not accelerate, and writes the contact wrenches. Returns
+ * API_NO_PROBLEM, or why the correction failed. */
 static api_code apply_to_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
     double along[API_MAX_HELD * API_FRAME_AXES];
@@ -131,7 +132,8 @@ static api_code apply_to_state(api_contact_block *b, const double *qd, size_t la
     return API_NO_PROBLEM;
 }
 
-/* Applies the contacts to one block; on entry qdd is that of the robot without held frames. */
+/* Corrects qdd of one block so that the held frames do not accelerate; on entry qdd is that of the robot without
+ * held frames. */
 static bool apply_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
                            double *qdd)
 {
@@ -168,7 +170,8 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
 
 /* --- friction ---------------------------------------------------------------------------------------------------- */
 
-/* friction += friction of moving joints (`own` is work); `own` NULL: friction = friction of moving joints. */
+/* Adds the friction of moving joints to `friction`, with `own` as a work array. With `own` NULL, it overwrites
+ * `friction`. */
 static void find_friction(const api_evaluation *e, double *friction, double *own, size_t block)
 {
     dyn_bias io = {.q        = api_state_block(e, API_Q, block),

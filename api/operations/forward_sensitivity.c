@@ -3,7 +3,8 @@
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
-/* Lanes that the kernel needs: the singular mask, and those of the first four outputs that are not requested. */
+/* Counts the scratch lanes that the kernel needs: the singular mask, and those of the first four outputs that are
+ * not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return 1 + api_missing_entries(model, selected, DQDD_DQ, QDD);

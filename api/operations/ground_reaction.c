@@ -1,13 +1,14 @@
 /* ground_reaction.c - computes the reaction of the ground on a robot in motion: resultant, zero-moment point, the
- * wrenches on one or two feet, the joint efforts with these wrenches, and the derivatives of all of them. The equations
- * of one state are in api/contact/ground.h. Kernels compute in lanes:
+ * wrenches on one or two feet, the joint efforts with these wrenches, and the derivatives of all of them. The
+ * equations of one state are in api/contact/ground.h, with the base's effort tau_b and Jacobian J_b, and contact k's
+ * wrench W_k and Jacobian J_k. Kernels compute in lanes:
  *
- *     efforts without ground inverse dynamics; the first six are tau_b
- *     J_b, positions kinematics
- *     efforts with ground inverse dynamics with the contacts' wrenches added to the request's
- *     their derivatives, J_k sensitivity with these wrenches constant: H = dtau/dx, dtau/dW_k = -J_k^T
+ *     inverse dynamics                         efforts without ground; the first six are tau_b
+ *     kinematics                               J_b, positions
+ *     inverse dynamics with all W_k            efforts with ground
+ *     sensitivity with all W_k held constant   H = dtau/dx and dtau/dW_k = -J_k^T, for x = q, qd, qdd
  *
- * and finally dtau = H + sum dtau/dW_k dW_k. */
+ * and finally dtau/dx = H + sum dtau/dW_k dW_k/dx. */
 #include "api/contact/ground_request.h"
 #include "api/lanes/evaluation.h"
 #include <string.h>
@@ -17,7 +18,7 @@ enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 
 enum {
     BY     = 3 /* derivatives with respect to q, qd, qdd */,
     POINTS = 1 + API_FEET,
-    SITE   = 9 /* entries of a wrench: force, torque, point */
+    SITE   = 9 /* entries of a wrench in lanes: force, torque, point */
 };
 
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
@@ -54,13 +55,13 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 typedef struct block_lanes {
     double          *tau;        /* nv: efforts without ground */
-    double          *jacobian;   /* 6 x nv: of the base */
-    double          *positions;  /* 3 each: of the base and the contacts */
-    double          *wrenches;   /* the request's, then the contacts' */
-    double          *d_wrench;   /* wrenches x nv x 6: derivatives of the efforts by them */
+    double          *jacobian;   /* 6 x nv: Jacobian of the base */
+    double          *positions;  /* 3 each: positions of the base and the contacts */
+    double          *wrenches;   /* wrenches of the request, then of the contacts */
+    double          *d_wrench;   /* wrenches x nv x 6: derivatives of the efforts with respect to wrenches */
     double          *H[BY];      /* nv x nv: derivatives of the efforts at constant contact wrenches */
     double          *d_feet[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
-    double          *columns;    /* nv x 6, one state, not in lanes */
+    double          *columns;    /* nv x 6, one state, not in lanes: the first six rows of H, transposed */
     api_ground_state state[DYN_MAX_LANES];
     bool             solved[DYN_MAX_LANES]; /* the state has a solution */
 } block_lanes;
@@ -143,7 +144,7 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
         api_ground_status status = api_ground_solve(s);
         b->solved[lane]          = status == API_GROUND_DONE;
         if (!b->solved[lane])
-            *s = (api_ground_state){.ground = s->ground}; /* where rows fail alone, a failed state has zero wrenches */
+            *s = (api_ground_state){.ground = s->ground}; /* a state that fails alone has zero wrenches */
         if (!b->solved[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
@@ -191,7 +192,8 @@ static void gather_motion(const api_evaluation *e, const api_selection *selected
             rate->contact[k][i] = -b->d_wrench[(((n_wrenches(selected) + k) * nv + v) * 6 + i) * W + lane];
 }
 
-/* Finds one state's derivatives with respect to q (by = 0), qd (1) or qdd (2). */
+/* Finds the derivatives of one state's resultant, zero-moment point and foot wrenches with respect to q (by = 0), qd
+ * (1) or qdd (2). */
 static void differentiate(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b,
                           size_t lane, size_t by)
 {
@@ -216,7 +218,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     }
 }
 
-/* H += sum dtau/dW_k dW_k in all lanes */
+/* Adds the effect of the contact wrenches W_k on the efforts, in all lanes: H += sum dtau/dW_k dW_k. */
 static void add_wrenches(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t by)
 {
     size_t nv = e->model->nv, W = e->lanes;

@@ -1,8 +1,9 @@
-/* impact.c - computes velocities after frames hit something and stick or bounce: M (qd+ - qd) = J^T p with J qd+ = -e J
- * qd (api/contact/contact.h). The impact takes no time, so that finite forces have no effect.
+/* impact.c - computes velocities after frames hit something and stick or bounce. With the Jacobian J of the frames,
+ * the impulses p on them and the restitution e, M (qd+ - qd) = J^T p and J qd+ = -e J qd (api/contact/contact.h).
+ * The impact takes no time, so that finite forces have no effect.
  *
- * With the projection P = Jbar J, which is orthogonal in the metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy
- * lost is
+ * Let Lambda = (J M^-1 J^T)^-1 and Jbar = M^-1 J^T Lambda. With P = Jbar J, a projection that is orthogonal in the
+ * metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy lost is
  *
  *     1/2 (1 - e^2) (J qd)^T Lambda (J qd).
  *
@@ -40,8 +41,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* Lanes for the singular mask, the inverse that the mask needs, outputs that are needed but not requested, and
- * contacts. */
+/* Counts the scratch lanes: the singular mask; the inverse mass matrix, which the mask needs; outputs that are
+ * needed but not requested; work arrays of contacts. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const impact_options *o = selected->options;
@@ -49,8 +50,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
            api_contact_entries(model->nv, o->contact);
 }
 
-/* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with u = J qd; mass_i and V_i are the eigenvalues and eigenvectors of Lambda.
- */
+/* Returns the kinetic energy lost, 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with the restitution e and u = J qd;
+ * mass_i and V_i are the eigenvalues and eigenvectors of Lambda. */
 static double energy_lost(const api_task *t, double restitution, const double *u)
 {
     double sum = 0;

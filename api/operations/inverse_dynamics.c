@@ -10,7 +10,7 @@ enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-/* The operation's only option: [nv] coordinates that are not free. NULL: no field "free". */
+/* The operation's only option: [nv] true for coordinates that are not free. NULL: the request has no field "free". */
 static const bool *driven_of(const api_selection *selected)
 {
     return selected->options;
@@ -47,7 +47,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
 
-/* Lanes for the singular mask, and for qdd if it is needed but not requested. */
+/* Counts the scratch lanes: the singular mask, and qdd if it is needed but not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return driven_of(selected) ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;

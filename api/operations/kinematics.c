@@ -8,8 +8,8 @@
 typedef struct kinematics_options {
     const int       *index;      /* [n] the frames of the poses, indices in the model's frames */
     const dyn_frame *frames;     /* [n] the same frames for the kernel */
-    const dyn_frame *frame;      /* the frame of the other outputs; NULL: not given */
-    bool             frame_axes; /* "reference": "frame" */
+    const dyn_frame *frame;      /* the frame that all other outputs describe; NULL: not given */
+    bool             frame_axes; /* true: "reference" is "frame" */
 } kinematics_options;
 
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };

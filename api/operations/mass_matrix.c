@@ -3,7 +3,7 @@
 
 enum { MASS_MATRIX, INVERSE };
 
-/* Lanes for the singular mask, and for M if only the inverse is requested, because the kernel needs M. */
+/* Counts the scratch lanes: the singular mask, and M if only the inverse is requested, because the kernel needs M. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return 1 + (selected->result[MASS_MATRIX] ? 0 : model->nv * model->nv);

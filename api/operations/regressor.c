@@ -1,6 +1,6 @@
-/* regressor.c - computes inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
- * parameters. With the base parameters, the smallest set that determines tau: tau = base_regressor * base parameters +
- * ... */
+/* regressor.c - computes inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor *
+ * joint parameters. The base parameters, combinations of inertial parameters, are the smallest set that determines
+ * tau: tau = base_regressor * base parameters + joint_regressor * joint parameters. */
 #include "api/identification/shared_base_parameters.h"
 #include "api/lanes/evaluation.h"
 #include <string.h>
@@ -35,7 +35,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     return keep(q, selected, base);
 }
 
-/* Lanes for the whole regressor; the base regressor consists of some of its columns. */
+/* Counts the scratch lanes: the whole regressor, if only base_regressor, some of its columns, is requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return selected->result[BASE_REGRESSOR] ? api_missing_entries(model, selected, REGRESSOR, REGRESSOR) : 0;
@@ -75,7 +75,7 @@ static double once(const api_model *model)
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* base_parameters is the only such output */
+    (void)output; /* only base_parameters is written by this function */
     const api_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)

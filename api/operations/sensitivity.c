@@ -16,7 +16,7 @@ enum {
     DTAU_DPARAMETERS
 };
 
-/* Lanes for the three matrices that the kernel needs, if they are not requested. */
+/* Counts the scratch lanes: the three matrices that the kernel needs, if they are not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return api_missing_entries(model, selected, DTAU_DQ, DTAU_DQDD);

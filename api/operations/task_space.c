@@ -56,14 +56,14 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 typedef struct block_lanes {
     double  *J, *J_dot;   /* 6 x nv */
     double  *M, *inverse; /* nv x nv; the kernel detects singularities only if it computes the inverse */
-    double  *h;           /* nv */
-    double  *singular;    /* 1 */
-    api_task task;        /* one state after the other */
+    double  *h;           /* nv: the bias */
+    double  *singular;    /* 1: the singular mask */
+    api_task task;        /* work arrays of one state, used for one after the other */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv; /* the task is needed once, but counted for every lane */
+    size_t nv = model->nv; /* api_task needs memory for one state only, but is counted for every lane */
     return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
 }
 
@@ -106,7 +106,7 @@ static double *result_of(const api_evaluation *e, const api_selection *selected,
     return block ? block + row % e->lanes : NULL;
 }
 
-/* Entry a of Jdot qd. */
+/* Returns entry a of Jdot qd, the acceleration of the frame at qdd = 0, along the a-th chosen axis. */
 static double drift(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row, size_t a)
 {
     const task_options *o  = selected->options;
@@ -132,7 +132,7 @@ static void write_kinematics(const api_evaluation *e, const api_selection *selec
     }
 }
 
-/* mu = Jbar^T h - Lambda Jdot qd */
+/* Writes the bias mu = Jbar^T h - Lambda Jdot qd of one state. */
 static void write_bias(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row,
                        double *mu)
 {
@@ -148,8 +148,8 @@ static void write_bias(const api_evaluation *e, const api_selection *selected, c
     }
 }
 
-/* Writes the semi-axes of the forces Lambda xdd for |xdd| = 1, the longest first. The largest component of each is
- * positive. */
+/* Writes the semi-axes of the ellipsoid of forces Lambda xdd with |xdd| = 1, the longest first. The sign of each is
+ * such that its largest component is positive. */
 static void write_ellipsoid(const api_task *t, size_t W, double *axes)
 {
     for (size_t i = 0; i < t->k; i++) {
