@@ -1,5 +1,5 @@
-/* calibration.c - see calibration.h. Each figure is the minimum over a few short runs: interference only ever adds
- * time. */
+/* calibration.c - see calibration.h. Each figure is the minimum over a few short runs, because interference only
+ * ever adds time. */
 #include "calibration.h"
 #include "api/wire/emit.h"
 #include "api/wire/json.h"

@@ -31,7 +31,7 @@ static double closing_step_cost(const api_model *m)
  * estimates that length. */
 static double closing_cost(const api_call *call, const api_input *input)
 {
-    enum { LOOKED_AT = 16, STEPS = 8 /* at least */, STEPS_PER_RADIAN = 4 };
+    enum { LOOKED_AT = 16, STEPS = 8 /* least number of steps */, STEPS_PER_RADIAN = 4 };
     const api_model *m      = call->model;
     double           travel = 0;
     if (!m->loops) return 0;
@@ -41,7 +41,7 @@ static double closing_cost(const api_call *call, const api_input *input)
     return (STEPS + STEPS_PER_RADIAN * length) * closing_step_cost(m);
 }
 
-/* Extents of outputs as requests usually have them. */
+/* Sets the extents of outputs to usual values, because the request is not decoded yet. */
 static void set_usual_extents(const api_model *m, api_selection *selected)
 {
     api_set_extent(selected, API_SELECTED_FRAMES, m->n_frames);
@@ -94,7 +94,7 @@ static double estimate_states(const api_call *call, const api_input *input)
 }
 
 /* Seconds of all integration steps of the request. Simulations with a fixed step run side by side in the lanes of a
- * vector. For adaptive steps their number cannot be known in advance: GUESS steps per sample. */
+ * vector. The number of adaptive steps cannot be known in advance: it is assumed to be GUESS per sample. */
 static double steps_cost(const api_call *call, const api_input *input)
 {
     if (call->operation != &api_simulate) return 0;
@@ -136,7 +136,7 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_input        input       = {.body = body, .length = length};
     const api_calibration *calibration = &call->api->calibration;
-    bool                   model = call->method == API_PUT; /* a PUT: parsing, checks and expansion of the model */
+    bool                   model       = call->method == API_PUT; /* a model is parsed, checked and expanded */
     double seconds = 5e-6 + (double)length * (model ? 4 * calibration->parse : calibration->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;

@@ -4,7 +4,7 @@
 static const float step = 1.05F, max_factor = 16, min_factor = 1 / 16.F;
 
 /* Class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and computation
- * large ones, so their factors differ. */
+ * large ones, so each class has a correction factor of its own. */
 static size_t time_class(double estimated)
 {
     return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;

@@ -18,7 +18,7 @@ typedef struct api_cost_feedback {
 
 void api_cost_feedback_init(api_cost_feedback *c); /* sets all factors to 1 */
 
-/* Returns the estimated seconds times the factor of this kind. */
+/* Returns the estimated seconds times the factor of this kind of request. */
 double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated);
 
 /* Updates the factor: a request whose uncorrected estimate was `estimated` seconds took `took` seconds. */

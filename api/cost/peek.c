@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* END: search only so many bytes at each end of a long body; long arrays of numbers are usually in the middle. */
-enum { END = 512, LONGEST = 32 /* characters of a number */ };
+/* END: bytes that are searched at each end of a long body; long arrays of numbers are usually in the middle. */
+enum { END = 512, LONGEST = 32 /* most characters of a number */ };
 
 /* Substring search. memchr for the first letter is faster than memmem here: letters are rare among numbers, and
  * memmem first builds a table. */
@@ -21,8 +21,8 @@ static const unsigned char *search(const char *in, size_t length, const char *te
     return NULL;
 }
 
-/* Finds a text in the body, in either encoding; NULL if absent. Of a body longer than 2 END bytes, only the ends are
- * searched. */
+/* Finds a text in the body, which is JSON or CBOR; NULL if absent. Of a body longer than 2 END bytes, only the ends
+ * are searched. */
 static const unsigned char *find_text(const api_input *input, const char *text, size_t n)
 {
     size_t length = input->length;
