@@ -16,7 +16,8 @@ static size_t step_of(const api_selection *selected, size_t blocks)
     return selected->operation->one_by_one || selected->one_by_one ? 1 : blocks;
 }
 
-/* Takes the lanes of the outputs. Where rows may fail they are zeroed: a failed state need not write its results. */
+/* Takes lanes for the outputs. If rows may fail alone (failed_rows.h), the lanes are zeroed, because a failed state
+ * need not write its results. */
 static bool take_results(api_plan *plan, api_selection *selected)
 {
     for (size_t i = 0; api_has_output(selected->operation, i); i++) {
@@ -57,7 +58,7 @@ static bool take_room(api_evaluation *e)
     return e->workspace && take_spares(e);
 }
 
-/* A copy of the plan's window: fields that are the same for all rows are in it already. */
+/* Gives a slot its own copy of the plan's window, which already contains the fields that are the same for all rows. */
 static bool take_window(api_evaluation *e)
 {
     if (!e->window_lanes) return true;
@@ -67,7 +68,7 @@ static bool take_window(api_evaluation *e)
     return true;
 }
 
-/* Evaluations of n slots, into `one` if that is enough. NULL with a problem. */
+/* Returns the evaluations of n slots: `one` if n is 1, else an array from the pool. NULL with a problem. */
 static api_evaluation *take_slots(const api_plan *plan, size_t n, api_evaluation *one)
 {
     api_evaluation *slots = n == 1 ? one : api_take(plan->query->pool, n * sizeof *slots);
@@ -89,7 +90,8 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
         e->evaluating                 = (int)i;
         e->spare                      = e->spares[i];
         for (size_t block = begin; block < end; block += step) {
-            if (block > begin && !api_deadline_check(q->input->deadline, e->problem)) return false; /* one by one */
+            /* An operation that evaluates single blocks may take long. */
+            if (block > begin && !api_deadline_check(q->input->deadline, e->problem)) return false;
             if (!selected->operation->evaluate(e, selected, block, step)) return false;
         }
     }
@@ -97,7 +99,7 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
     return true;
 }
 
-/* What the tasks of all slots work on. */
+/* Data that the tasks of all slots share. */
 typedef struct job {
     api_answer     *answer;
     api_evaluation *slots;
@@ -109,7 +111,7 @@ static size_t end_of_chunk(const api_plan *plan, size_t chunk)
     return end < plan->blocks ? end : plan->blocks;
 }
 
-/* Evaluates a chunk by all operations. Loops are closed once for all of them. */
+/* Evaluates all operations for the states of a chunk. The loops of each state are closed once for all operations. */
 static bool evaluate_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
     api_evaluation *e     = &((const job *)arg)->slots[slot];
@@ -119,7 +121,7 @@ static bool evaluate_chunk(void *arg, size_t slot, size_t chunk, api_problem *pr
     for (size_t block = begin; block < end; block++) {
         bool good = api_loop_close_block(e, block) && evaluate_blocks(e, block, block + 1);
         if (!api_deadline_check(e->query->input->deadline, problem) || !good)
-            return false; /* a search that the deadline cut short has no result of its own */
+            return false; /* a search that the deadline cut short must not count as a result */
     }
     return true;
 }
@@ -140,7 +142,7 @@ static bool finish(const api_evaluation *e)
     return true;
 }
 
-/* True if an operation sums up over the states: they are evaluated in order, by one slot. */
+/* True if an operation sums over the states. Then one slot evaluates all states in order. */
 static bool needs_order(const api_query *q)
 {
     for (size_t i = 0; i < q->n_selected; i++)
@@ -166,7 +168,8 @@ static bool check_chunk(void *arg, size_t slot, size_t chunk, api_problem *probl
     return api_answer_check(j->answer, &e, chunk * e.plan->chunk, end_of_chunk(e.plan, chunk));
 }
 
-/* A motion whose last sample fails is null from its first: failures must be known before anything is written. */
+/* Checks all results before anything is written: a motion of which any sample fails is null from its first sample
+ * on. */
 static bool check_all(job *j, size_t slots, size_t chunks)
 {
     const api_plan *plan     = j->answer->plan;
@@ -177,7 +180,7 @@ static bool check_all(job *j, size_t slots, size_t chunks)
     return true;
 }
 
-/* All states are in lanes: they are evaluated first, then written. */
+/* Evaluates a request whose states are all in lanes at once: first evaluates all states, then writes the answer. */
 static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 {
     api_parallel   parallel = api_query_parallel(plan->query);
@@ -191,7 +194,9 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
            api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
 }
 
-enum { LOOK = 8192 /* numbers between two checks of the deadline within a chunk: those of large models take long */ };
+enum {
+    LOOK = 8192 /* numbers between two checks of the deadline: a chunk of a large model takes long */
+};
 
 /* Reads, evaluates and writes a chunk window by window. */
 static bool pass_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
@@ -256,8 +261,8 @@ static bool prepare(api_plan *plan)
     return true;
 }
 
-/* Finds everything that can be wrong with the request, before anything is evaluated, except for the numbers of batches
- * that are read window by window. */
+/* Decodes and checks the request before anything is evaluated, except for the numbers of batches that are read
+ * window by window. */
 static bool decode(api_query *q, const api_node *request, api_plan *plan, api_answer *answer, size_t *bound)
 {
     if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
@@ -269,7 +274,7 @@ static bool decode(api_query *q, const api_node *request, api_plan *plan, api_an
            prepare(plan);
 }
 
-/* Problems of the request's numbers are reported instead of those that were found later. */
+/* If the numbers of the request have a problem, reports that one instead of the problem that evaluation found later. */
 static bool fail_first(const api_plan *plan, const api_node *request)
 {
     api_problem *problem = plan->query->problem;

@@ -10,8 +10,9 @@
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */
 
-/* Entries of an output in terms of the tree's coordinates, before the projection to the actuated ones. Derivatives of
- * joint wrenches need those by q, qd and qdd of the tree, and one more array. */
+/* Counts the entries per state of an output in terms of the tree's coordinates, before it is projected to the
+ * actuated ones. Derivatives of joint wrenches need four arrays: with respect to q, qd and qdd of the tree, and one
+ * more. */
 static size_t tree_entries(const api_evaluation *e, const api_selection *selected, size_t output)
 {
     const api_output *o       = &selected->operation->outputs[output];
@@ -22,14 +23,15 @@ static size_t tree_entries(const api_evaluation *e, const api_selection *selecte
     return entries;
 }
 
-/* Entries a state of the results of the tree's kernels that one operation needs before their projection. */
+/* Counts the entries per state of all results that one operation needs from the tree's kernels, before they are
+ * projected to the actuated coordinates. */
 static size_t extra_of(const api_evaluation *e, const api_selection *selected)
 {
     const api_model *m   = e->model;
     size_t           sum = 0;
     if (selected->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
     size_t contacts = api_selected_extent(selected, API_CONTACTS);
-    if (contacts > 0) /* dtau_dwrench */
+    if (contacts > 0) /* entries of dtau_dwrench */
         return (api_selected_extent(selected, API_REQUEST_WRENCHES) + contacts) * m->loops->nv * 6;
     for (size_t i = 0; api_has_output(selected->operation, i); i++)
         if (selected->outputs & API_BIT(i)) sum += tree_entries(e, selected, i);
@@ -67,7 +69,7 @@ static bool fail_sample(const api_evaluation *e, int field, size_t state, const 
     return api_fail_found(e, field, state, &told);
 }
 
-/* Fails a state whose loops are not closed (api_fail_found). */
+/* Fails a state if its loops are not closed. The result is that of api_fail_found. */
 static bool check_state(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t lane)
 {
     size_t      state = block * e->lanes + lane;
@@ -114,20 +116,21 @@ typedef struct following {
     follower             *slot;
 } following;
 
-/* The part of a motion between two samples. */
+/* The part of a motion between a sample and the one before it. */
 typedef struct segment {
     const api_loop_curve *curve;
-    size_t                row, sample; /* where the segment ends */
+    size_t                row, sample; /* row and sample at which the segment ends */
 } segment;
 
 static void go_along(const void *arg, size_t lane, double s, double *q)
 {
-    (void)lane; /* one lane */
+    (void)lane; /* there is only one lane */
     const segment *g = arg;
     g->curve->go(g->curve->arg, g->row, g->sample, s, q);
 }
 
-/* Puts the passive coordinates of a state; the last state also fills the rest of its block. */
+/* Writes the passive coordinates of a state to plan->passive. Those of the last state also fill the rest of its
+ * block. */
 static void put_passive(const api_evaluation *e, size_t state, const double *passive)
 {
     size_t n   = e->model->loops->n_passive_q,
@@ -143,7 +146,7 @@ static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t s
         to[i] = api_state_lane(e, lanes, n, state)[i * e->lanes];
 }
 
-/* Fails a motion that cannot be followed to a sample (api_fail_found). */
+/* Fails a motion whose loops cannot be closed on the way to a sample. The result is that of api_fail_found. */
 static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, const api_loop_curve *curve, size_t row,
                         size_t sample)
 {
@@ -169,15 +172,16 @@ static bool has_failed(const api_evaluation *e, size_t row)
     return failed;
 }
 
-/* Puts the samples from `first` on of a failed motion at the reference. They are evaluated, but the answer has null. */
+/* Sets the passive coordinates of a failed motion to the reference position, from sample `first` on. These samples
+ * are evaluated, but the answer has null in their place. */
 static void put_home(const api_evaluation *e, size_t row, size_t first)
 {
     for (size_t n = first; n < e->query->samples; n++)
         put_passive(e, row * e->query->samples + n, api_failed_rows_guess(e->plan->failed_rows));
 }
 
-/* Finds the passive coordinates of all samples of a motion: of the first as of any state, then from each sample to the
- * next. */
+/* Finds the passive coordinates of all samples of a motion: of the first sample like those of a single state, then
+ * by following the motion from each sample to the next. */
 static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
 {
     const following    *f = arg;

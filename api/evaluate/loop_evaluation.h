@@ -3,29 +3,29 @@
 #pragma once
 #include "api/lanes/evaluation.h"
 
-/* Motions between their samples, as functions of the code that samples them. */
+/* A motion between its samples, as functions of the code that samples it. */
 typedef struct api_loop_curve {
     /* Actuated coordinates of a row's motion between sample n - 1 (s = 0) and n (s = 1). */
     void (*go)(const void *arg, size_t row, size_t n, double s, double *q);
-    /* An upper bound of the travel of any coordinate between these two samples, in units of api_loops.travel. */
+    /* An upper bound of the travel of any coordinate between samples n - 1 and n, in units of api_loops.travel. */
     double (*length)(const void *arg, size_t row, size_t n);
-    /* The time, in s, at the fraction s between these two samples. */
+    /* The time, in s, at the fraction s between samples n - 1 and n. */
     double (*time)(const void *arg, size_t row, size_t n, double s);
     const void *arg;
 } api_loop_curve;
 
-/* Finds plan->passive, the passive coordinates of all samples of motions: of the first sample as of any state, of the
- * others along the motion. False with a problem. */
+/* Finds plan->passive, the passive coordinates of all samples of motions: of the first sample like those of a single
+ * state, of the others by following the motion. False with a problem. */
 bool api_loop_follow(api_plan *plan, const api_loop_curve *curve);
 
-/* The workspace of the kernels, for one slot. NULL with a problem. */
+/* Takes the workspace of the kernels for one slot. NULL with a problem. */
 void *api_loop_open_workspace(const api_evaluation *e);
 
 /* Closes the loops of a block of states. False with a problem of the first state whose loops cannot be closed; where
  * rows fail alone the problems are recorded and the result is true. */
 bool api_loop_close_block(const api_evaluation *e, size_t block);
 
-/* Puts the state of a block whose loops are closed into lanes of all states (loop_state.h): with the accelerations,
- * wrenches and efforts of `motion`, whose results are not written. */
+/* Writes the loop state (loop_state.h) of a block whose loops are closed into `lanes`, the lanes of all states.
+ * `motion` gives its velocities, accelerations and wrenches; the results of `motion` are not written. */
 void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
                         double *lanes, size_t block);
