@@ -73,7 +73,7 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
     return true;
 }
 
-/* Reads an object of numbers by coordinate: every name, in any order. */
+/* Reads an object with one number for every coordinate name, in any order. */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
     if (e->query->batched)
@@ -83,7 +83,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     for (size_t k = 0; k < v->n; k++) {
         const api_node *entry = api_node_get(v->value, v->names[k]);
         api_place       at    = api_place_key(&v->at, v->names[k]);
-        if (!entry) /* an unknown name explains the missing one */
+        if (!entry) /* a name that is not known explains why one is missing */
             return check_names(e, v) &&
                    api_fail_at(e->problem, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
         if (!api_node_is(entry, API_NUMBER))
@@ -110,7 +110,7 @@ static bool check_one(const api_evaluation *e, const api_vector *v, double *valu
     return (bounded && v->check(e, v, values, 1, 1, NULL)) || v->check(e, v, values, 1, 1, &v->at);
 }
 
-/* Replaces a state that is not valid; its entries are `stride` apart. */
+/* Replaces the numbers of a state that is not valid by v->neutral. Entries of the state are `stride` apart. */
 static void put_neutral(const api_vector *v, size_t stride, double *lane)
 {
     for (size_t k = 0; k < v->n; k++)
@@ -168,8 +168,8 @@ static bool check_state(const api_evaluation *e, const api_vector *v, double *la
     return !v->check || v->check(e, v, lane, e->lanes, 1, row);
 }
 
-/* Records the problem of a bad state. A row of motions is read once for each sample: only the first sample in these
- * blocks is recorded. */
+/* Records the problem of a bad state. A row of motions is read once for each sample: only its first sample from
+ * state `first` on is recorded. */
 static bool drop_state(const api_evaluation *e, size_t state, size_t first, const api_problem *found)
 {
     if (state >= api_states(e->query) || (e->query->samples > 0 && state > first && state % e->query->samples > 0))
@@ -177,8 +177,8 @@ static bool drop_state(const api_evaluation *e, size_t state, size_t first, cons
     return api_failed_rows_add(e->plan->failed_rows, -1, state, found, e->problem);
 }
 
-/* Checks the rows of these blocks one after the other and replaces the bad ones. Every row is read again, since the
- * check of the whole block may have normalised its quaternions already. `numbers` has room for a row. */
+/* Checks the rows of blocks [begin, end) one after the other and replaces the bad rows. Every row is read again,
+ * since the check of the whole block may have normalised its quaternions already. `numbers` has room for a row. */
 static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *numbers)
 {
     api_problem    found;
@@ -199,7 +199,7 @@ static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin
     return true;
 }
 
-/* Fails with the problem of the first bad state of these blocks. The result is false. */
+/* Fails with the problem of the first bad state of blocks [begin, end). The result is false. */
 static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
     for (size_t state = begin * e->lanes; state < end * e->lanes; state++) {
@@ -213,7 +213,8 @@ static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begi
     return false;
 }
 
-/* The number of blocks from `begin` on whose rows can be read in place, as doubles of the body. */
+/* The number of blocks from `begin` on whose rows can be read directly from the body, which contains them as
+ * doubles. */
 static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
     size_t whole = e->query->rows / e->lanes;

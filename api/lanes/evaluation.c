@@ -69,7 +69,7 @@ const char *api_joint_of(const api_model *m, int body)
 {
     const dyn_body *b = &m->dyn->body[body];
     if (b->mover >= 0) return m->mover_names[b->mover];
-    for (size_t i = 0; i < m->n_joints; i++) /* an inner body of a joint that is made of several */
+    for (size_t i = 0; i < m->n_joints; i++) /* an inner body of a joint that consists of several bodies */
         if (m->dyn->body[m->joints[i].body].link == b->link) return m->joints[i].name;
     return "the floating base";
 }

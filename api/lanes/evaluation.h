@@ -1,20 +1,20 @@
-/* evaluation.h - a running evaluation, as one slot (thread) of it sees it. */
+/* evaluation.h - the state of a running evaluation in one slot (thread). */
 #pragma once
 #include "plan.h"
 
 typedef struct api_evaluation {
     const api_plan    *plan;
-    const api_query   *query;     /* plan->query */
-    const api_model   *model;     /* query->model */
-    const dyn_kernels *kernels;   /* plan->kernels */
-    size_t             lanes;     /* plan->lanes */
-    api_problem       *problem;   /* of the task that runs in the slot */
-    void              *workspace; /* of the kernels */
-    double            *spare;  /* scratch lanes of the operation that is evaluated: operation->spare entries a state */
-    double           **spares; /* [n_selected] those of each selected operation */
-    double            *window_lanes;  /* the slot's own copy of the plan's; NULL: all states are in lanes */
+    const api_query   *query;         /* plan->query */
+    const api_model   *model;         /* query->model */
+    const dyn_kernels *kernels;       /* plan->kernels */
+    size_t             lanes;         /* plan->lanes */
+    api_problem       *problem;       /* problem of the task that runs in the slot */
+    void              *workspace;     /* workspace of the kernels */
+    double            *spare;         /* scratch lanes of the current operation: operation->spare() entries a state */
+    double           **spares;        /* [n_selected] scratch lanes of each selected operation */
+    double            *window_lanes;  /* the slot's own copy of plan->window_lanes; NULL: all states are in lanes */
     size_t             first;         /* the first block of the window */
-    bool               zeros_written; /* results of a whole window are written: zeros of every state need no writing */
+    bool               zeros_written; /* results of a whole window are written; their constant zeros stay */
     int                evaluating;    /* index in query->selected of the operation that is evaluated; -1: none */
 } api_evaluation;
 
@@ -31,25 +31,26 @@ static inline api_evaluation api_evaluation_of(const api_plan *plan)
                             .evaluating   = -1};
 }
 
-/* The slot's lanes for lanes of the plan. */
+/* Returns the slot's copy of lanes of the plan. */
 static inline double *api_slot_lanes(const api_evaluation *e, double *lanes)
 {
     return e->window_lanes ? e->window_lanes + (lanes - e->plan->window_lanes) : lanes;
 }
 
-/* The lanes behind so many blocks with so many entries a state. */
+/* Returns the lanes after `blocks` blocks with `entries` entries a state. */
 static inline double *api_behind(const api_evaluation *e, double *lanes, size_t entries, size_t blocks)
 {
     return lanes + blocks * entries * e->lanes;
 }
 
-/* Block `block`, one of those that are in lanes, of lanes of the plan with so many entries a state; NULL stays NULL. */
+/* Returns block `block`, which must be in the window, of lanes of the plan with `entries` entries a state. NULL if
+ * `lanes` is NULL. */
 static inline double *api_block(const api_evaluation *e, double *lanes, size_t entries, size_t block)
 {
     return lanes ? api_behind(e, api_slot_lanes(e, lanes), entries, block - e->first) : NULL;
 }
 
-/* Entry 0 of a state in lanes of the plan; the next entry is e->lanes further. */
+/* Returns entry 0 of a state in lanes of the plan; the next entry is e->lanes further. */
 static inline double *api_state_lane(const api_evaluation *e, double *lanes, size_t entries, size_t state)
 {
     return api_block(e, lanes, entries, state / e->lanes) + state % e->lanes;
@@ -70,28 +71,30 @@ static inline const double *api_wrench_rate_block(const api_evaluation *e, size_
 /* Block `block` of an output; NULL: the output is not selected. */
 double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block);
 
-/* For an operation that evaluates one block at a time: the output's block, or where the output is not selected the next
- * room of the scratch lanes, past which `next` moves. */
+/* For an operation that evaluates one block at a time: returns the output's block or, if the output is not selected,
+ * the scratch lanes at *next, and moves *next past them. */
 double *api_result_or_spare(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
                             double **next);
 
 /* --- states that fail --------------------------------------------------------------------------------------------- */
 
-/* Fails a state that cannot be evaluated. The problem points at the row's entry of `field`, or at the field if that is
- * one for all rows; with a field that is absent, or < 0, it points at nothing. False with e->problem; where rows fail
- * alone (failed_rows.h) the problem is recorded and the result is true: the caller continues with the next state. */
+/* Fails a state that cannot be evaluated. The problem points at the row's entry of `field`, or at the field if all
+ * rows share it. If the field is absent or < 0, the problem has no pointer. Returns false with e->problem; but if
+ * rows fail alone (failed_rows.h), the problem is recorded and the result is true: the caller continues with the
+ * next state. */
 bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t state, const char *format, ...)
     __attribute__((cold, format(printf, 5, 6)));
 
-/* The same with the code, detail, fraction and time of `found`. */
+/* Like api_fail_state, with the code, detail, fraction and time of `found`. */
 bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_problem *found) __attribute__((cold));
 
-/* The same, pointing at entry `row` of the batch at `batch`, for a request without samples. */
+/* Like api_fail_found, but the problem points at entry `row` of the batch at `batch`. Only for a request without
+ * samples. */
 bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
     __attribute__((cold));
 
-/* Fails the states of these blocks whose lane of `singular` is not -1: the index of the body at which the mass matrix
- * is singular. The result is that of api_fail_state. */
+/* `singular` has one entry per state: the index of the body at which the mass matrix is singular, or -1. Fails the
+ * states of blocks [block, block + blocks) whose entry is not -1. The result is that of api_fail_state. */
 bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
 
 /* The joint that moves the body, for messages. */

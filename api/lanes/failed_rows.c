@@ -21,19 +21,19 @@ typedef struct failure {
 struct api_failed_rows {
     const api_query *query;
     pthread_mutex_t  mutex;  /* guards the members from `share` to `n` */
-    api_share        share;  /* claimed for the arena */
+    api_share        share;  /* memory budget claimed for the arena */
     api_arena        arena;  /* owns the failures */
-    failure         *newest; /* first of a list */
+    failure         *newest; /* first of the list of failures */
     size_t           n;
-    const failure  **sorted; /* [n], from api_failed_rows_sort on */
+    const failure  **sorted; /* [n] the failures in the order of rows, after api_failed_rows_sort */
     size_t           states;
-    unsigned char   *marks; /* states of each operation, then of all */
+    unsigned char   *marks; /* marks of the states for each operation, then for all operations */
     double          *home, *guess;
 };
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
-/* *alone: whether the request has "on_error": "row". False with a problem. */
+/* Sets *alone to true if the request has "on_error": "row". False with a problem. */
 static bool read_choice(const api_query *q, bool *alone)
 {
     const api_node *value = q->field[API_ON_ERROR];
@@ -57,7 +57,8 @@ static void put_home(const api_model *m, double *home)
     }
 }
 
-/* The marks are in the request's pool. The list is not: it grows while several threads work. */
+/* Takes the memory of the marks from the request's pool. The list of failures is not there: it grows while several
+ * threads work. */
 static api_failed_rows *take(const api_query *q)
 {
     const api_model *m      = q->model;
@@ -133,7 +134,7 @@ bool api_failed_rows_has(const api_failed_rows *f, size_t state)
     return f && marks_of(f, -1)[state];
 }
 
-/* Adds to the list; the caller holds the mutex. */
+/* Adds a failure to the list; the caller holds the mutex. */
 static bool record(api_failed_rows *f, int operation, size_t state, const api_problem *found, api_problem *problem)
 {
     size_t   before = f->arena.bytes;
@@ -230,7 +231,7 @@ static void emit_failure(const api_query *q, const failure *r, size_t row, api_e
     api_emit_end(to);
 }
 
-/* A motion may have failed at several samples: only its first failure is listed. */
+/* Lists only the first failure of a motion, which may have failed at several samples. */
 void api_failed_rows_emit(const api_failed_rows *f, api_emit *to)
 {
     const api_query *q       = f->query;

@@ -25,16 +25,16 @@ void api_failed_rows_close(api_failed_rows *f);
 bool api_failed_rows_add(api_failed_rows *f, int operation, size_t state, const api_problem *found,
                          api_problem *problem);
 
-/* The same for every row of the request and all operations. */
+/* Calls api_failed_rows_add for every row of the request and all operations. */
 bool api_failed_rows_add_all(api_failed_rows *f, const api_problem *found, api_problem *problem);
 
-/* The marks [states] of an operation; with -1, of the states that fail in all operations. NULL for NULL. */
+/* Returns the marks [states] of an operation; with -1, of the states that fail in all operations. NULL if f is NULL. */
 const unsigned char *api_failed_rows_marks(const api_failed_rows *f, int operation);
 
 /* True if a state is marked for all operations. */
 bool api_failed_rows_has(const api_failed_rows *f, size_t state);
 
-/* After all states are evaluated: marks all samples of a motion that has a marked one. */
+/* Marks all samples of a motion that has a marked sample. To be called after all states are evaluated. */
 void api_failed_rows_settle(api_failed_rows *f);
 
 /* True if all rows have failed. */
@@ -46,7 +46,7 @@ bool api_failed_rows_sort(api_failed_rows *f, api_problem *problem);
 /* Emits the array `errors`. */
 void api_failed_rows_emit(const api_failed_rows *f, api_emit *to);
 
-/* Substitutes for bad positions [nq] and a bad guess: the reference of a model with loops, else zeros and unit
- * quaternions. NULL for NULL. */
+/* Substitutes for bad positions [nq] and for a bad guess: the reference of a model with loops, else zeros and unit
+ * quaternions. NULL if f is NULL. */
 const double *api_failed_rows_home(const api_failed_rows *f);
 const double *api_failed_rows_guess(const api_failed_rows *f);

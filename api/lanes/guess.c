@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Sine and cosine are accurate up to DYN_MAX_ANGLE. */
+/* Checks that no coordinate exceeds DYN_MAX_ANGLE, up to which sine and cosine are accurate. */
 static bool check_range(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                         const api_place *row)
 {
@@ -70,7 +70,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     return api_batch_check_one(e, v, values);
 }
 
-/* Reads them and copies them to all states. */
+/* Reads the passive coordinates by name and copies them to all states. */
 static bool spread_named(api_plan *plan, const api_vector *v)
 {
     double        *values = api_take(plan->query->pool, v->n * sizeof *values);

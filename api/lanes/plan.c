@@ -2,10 +2,11 @@
 #include "batch.h"
 #include "api/loops/loop_kernels.h"
 
-/* A window fits into the first-level data cache of a core. */
+/* Window size, chosen to fit into the first-level data cache of a core; numbers per wrench. */
 enum { WINDOW_BYTES = 16 * 1024, WRENCH_ENTRIES = 9 + 6 /* values and rates */, WRENCH_VECTORS = WRENCH_ENTRIES / 3 };
 
-/* A single state takes one lane: the same bits, for less than a whole block costs. */
+/* A single state is evaluated by kernels with one lane: it gets the same bits, and takes less time than a whole
+ * block. */
 bool api_plan_choose_kernels(api_plan *plan)
 {
     const api_query *q = plan->query;
@@ -40,7 +41,7 @@ static size_t count_entries(const api_query *q)
     return entries;
 }
 
-/* Numbers of the longest vector of a state. */
+/* Returns the length of the longest vector of a state. */
 static size_t longest_row(const api_model *m)
 {
     size_t n = m->nq > m->nv ? m->nq : m->nv;

@@ -36,7 +36,8 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
     return true;
 }
 
-/* Checks positions. Bounds of angles are checked by the caller; here the bad angle is named. */
+/* Checks positions. The caller checks the bounds of all angles; if `row` is given, this function names the bad
+ * angle. */
 static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
                             const api_place *row)
 {
@@ -73,7 +74,7 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
     return true;
 }
 
-/* Checks that entries are 0 where the evaluation finds them: qdd of free coordinates, tau of driven ones. */
+/* Checks that an entry that the evaluation computes is given as 0: qdd of a free coordinate, tau of a driven one. */
 static bool check_zeros(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                         const api_place *row, bool driven, const char *text)
 {

@@ -28,7 +28,7 @@ static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place
     return true;
 }
 
-/* The places are in the pool: batches that are read window by window still point to them. */
+/* Takes the places (api_place) from the pool, because batches that are read window by window still point to them. */
 bool api_fill_wrenches(api_plan *plan)
 {
     const api_node *list  = plan->query->field[API_WRENCHES];
