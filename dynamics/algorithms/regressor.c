@@ -75,7 +75,7 @@ static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 {
     static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
     out[0]                       = (wrench){k->a, vec3_zero()};
-    for (int c = 0; c < 3; c++) { /* U e = wd x e + w x (w x e) */
+    for (int c = 0; c < 3; c++) { /* acceleration of the point e: wd x e + w x (w x e) */
         vec3 e     = unit(c);
         out[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
     }

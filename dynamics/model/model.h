@@ -71,7 +71,7 @@ typedef struct dyn_friction {
     double viscous;          /* N m s/rad or N s/m */
     double positive;         /* N m or N, Coulomb magnitude for qd > 0 */
     double negative;         /* N m or N, Coulomb magnitude for qd < 0 */
-    double coulomb_velocity; /* rad/s or m/s; 0: sharp, with sign(0) = 0 */
+    double coulomb_velocity; /* rad/s or m/s, width of the smoothed sign(qd); 0: sharp, with sign(0) = 0 */
 } dyn_friction;
 
 /* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. */
@@ -183,7 +183,7 @@ typedef struct dyn_body {
     bool     mimic;        /* its q and v are those of another joint */
     bool     is_rotor;     /* rotor of a motor: its position has no effect and is taken as zero */
     bool     is_in_line;   /* the parent is the previous body, and v of the parent is 1 + v of the grandparent */
-    int      row;          /* row in outputs per body, or -1; see dyn_model.n_rows */
+    int      row;          /* row in outputs with one row per body, or -1 if it has none */
     int      mover;        /* index among the movers, or -1; see dyn_model.n_movers */
     bool     is_multi_dof; /* its joint has several coordinates, and so no friction, spring or rotor */
     bool     has_slide_body; /* helical joint: the previous body is the sliding part */

@@ -71,12 +71,12 @@ LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 
 /* --- motion of a body, and the wrench it requires ------------------------------------------------------------ */
 
-/* rate - sd z x x, where x rotates about z with rate sd */
+/* rate - sd (z x x): the rate of a vector x without its rotation about z at sd */
 LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
 }
-/* rate + sd z x x, where x rotates about z with rate sd */
+/* rate + sd (z x x): the rate of a vector x with an additional rotation about z at sd */
 LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
