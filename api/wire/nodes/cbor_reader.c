@@ -297,9 +297,7 @@ static bool fail_with_earliest_problem(reader *r)
 {
     api_problem     late  = *r->cursor.problem;
     const api_node *whole = &r->build.root;
-    bool            read  = api_node_is(
-                    /* If the root is no finished object, the values read so far are on the stack. */
-        whole, API_OBJECT);
+    bool            read  = api_node_is(/* if this is no object, the values are on the stack */ whole, API_OBJECT);
     api_problem_clear(r->cursor.problem);
     if (api_check_members_finite(r->cursor.problem, read ? whole->items : r->build.stack,
                                  read ? api_node_size(whole) : r->build.used))
