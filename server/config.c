@@ -17,12 +17,12 @@ typedef struct setting {
     kind        kind;
     size_t      offset;
     double      least, most;
-    const char *default_text; /* NULL: a TEXT setting that may be absent */
+    const char *default_text; /* NULL: no default; only a TEXT setting may be absent */
     const char *choices;
     const char *help;
 } setting;
 
-#define PREFIX        "TORQUED_" /* of environment variables */
+#define PREFIX        "TORQUED_" /* prefix of environment variables */
 #define OFFSET(field) offsetof(srv_config, field)
 #define MB            1048576.0
 #define TB            1099511627776.0
@@ -225,8 +225,8 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *ind
     return set_or_report(config, s, name, argv[(*index)++], error, error_size);
 }
 
-/* Limits bodies and answers to the memory budget: a larger one never fits, so it is refused as too large (413), not
- * as a temporary shortage (503). */
+/* Limits bodies and answers to the memory budget: a larger body or answer never fits, so it is refused as too large
+ * (413), not as a temporary shortage (503). */
 static void clip_sizes(srv_config *config)
 {
     if (config->max_body > config->memory) config->max_body = config->memory;

@@ -24,7 +24,7 @@ typedef struct srv_config {
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
-    double      drain;        /* s */
+    double      drain;        /* s, time for requests in flight when the server stops */
     int         log_format, log_level;
     int         socket_mode; /* permissions of a Unix-domain socket */
 } srv_config;

@@ -11,8 +11,8 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The executable is build/torqued in the source tree (build/asan/torqued in a sanitizer build), or
- * PREFIX/bin/torqued. Looks for models/ in the parent of its folder, then one level higher. */
+/* The executable is build/torqued in the source tree (build/asan/torqued in a sanitizer build), or PREFIX/bin/torqued.
+ * Looks for models/ in the parent of the executable's folder, then one level higher. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size)
 {
     if (config->models) {
@@ -37,7 +37,8 @@ bool srv_config_store_folder(const srv_config *config, char *folder, size_t size
     if (config->store)
         length = snprintf(folder, size, "%s", config->store);
     else if (state && *state)
-        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state); /* the first entry of a list */
+        /* STATE_DIRECTORY may be a list: take its first entry. */
+        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state);
     else if (xdg && *xdg == '/') /* the XDG specification requires relative paths to be ignored */
         length = snprintf(folder, size, "%s/torqued", xdg);
     else if (home && *home == '/')

@@ -44,7 +44,7 @@ bool srv_log_open(srv_log *log, const srv_config *config, int fd); /* false: no 
 void srv_log_close(srv_log *log);                                  /* writes pending lines, for at most 1 s */
 
 void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *event);
-void srv_log_text(srv_line *line, const char *name, const char *value); /* NULL: omits the field */
+void srv_log_text(srv_line *line, const char *name, const char *value); /* `value` NULL: omits the field */
 void srv_log_count(srv_line *line, const char *name, uint64_t value);
 void srv_log_ms(srv_line *line, const char *name, uint64_t ns); /* written in ms with three decimals */
 void srv_log_end(srv_line *line);
@@ -53,5 +53,6 @@ void srv_log_end(srv_line *line);
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Writes a text unchanged between the lines, for a user at a terminal. It must be shorter than a line. */
+/* Writes a text unchanged between the lines of the log, for a user at a terminal. The text must be shorter than a
+ * line. */
 void srv_log_plain(srv_log *log, const char *text);

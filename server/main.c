@@ -194,7 +194,8 @@ static int serve(service *s)
     sigaddset(&stop, SIGINT);
     sigaction(SIGHUP, NULL, &hangup); /* SIGHUP stops the server unless nohup ignores it */
     if (hangup.sa_handler != SIG_IGN) sigaddset(&stop, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread starts: only sigwait receives them */
+    /* Before any thread starts, so that only sigwait receives these signals. */
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the store reports */
 
@@ -206,7 +207,7 @@ static int serve(service *s)
         srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
         api_set_draining(s->shared.api);
     }
-    unlink_sockets(s); /* so that the next server can use the paths */
+    unlink_sockets(s); /* the next server can then use the paths */
     drain(s, &stop, ok);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");

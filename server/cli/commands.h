@@ -6,7 +6,7 @@
  * arguments). */
 bool srv_command(int argc, char *argv[], int *status);
 
-/* The commands; argv[0] is the command's name. */
+/* The functions of the commands; argv[0] is the command's name. */
 int srv_export(int argc, char *argv[]);  /* archive_commands.c */
 int srv_import(int argc, char *argv[]);  /* archive_commands.c */
 int srv_check(int argc, char *argv[]);   /* model_commands.c */

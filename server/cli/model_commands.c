@@ -77,7 +77,7 @@ static int answer(const srv_session *s, const char *method, const char *target, 
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
     api_worker *worker  = api_worker_open();
     api_call   *call    = api_begin(s->api, &request);
-    if (!worker || !call) return srv_report_error(1, "out of memory"); /* the process exits */
+    if (!worker || !call) return srv_report_error(1, "out of memory"); /* frees nothing, because the process exits */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
     const api_reply *reply   = api_reply_of(call);
     bool             good    = reply->status == 200;
@@ -172,7 +172,7 @@ int srv_eval(int argc, char *argv[])
                                 "OPERATION < request.json");
     const char *model = argv[index], *operation = argv[index + 1];
     if ((status = srv_session_open(&s, argc - index - 1, argv + index + 1)) != 0)
-        return status; /* the remaining arguments are settings */
+        return status; /* srv_session_open reads the remaining arguments as settings */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
         status = srv_report_error(1, "cannot read the request from standard input");

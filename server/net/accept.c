@@ -24,7 +24,8 @@ static bool accept_one(srv_acceptor *a, int listener)
     socklen_t               size = sizeof peer;
     int                     fd   = accept4(listener, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return errno == ECONNABORTED || errno == EINTR;
-    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size); /* on failure it closes fd */
+    /* On failure, MHD_add_connection closes fd. */
+    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size);
     return true;
 }
 
@@ -46,7 +47,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
         left--;
     if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
     pause_all(a);
-    uv_async_send(&a->loop->wake); /* a turn schedules the next check for room */
+    uv_async_send(&a->loop->wake); /* the loop's next turn schedules the next check for room */
 }
 
 void srv_accept_resume(srv_acceptor *a)

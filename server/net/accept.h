@@ -1,5 +1,6 @@
 /* accept.h - accept connections from the listening sockets of one loop while the server is below its limit of
- * connections. Beyond it, connections wait in the kernel's queue. For the loop's thread only. */
+ * connections. Beyond the limit, connections wait in the kernel's queue. Only the loop's thread calls these
+ * functions. */
 #pragma once
 #include "listen.h"
 #include <uv.h>
@@ -11,14 +12,14 @@ typedef struct srv_acceptor {
     size_t           n;
     int              listener[SRV_LISTEN_MOST];
     uv_poll_t        poll[SRV_LISTEN_MOST];
-    bool             paused; /* not polling: the limit of connections or descriptors is reached */
+    bool             paused; /* true: not polling, because the limit of connections or descriptors is reached */
 } srv_acceptor;
 
 /* Starts polling the listening sockets, which the acceptor owns from now on. False if memory or descriptors are
  * short. */
 bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const int listeners[], size_t n);
 
-void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if connections are below the limit */
+void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if the number of connections is below the limit */
 
 /* Accepts the connections that the kernel has already established, and closes the listening sockets. */
 void srv_accept_end(srv_acceptor *acceptor);

@@ -1,9 +1,9 @@
 /* connection.h - keep the connections of one loop and enforce a time limit for each phase of a connection.
  *
  * libmicrohttpd limits only inactivity, so a client that sends one byte now and then could stay forever. Here each
- * phase has an absolute deadline. The time limit is the same for all connections in a phase, so the list of a phase
- * is sorted by deadline, and only its head must be checked. An expired connection is shut down; libmicrohttpd then
- * finds it closed. For the loop's thread only. */
+ * phase has an absolute deadline. The time limit is the same for all connections in a phase, so the list of a phase is
+ * sorted by deadline, and only its head must be checked. An expired connection is shut down; libmicrohttpd then finds
+ * it closed. Only the loop's thread calls these functions. */
 #pragma once
 #include "server/work/clock.h"
 #include <stdbool.h>
@@ -14,7 +14,7 @@ typedef enum srv_phase {
     SRV_READING,       /* from the request line to the last byte of the body */
     SRV_WORKING,       /* the request waits for a worker or runs; the request's own deadline applies */
     SRV_WRITING,       /* from the start of the answer until the client has received it */
-    SRV_REFUSED,       /* answered before its body was received, until the client closes or sends more */
+    SRV_REFUSED,       /* a request was answered before its body was received, until the client closes or sends more */
     SRV_IDLE,          /* between requests */
     SRV_CLIENT_CLOSED, /* the client has closed its side and expects no further answer */
     SRV_CLOSING,       /* shut down, until libmicrohttpd closes it */
@@ -26,7 +26,7 @@ typedef struct srv_connection {
     int                    fd;
     srv_phase              phase;
     uint64_t               since;
-    bool                   needs_lingering_close; /* closed with input unread */
+    bool                   needs_lingering_close; /* true: the connection closes with input unread */
     bool                   client_closed;         /* the client has closed its side */
     struct srv_loop       *loop;                  /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;

@@ -12,7 +12,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     srv_disconnect *watch = (srv_disconnect *)poll;
     if (status == 0 && !(events & UV_DISCONNECT)) return;
-    uv_poll_stop(poll); /* level-triggered: it would fire again and again */
+    uv_poll_stop(poll); /* the poll is level-triggered and would fire again and again */
     watch->callback(watch->arg);
 }
 

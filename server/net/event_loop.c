@@ -8,7 +8,7 @@
 enum { RUNS_PER_TURN = 16 }; /* runs of libmicrohttpd per turn, before other events are handled */
 static const uint64_t refused_time_limit    = 5000000000; /* ns for the client to receive the answer */
 static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for a request that is already on its way */
-static const uint64_t drain_interval        = 50000000;   /* ns */
+static const uint64_t drain_interval        = 50000000;   /* ns between checks while the server stops */
 static const uint64_t accept_retry_interval = 10000000; /* ns between checks whether another loop closed a connection */
 
 static void on_timer(uv_timer_t *timer);
@@ -53,8 +53,8 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 
 static void expire(srv_loop *loop, uint64_t now)
 {
-    if (now >= loop->next_work_deadline)
-        loop->next_work_deadline = srv_exchanges_expire(loop, now); /* first, because these requests get an answer */
+    /* Requests expire before connections, because an expired request gets an answer. */
+    if (now >= loop->next_work_deadline) loop->next_work_deadline = srv_exchanges_expire(loop, now);
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);
 }
@@ -67,7 +67,7 @@ static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 
-/* One turn: runs libmicrohttpd, expires what is due, and schedules the next turn. */
+/* One turn of the loop: runs libmicrohttpd, ends expired requests and connections, and schedules the next turn. */
 static void turn(srv_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG ms = 0;
@@ -194,12 +194,12 @@ void srv_loop_order(srv_loop *loop, srv_order order)
 
 void srv_loop_post(srv_loop *loop, srv_job *job)
 {
-    atomic_fetch_add(&loop->posting, 1); /* the loop may end as soon as it takes the job from the list */
+    atomic_fetch_add(&loop->posting, 1); /* srv_loop_try_join waits for this: the loop may end once it has the job */
     pthread_mutex_lock(&loop->mutex);
     job->next  = loop->done;
     loop->done = job;
     pthread_mutex_unlock(&loop->mutex);
-    uv_async_send(&loop->wake); /* after unlocking: the loop takes this mutex at once */
+    uv_async_send(&loop->wake); /* after unlocking: the woken loop takes this mutex at once */
     atomic_fetch_sub(&loop->posting, 1);
 }
 

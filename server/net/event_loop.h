@@ -37,7 +37,7 @@ typedef struct srv_loop {
     uv_loop_t          uv;
     uv_poll_t          ready; /* polls libmicrohttpd's epoll descriptor */
     uv_timer_t         timer;
-    uv_idle_t          busy; /* active while libmicrohttpd has work that needs no event */
+    uv_idle_t          busy; /* runs turns while libmicrohttpd has work that needs no event */
     uv_async_t         wake;
     atomic_int         order;
     pthread_mutex_t    mutex;

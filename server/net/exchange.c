@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* MAX_DISCARDED: an unwanted body of up to so many bytes is read and discarded, so that the connection can stay
- * open. FIRST_CLAIM: memory for a body is claimed from the budget in proportion to the bytes received, at least so
- * many; a head alone must not occupy the budget. */
+/* MAX_DISCARDED: an unwanted body of up to this many bytes is read and discarded, so that the connection can stay
+ * open. FIRST_CLAIM: bytes that are claimed from the memory budget for the start of a body; later claims are in
+ * proportion to the bytes received, since a head alone must not occupy the budget. */
 enum { MAX_DISCARDED = 1 << 20, FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
 
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
@@ -30,16 +30,16 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
-    char                  *body;             /* job.body while it grows */
+    char                  *body;             /* the received part of job.body; moves when it grows */
     size_t                 capacity;         /* bytes allocated at `body` */
     size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of body accepted */
     uint64_t               received;
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
-    srv_pool              *pool;        /* the pool that was given the job */
+    srv_pool              *pool;        /* the pool that runs the job */
     char                   method[16];
-    char                   target[]; /* for the log */
+    char                   target[]; /* target of the request, for the log */
 };
 
 srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
@@ -153,7 +153,7 @@ static uint64_t receive_deadline(const srv_exchange *x)
 }
 
 /* Decides how to treat the body. An answer before the end of the body closes the connection, so it is sent only if
- * there is no other way: malformed framing, a body that is too large, or one that the client withholds (Expect:
+ * there is no other way: malformed framing, a body that is too large, or a body that the client withholds (Expect:
  * 100-continue). */
 static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 {
@@ -182,12 +182,12 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
     if (srv_head_read(&head, x->mhd, method, version, x->target))
         x->job.call = api_begin(x->loop->server->api, &head.request);
     srv_head_free(&head);
-    if (!x->job.call) return MHD_NO; /* not even memory for an error reply */
+    if (!x->job.call) return MHD_NO; /* there is no memory, not even for an error reply */
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
     return handle_head(x, &head);
 }
 
-/* Appends to the body. False if it is too large or memory is short; then the reply is complete. */
+/* Appends received data to the body. False if the body is too large or memory is short; then the reply is complete. */
 static bool append_body(srv_exchange *x, const char *data, size_t length)
 {
     if (length > x->max_length - x->job.length) {
@@ -204,7 +204,7 @@ static bool append_body(srv_exchange *x, const char *data, size_t length)
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
 {
     x->received += length;
-    if (x->stage == ANSWERED) return MHD_NO; /* already answered: its deadline passed */
+    if (x->stage == ANSWERED) return MHD_NO; /* the deadline passed, so the request is already answered */
     bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
     if (goes_on) return MHD_YES;
     answer_directly(x);
@@ -225,16 +225,16 @@ static enum MHD_Result suspend(srv_exchange *x)
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
     if (x->connection->client_closed)
-        atomic_store(&x->job.deadline.cancelled, true); /* the client disconnected earlier */
+        atomic_store(&x->job.deadline.cancelled, true); /* the client disconnected before the request was complete */
     schedule_expiry(x->loop, x->job.deadline.time);
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
 
-/* Runs the complete request. Waking a worker costs 30-40 us, so requests with a short estimate run on this thread.
- * (They run with colder caches on a worker; a limit near the cost of a kind of request makes it alternate between
- * threads.) Changes of models have their own worker: they wait for each other and for the disk, and evaluations must
- * not wait for them. */
+/* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
+ * worker has colder caches; if the limit is near the cost of a kind of request, that kind alternates between threads.)
+ * Changes of models have their own worker: they wait for each other and for the disk, and evaluations must not wait for
+ * them. */
 static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
@@ -259,8 +259,9 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     switch (x->stage) {
     case RECEIVING: return evaluate(x);
     case DISCARDING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
-    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x); /* the client is gone: close */
-    case ANSWERED: return MHD_NO;                                                       /* answered before: close */
+    /* Cancelled: the client has disconnected, so close the connection. */
+    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x);
+    case ANSWERED: return MHD_NO; /* the reply was already sent: close the connection */
     default: return MHD_YES;
     }
 }
@@ -277,11 +278,12 @@ void srv_exchange_cancel(srv_exchange *x)
     atomic_store(&x->job.deadline.cancelled, true); /* a running job stops at its next check */
     if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
-    uv_async_send(&x->loop->wake); /* run libmicrohttpd, which then continues the request */
+    uv_async_send(&x->loop->wake); /* wakes the loop, so that libmicrohttpd continues the request */
 }
 
-/* Answers a request whose body did not arrive in time. A reply that is an error or 304 already is kept. Our side of
- * the connection is closed; it ends when the client sends more, or the time limit of SRV_REFUSED expires. */
+/* Answers a request whose body did not arrive in time. If the reply is already an error or 304, it is sent. The sending
+ * side of the connection is then shut down; the connection ends when the client sends more, or the time limit of
+ * SRV_REFUSED expires. */
 static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
     bool has_reply = x->stage == DISCARDING && api_reply_of(x->job.call)->status >= 300;

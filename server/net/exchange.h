@@ -21,8 +21,8 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length);
 enum MHD_Result srv_exchange_complete(srv_exchange *x);
 
-void srv_exchange_resume(srv_job *job);    /* a worker has finished the job */
-void srv_exchange_cancel(srv_exchange *x); /* the client of a suspended request has disconnected */
+void srv_exchange_resume(srv_job *job);    /* called when a worker has finished the job */
+void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspended request has disconnected */
 
 /* Refuses requests whose deadline passes while they wait for their body or for a worker. (A worker checks the
  * deadline of a running request itself.) Returns the earliest deadline still to come, ns, or SRV_NEVER. */

@@ -27,10 +27,11 @@ static void on_disconnect(void *arg)
     srv_loop       *loop       = connection->loop;
     srv_connection_note_client_closed(&loop->connections, connection);
     if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
-    uv_async_send(&loop->wake); /* run a turn of the loop: libmicrohttpd, then the deadlines */
+    /* Schedules a turn of the loop, which runs libmicrohttpd and then checks the deadlines. */
+    uv_async_send(&loop->wake);
 }
 
-/* Reads the clock first: the loop may have slept since the last turn. */
+/* Registers a new connection. Reads the clock first, because the loop may have slept since the last turn. */
 static srv_connection *open_connection(srv_loop *loop, int fd)
 {
     srv_connections_read_clock(&loop->connections);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum { MAX_LINGERING = 32, READS_PER_TURN = 16 };
-static const uint64_t max_time  = 5000000000; /* ns */
-static const uint64_t max_bytes = 64 << 20;   /* bytes */
+static const uint64_t max_time  = 5000000000; /* ns; a lingering close ends after this time */
+static const uint64_t max_bytes = 64 << 20;   /* bytes; a lingering close ends after this much input */
 
 struct srv_lingering_socket {
     uv_poll_t             poll; /* first member: libuv's handle has the address of the struct */

@@ -11,7 +11,7 @@
 typedef struct srv_lingering_socket srv_lingering_socket;
 
 typedef struct srv_lingering_list {
-    srv_lingering_socket *first, *last; /* sorted by age, oldest first */
+    srv_lingering_socket *first, *last; /* list of sockets, oldest first */
     size_t                count;
 } srv_lingering_list;
 

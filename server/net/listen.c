@@ -25,7 +25,7 @@ static bool parse_host(const char *text, srv_address *address)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
-    if (*text == '*') return false; /* the resolver would take it for the loopback address */
+    if (*text == '*') return false; /* refused, because the resolver would take * for the loopback address */
     const char *port   = colon + 1;
     size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
     if (text[0] == '[') {
@@ -101,7 +101,7 @@ static bool listen_all(struct addrinfo *where, size_t n, int sockets[])
     sockets[0] = first;
     if (n == 1) return true;
 
-    close(first); /* the port was free; now it may be shared */
+    close(first); /* the port was free: open sockets that share it */
     for (size_t i = 0; i < n; i++) {
         sockets[i] = bind_one(where, true);
         if (sockets[i] >= 0 && listen(sockets[i], SOMAXCONN) == 0) continue;
@@ -144,7 +144,8 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
         snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
         return false;
     }
-    bool ok = listen_all(found, n, listener->sockets); /* clients of a name also try its first address first */
+    /* Uses the first address of a name, which clients also try first. */
+    bool ok = listen_all(found, n, listener->sockets);
     if (ok)
         print_address(found, listener->bound, sizeof listener->bound);
     else

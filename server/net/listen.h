@@ -9,7 +9,7 @@ enum { SRV_LISTEN_MOST = 8, SRV_LOOPS_MOST = 64 };
 typedef struct srv_address {
     char host[256]; /* without brackets */
     char port[6];
-    char path[108]; /* of "unix:PATH"; then host and port are empty */
+    char path[108]; /* path in "unix:PATH"; then host and port are empty */
 } srv_address;
 
 /* An address and its open listening sockets, one for each loop. */
@@ -17,7 +17,7 @@ typedef struct srv_listener {
     srv_address address;
     char        bound[300]; /* the address as text, with the actual port */
     int         sockets[SRV_LOOPS_MOST];
-    struct stat file; /* identifies our file of a Unix-domain socket */
+    struct stat file; /* identity of the file of a Unix-domain socket that this process created */
 } srv_listener;
 
 /* Parses an address such as "127.0.0.1:8088", "[::1]:8088", "localhost:0" or "unix:/run/torqued.socket". False if
@@ -36,9 +36,9 @@ size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MO
  * that no process listens on is replaced. Any other file of that name is an error and stays. */
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size);
 
-/* Deletes the file of our Unix-domain socket, so that the next server can use the path. Does nothing for TCP. (The
- * loops own the sockets.) */
+/* Deletes the file of the listener's Unix-domain socket, so that the next server can use the path. Does nothing for
+ * TCP. (The loops own the sockets.) */
 void srv_listener_unlink(const srv_listener *listener);
 
-/* srv_listen for a Unix-domain socket: the descriptor, or -1 with a message. */
+/* Opens the Unix-domain socket of srv_listen. Returns its descriptor, or -1 with a message. */
 int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size);

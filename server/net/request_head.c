@@ -61,7 +61,8 @@ static bool is_folded(const char *name, size_t length, const char *value)
 {
     const char *colon = name + length;
     if (value <= colon) return true;
-    if (value == colon + 2 && colon[1] == ' ') return false; /* fast path: the usual spelling */
+    /* Fast path: one space follows the colon, as in most requests. */
+    if (value == colon + 2 && colon[1] == ' ') return false;
     return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
 }
 
@@ -117,10 +118,11 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
                                   const char *value, size_t value_size)
 {
     (void)kind;
-    reading  *r      = cls;
-    srv_head *head   = r->head;
-    bool      folded = value && is_folded(name, name_size, value); /* also if empty: it may hide a line */
-    size_t    length = value ? value_size : 0;
+    reading  *r    = cls;
+    srv_head *head = r->head;
+    /* Also for an empty value, which may hide a second line. */
+    bool   folded = value && is_folded(name, name_size, value);
+    size_t length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))
         note_problem(head, "Invalid header name", name);

@@ -5,13 +5,14 @@
 #include <microhttpd.h>
 
 typedef struct srv_head {
-    api_request request;                                      /* its strings belong to libmicrohttpd or to `joined` */
-    char       *joined[sizeof(api_request) / sizeof(char *)]; /* allocated values: joined or trimmed */
-    size_t      n_joined;
-    uint64_t    length; /* Content-Length; 0 if absent */
-    bool        chunked;
-    bool        expects_continue;
-    char        problem[160]; /* the framing error, after which the connection must be closed; "": none */
+    api_request request; /* its strings belong to libmicrohttpd or to `joined` */
+    /* Values that were allocated because they are joined or trimmed. */
+    char    *joined[sizeof(api_request) / sizeof(char *)];
+    size_t   n_joined;
+    uint64_t length; /* Content-Length; 0 if absent */
+    bool     chunked;
+    bool     expects_continue;
+    char     problem[160]; /* the framing error, after which the connection must be closed; "": none */
 } srv_head;
 
 /* Reads the head. False: no memory. Call srv_head_free in either case. */

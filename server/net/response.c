@@ -10,7 +10,8 @@
 static ssize_t read_nothing(void *cls, uint64_t position, char *buffer, size_t size)
 {
     (void)cls, (void)position, (void)buffer, (void)size;
-    return MHD_CONTENT_READER_END_WITH_ERROR; /* never called: the answer to HEAD announces a body without sending it */
+    /* Never called: an answer to HEAD announces a body without sending it. */
+    return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
 static struct MHD_Response *make_response(api_call *call)
@@ -73,7 +74,7 @@ void srv_response_send_directly(int fd, const api_call *call)
     if (reply->body && !reply->head) fwrite(reply->body, 1, reply->length, out);
     bool    whole = fclose(out) == 0;
     ssize_t sent  = whole ? send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
-    (void)sent; /* the connection ends in either case */
+    (void)sent; /* the connection ends, whether the reply was sent or not */
     free(text);
 }
 
@@ -84,12 +85,12 @@ static const char *header_of(const api_reply *reply, const char *name)
     return NULL;
 }
 
-/* The status that was sent; 0 if the connection ended without an answer. */
+/* Returns the status that was sent; 0 if the connection ended without an answer. */
 static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
 {
     if (access->answered) return api_reply_of(access->call)->status;
     const union MHD_ConnectionInfo *own = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_HTTP_STATUS);
-    return own ? own->http_status : 0; /* an error answer of libmicrohttpd */
+    return own ? own->http_status : 0; /* status of an error answer by libmicrohttpd itself */
 }
 
 void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)

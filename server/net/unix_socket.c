@@ -24,7 +24,7 @@ static void set_path(struct sockaddr_un *name, const char *path)
     snprintf(name->sun_path, sizeof name->sun_path, "%s", path);
 }
 
-/* True if the file is a socket without a listener. False: errno describes the obstacle. */
+/* True if the file is a socket on which no process listens. False: errno describes the obstacle. */
 static bool is_stale(const struct sockaddr_un *name)
 {
     struct stat file;

@@ -18,8 +18,10 @@ bool srv_file_write(int folder, const char *name, const char *bytes, size_t leng
 /* Reads a regular file of fewer than `limit` bytes; the result is NUL-terminated and freed by the caller. */
 char *srv_file_read(int folder, const char *name, size_t limit, size_t *length);
 
-/* Reads the rest of a stream, such as standard input, like srv_file_read. */
+/* Reads the rest of a stream, such as standard input, if it is shorter than `limit` bytes; the result is NUL-terminated
+ * and freed by the caller. */
 char *srv_stream_read(FILE *stream, size_t limit, size_t *length);
 
-/* Reads the argument of a command like srv_file_read: a file or pipe, or standard input for "-". */
+/* Reads a file or pipe that is the argument of a command, or standard input for "-", if it is shorter than `limit`
+ * bytes; the result is NUL-terminated and freed by the caller. */
 char *srv_input_read(const char *name, size_t limit, size_t *length);

@@ -27,7 +27,8 @@ struct srv_store {
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
 
-/* Opens the lock file, which must exist if the disk is read-only: its models can still be served. */
+/* Opens the lock file. On a read-only disk the file must exist already; the models of such a store can still be
+ * served. */
 static int open_lock(int root)
 {
     int lock = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -49,8 +50,8 @@ static bool lock_store(srv_store *store, char *error, size_t size)
     if (store->lock < 0) return fail(store, "lock", error, size);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
         int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
-        if (ftruncate(store->lock, 0) == 0)
-            (void)!pwrite(store->lock, owner, (size_t)length, 0); /* only informs other servers; failure is ignored */
+        /* The process number only informs other servers, so a failed write is ignored. */
+        if (ftruncate(store->lock, 0) == 0) (void)!pwrite(store->lock, owner, (size_t)length, 0);
         return true;
     }
     if (errno != EWOULDBLOCK) return fail(store, "lock", error, size);
@@ -139,11 +140,11 @@ static bool refuse(const srv_store *store, const char *file, int error, api_prob
                     "the store cannot write %s: %s; nothing has changed", file, strerror(error));
 }
 
-/* The previous record under the changed name: absent; kept as PREVIOUS; not kept. */
+/* The record before a change: there was none; it is linked to PREVIOUS; or it is not kept. */
 typedef enum previous_record { NO_RECORD, LINKED, NOT_LINKED } previous_record;
 
-/* Restores the previous record if the disk did not confirm a change, so that the refused change is not there after
- * the next start. */
+/* Restores the previous record if the disk did not confirm a change, so that the next start does not find the refused
+ * change. */
 static void restore_previous(const srv_store *store, const char *file, previous_record before)
 {
     int error = errno;
@@ -155,7 +156,7 @@ static void restore_previous(const srv_store *store, const char *file, previous_
 static bool confirm(const srv_store *store)
 {
     if (fsync(store->models) != 0) return false;
-    unlinkat(store->models, PREVIOUS, 0); /* if this fails, the next change removes it */
+    unlinkat(store->models, PREVIOUS, 0); /* if removing PREVIOUS fails, the next change removes it */
     return true;
 }
 
@@ -197,7 +198,7 @@ static bool erase(void *arg, const char *name, api_problem *problem)
     char             file[FILE_NAME_SIZE];
     snprintf(file, sizeof file, "%s" SUFFIX, name);
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
-        return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: nothing to do */
+        return errno == ENOENT || refuse(store, file, errno, problem); /* the file does not exist: nothing to do */
     if (confirm(store)) return true;
     restore_previous(store, file, LINKED);
     return refuse(store, file, errno, problem);
@@ -221,7 +222,7 @@ static void report_unreadable(const srv_store *store, api *service, const char *
     api_add_reason(service, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
 }
 
-/* Reports that the store is read-only: its models are served, and changes are refused. */
+/* Reports that the store is read-only: models of the store are served, and changes are refused. */
 static void report_read_only(const srv_store *store, api *service, const char *problem)
 {
     srv_line line;
@@ -269,7 +270,7 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     while (errno = 0, (entry = readdir(folder))) {
         const char *file = entry->d_name;
         if (strcmp(file, NEXT) == 0 || strcmp(file, PREVIOUS) == 0)
-            unlinkat(store->models, file, 0); /* left by a change that was refused, interrupted or already complete */
+            unlinkat(store->models, file, 0); /* the rest of a change that was refused, interrupted or completed */
         else if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0)
             continue;
         else if (restore(store, service, file))

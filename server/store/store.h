@@ -18,7 +18,7 @@ srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t 
 void       srv_store_close(srv_store *store); /* NULL is allowed */
 
 /* Passes every record to api_restore. A record that cannot be read is logged, reported by /readyz and counted. A
- * store that cannot be written is reported likewise, and is no failure. */
+ * read-only store is also logged and reported by /readyz, and is no failure. */
 typedef struct srv_restored {
     size_t good, bad;
     bool   read_only;

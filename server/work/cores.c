@@ -26,7 +26,8 @@ double srv_parse_cpu_max(const char *text)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The lowest quota from our cgroup up to the root, since a parent's quota applies too. */
+/* Returns the lowest CPU quota, in cores, of the process's cgroup (version 2) and its parents, since a parent's quota
+ * applies too. 0: no limit. */
 static double quota_v2(void)
 {
     char  line[1024], path[1200];

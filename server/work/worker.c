@@ -15,7 +15,8 @@ typedef struct worker {
     pthread_t   thread;
 } worker;
 
-/* A running job that other workers may help with: on the stack of its worker, and in the pool's list. */
+/* A running job with which other workers may help. It lives on the stack of the job's worker and is in the pool's
+ * list. */
 typedef struct help_request {
     struct help_request *next;
     api_next_task       *task;
@@ -27,10 +28,10 @@ typedef struct help_request {
 
 struct srv_pool {
     pthread_mutex_t mutex;
-    pthread_cond_t  work_available; /* a job is queued or wants help, or the pool closes */
-    pthread_cond_t  helper_left;    /* the last helper of a job has stopped */
+    pthread_cond_t  work_available; /* signalled when a job is queued or wants help, or the pool closes */
+    pthread_cond_t  helper_left;    /* signalled when the last helper of a job has stopped */
     srv_job        *first, *last;
-    help_request   *help_requests; /* oldest first */
+    help_request   *help_requests; /* list of jobs that want help, oldest first */
     api_helpers     helpers;
     double          admitted;   /* s of estimated work, queued and running */
     size_t          unfinished; /* number of admitted jobs that are not finished */
@@ -223,7 +224,7 @@ bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait)
 {
     pthread_mutex_lock(&pool->mutex);
     *wait     = pool->admitted / (double)pool->n_workers;
-    bool room = *wait < pool->limit; /* a job longer than the limit is admitted as soon as the wait is below it */
+    bool room = *wait < pool->limit; /* a job of any cost is admitted as soon as the wait is below the limit */
     if (room) {
         pool->admitted += job->cost;
         pool->unfinished++;

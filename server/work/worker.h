@@ -37,7 +37,8 @@ void      srv_pool_close(srv_pool *pool); /* call when no job is left */
 bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait);
 void srv_pool_push(srv_pool *pool, srv_job *job); /* queues an admitted job */
 
-/* Removes a job from the queue. True: it had not started, belongs to the caller again, and `done` is not called. */
+/* Removes a job from the queue. True if the job had not started: it belongs to the caller again, and `done` is not
+ * called. */
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
 /* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. */
