@@ -46,7 +46,8 @@ void api_answer_slots_move(api_answer *answer, size_t first, size_t bytes)
 
 bool api_fail_outgrown(api_problem *problem)
 {
-    return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
+    return api_fail(problem, API_INTERNAL_ERROR, NULL,
+                    "a defect of the server, not of the request: the answer is longer than the size reserved for it");
 }
 
 /* Writes the indices of entry `place` of one state's row-major array, such as "[3]". */

@@ -76,7 +76,9 @@ double *api_take_lanes(api_plan *plan, size_t entries)
     const api_query *q = plan->query;
     if (!plan->window_lanes) return api_take(q->pool, plan->blocks * plan->lanes * entries * sizeof(double));
     if (entries > plan->entries - plan->entries_taken) {
-        api_fail(q->problem, API_INTERNAL_ERROR, NULL, "the lanes outgrew their computed size");
+        api_fail(
+            q->problem, API_INTERNAL_ERROR, NULL,
+            "a defect of the server, not of the request: the numbers of a window need more memory than was reserved");
         return NULL;
     }
     double *lanes = plan->window_lanes + plan->window * plan->entries_taken * plan->lanes;

@@ -35,7 +35,8 @@ static bool check_taken(const api_query *q, size_t part, const api_place *at)
     if (part != API_PLATFORM_VELOCITY && part != API_PLATFORM_ACCELERATION) return true;
     if (q->driven && part == API_PLATFORM_ACCELERATION)
         return api_fail_at(q->problem, at, API_BAD_VALUE,
-                           "coordinates are free: their accelerations are found, and a platform's would give them");
+                           "a platform's acceleration cannot be combined with \"free\", which asks for accelerations: "
+                           "leave out one of them");
     for (size_t i = 0; i < q->n_selected; i++)
         if ((q->selected[i].operation->needs | q->selected[i].operation->takes) & API_BIT(field)) return true;
     return api_fail_at(q->problem, at, API_UNKNOWN_FIELD, "the %s of a platform stands for %s, which %s does not take",
