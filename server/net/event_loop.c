@@ -156,7 +156,7 @@ static void set_time_limits(srv_loop *loop)
     time_limit[SRV_WRITING]                           = srv_ns(config->write_deadline);
     time_limit[SRV_IDLE]                              = srv_ns(config->idle_timeout);
     time_limit[SRV_REFUSED]                           = refused_time_limit;
-    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* libmicrohttpd has already read the remaining input */
+    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* close at once: libmicrohttpd has already read all input */
     time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 

@@ -33,7 +33,7 @@ typedef struct srv_loop {
     srv_acceptor       acceptor;
     bool               draining, abandoned;
     uint64_t           drain_end, timer_time;
-    uint64_t           next_work_deadline; /* ns; requests that wait for a body or a worker have no earlier deadline */
+    uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
     uv_loop_t          uv;
     uv_poll_t          ready; /* polls libmicrohttpd's epoll descriptor */
     uv_timer_t         timer;

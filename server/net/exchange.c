@@ -34,7 +34,7 @@ struct srv_exchange {
     size_t                 capacity;         /* bytes allocated at `body` */
     size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
-    size_t                 max_length;       /* bytes of body accepted */
+    size_t                 max_length;       /* bytes of the largest body that is accepted */
     uint64_t               received;
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
