@@ -134,7 +134,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install format lint hooks release clean help
+.PHONY: deps run install assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -147,6 +147,10 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/share/torqued/models $(DESTDIR)$(PREFIX)/share/doc/torqued
 	install -m 644 $(wildcard models/*.json) $(DESTDIR)$(PREFIX)/share/torqued/models
 	install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/torqued
+
+assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
+	BUILD=$(BUILD) server/console/install
+	node $(BUILD)/console/build.mjs --types $< --out server/console/dist
 
 C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
 format: ## lay out all C and C++ files after .clang-format

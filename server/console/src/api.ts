@@ -1,0 +1,136 @@
+// api.ts - sends requests to the server, measures their latency and knows whether the server can be reached.
+import {decodeCbor} from './cbor';
+import {Store} from './store';
+import type {Model, ModelEntry, ProblemBody, PutReply, RobotDocument, Service} from './types';
+
+/** An answer with an error status, as described by the server's problem document. */
+export class Problem extends Error {
+    constructor(readonly status: number, readonly body: Partial<ProblemBody>) {
+        super(body.detail ?? body.title ?? `HTTP status ${status}`);
+    }
+}
+
+/** The server gave no answer at all. */
+export class Unreachable extends Error {
+    constructor() {
+        super('The server cannot be reached.');
+    }
+}
+
+export interface Connection {
+    state: 'ok' | 'lost';
+    epoch: number; // counts recoveries
+}
+
+export interface Traffic {
+    sent: number;
+    failed: number;
+    inFlight: number;
+    latencies: number[]; // ms, the last 500
+}
+
+export const connection = new Store<Connection>({state: 'ok', epoch: 0});
+export const traffic = new Store<Traffic>({sent: 0, failed: 0, inFlight: 0, latencies: []});
+
+export interface CallOptions {
+    body?: BodyInit;
+    type?: string;
+    accept?: string;
+    signal?: AbortSignal;
+    headers?: Record<string, string>;
+}
+
+function count(change: (t: Traffic) => Partial<Traffic>): void {
+    traffic.update(change(traffic.value));
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+    try {
+        return new Problem(answer.status, await answer.json() as ProblemBody);
+    } catch {
+        return new Problem(answer.status, {});
+    }
+}
+
+/** One request; resolves with a successful answer, rejects with Problem or Unreachable. */
+export async function call(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+    const headers: Record<string, string> = {Accept: options.accept ?? 'application/json', ...options.headers};
+    if (options.type) headers['Content-Type'] = options.type;
+    const started = performance.now();
+    count(t => ({sent: t.sent + 1, inFlight: t.inFlight + 1}));
+    let answer: Response;
+    try {
+        answer = await fetch(path, {
+            method, headers, cache: 'no-store', ...(options.body !== undefined && {body: options.body}),
+            ...(options.signal && {signal: options.signal}),
+        });
+    } catch (error) {
+        count(t => ({failed: t.failed + 1, inFlight: t.inFlight - 1}));
+        if (options.signal?.aborted) throw error;
+        lose();
+        throw new Unreachable();
+    }
+    const took = performance.now() - started;
+    count(t => ({inFlight: t.inFlight - 1, failed: t.failed + (answer.ok ? 0 : 1), latencies: [...t.latencies.slice(-499), took]}));
+    if (connection.value.state === 'lost') recover();
+    if (!answer.ok) throw await problemOf(answer);
+    return answer;
+}
+
+let probe: number | undefined;
+
+function lose(): void {
+    if (connection.value.state === 'lost') return;
+    connection.update({state: 'lost'});
+    const again = async () => {
+        try {
+            if ((await fetch('readyz', {cache: 'no-store'})).ok) return recover();
+        } catch { /* still away */ }
+        probe = window.setTimeout(again, 1000);
+    };
+    probe = window.setTimeout(again, 500);
+}
+
+function recover(): void {
+    if (connection.value.state === 'ok') return;
+    window.clearTimeout(probe);
+    connection.set({state: 'ok', epoch: connection.value.epoch + 1});
+}
+
+const json = async <T>(answer: Promise<Response>): Promise<T> => (await answer).json() as Promise<T>;
+export const modelPath = (name: string): string => `v1/models/${encodeURIComponent(name)}`;
+
+export const getService = (): Promise<Service> => json(call('GET', 'v1'));
+export const listModels = async (): Promise<ModelEntry[]> => (await json<{models: ModelEntry[]}>(call('GET', 'v1/models'))).models;
+export const getModel = (name: string): Promise<Model> => json(call('GET', modelPath(name)));
+export const getDocument = (name: string): Promise<RobotDocument> => json(call('GET', `${modelPath(name)}/document`));
+export const deleteModel = (name: string): Promise<Response> => call('DELETE', modelPath(name));
+
+export interface PutOptions {
+    replace: boolean;
+    urdf: boolean;
+    base: 'fixed' | 'floating';
+    mimic: 'independent' | 'coupled' | 'refuse';
+}
+
+export function putModel(name: string, text: string, options: PutOptions): Promise<PutReply> {
+    const query = options.urdf ? `?base=${options.base}&mimic=${options.mimic}` : '';
+    return json(call('PUT', modelPath(name) + query, {
+        body: text, type: options.urdf ? 'application/xml' : 'application/json',
+        headers: options.replace ? {} : {'If-None-Match': '*'},
+    }));
+}
+
+export function ask<T>(model: string, operation: string, request: unknown, signal?: AbortSignal): Promise<T> {
+    return json(call('POST', `${modelPath(model)}/${operation}`, {
+        body: JSON.stringify(request), type: 'application/json', ...(signal && {signal}),
+    }));
+}
+
+/** The same with the answer in CBOR, whose arrays need no parsing. */
+export async function askBinary<T>(model: string, operation: string, request: unknown, signal?: AbortSignal): Promise<T> {
+    const answer = await call('POST', `${modelPath(model)}/${operation}`, {
+        body: JSON.stringify(request), type: 'application/json', accept: 'application/cbor', ...(signal && {signal}),
+    });
+    return decodeCbor(await answer.arrayBuffer()) as T;
+}

@@ -1,0 +1,66 @@
+// models.ts - the list of models, asked for again every few seconds so that changes by other clients show.
+import {connection, getDocument, getModel, listModels, ask, Unreachable} from './api';
+import {startPosition} from './coordinates';
+import {geometryOf, posesOfAnswer, type Poses, type RobotGeometry} from './geometry';
+import {Store} from './store';
+import type {Model, ModelEntry, RobotDocument} from './types';
+
+export const models = new Store<ModelEntry[] | null>(null);
+const PERIOD = 4000; // ms
+
+export async function reloadModels(): Promise<void> {
+    try {
+        const next = await listModels();
+        if (JSON.stringify(next) !== JSON.stringify(models.value)) models.set(next);
+    } catch (error) {
+        if (!(error instanceof Unreachable) && !models.value) models.set([]);
+    }
+}
+
+export function watchModels(): void {
+    void reloadModels();
+    window.setInterval(() => document.visibilityState === 'visible' && connection.value.state === 'ok' && void reloadModels(), PERIOD);
+    connection.subscribe(c => c.state === 'ok' && void reloadModels());
+}
+
+/** What a card of the list shows beside the entry itself. */
+export interface Portrait {
+    model: Model;
+    document: RobotDocument;
+    geometry: RobotGeometry;
+    poses: Poses;
+}
+
+const portraits = new Map<string, Promise<Portrait>>();
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function turn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= 3) await new Promise<void>(resolve => waiting.push(resolve));
+    running++;
+    try {
+        return await work();
+    } finally {
+        running--;
+        waiting.shift()?.();
+    }
+}
+
+async function paint(name: string): Promise<Portrait> {
+    const [model, document] = await Promise.all([getModel(name), getDocument(name)]);
+    const geometry = geometryOf(model, document);
+    const answer = await ask<{poses: Parameters<typeof posesOfAnswer>[1]}>(name, 'kinematics', {q: startPosition(model)});
+    return {model, document, geometry, poses: posesOfAnswer(geometry, answer.poses)};
+}
+
+/** Description and poses of a model, asked for once for each revision, three models at a time. */
+export function portrait(entry: ModelEntry): Promise<Portrait> {
+    const key = `${entry.name} ${entry.revision}`;
+    let found = portraits.get(key);
+    if (!found) {
+        found = turn(() => paint(entry.name));
+        portraits.set(key, found);
+        found.catch(() => portraits.delete(key));
+    }
+    return found;
+}

@@ -1,0 +1,161 @@
+// robot.tsx - one robot: its view on the left, panels for state, analysis, motion and report on the right.
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import type {ComponentChildren} from 'preact';
+import {deleteModel, Problem, putModel, Unreachable, connection} from '../api';
+import {models, reloadModels} from '../models';
+import {keepLink, robotLink, route} from '../route';
+import {useStore} from '../store';
+import {Button, Dialog, Notice} from '../ui';
+import {stateOfLink, Workspace} from '../workspace';
+import {StatePanel} from '../panels/state';
+import {ReportTable} from './upload';
+import {ViewPane} from './viewpane';
+
+const TABS = [['state', 'State'], ['analysis', 'Analysis'], ['motion', 'Motion'], ['model', 'Model']] as const;
+
+export const current: {workspace: Workspace | null} = {workspace: null};
+
+export function RobotPage({name}: {name: string}) {
+    const [workspace, setWorkspace] = useState<Workspace | null>(null), [error, setError] = useState<Error | null>(null), [attempt, setAttempt] = useState(0);
+    const {epoch} = useStore(connection);
+    useEffect(() => {
+        let here = true, opened: Workspace | null = null;
+        setError(null);
+        Workspace.open(name, stateOfLink(route.value.fields)).then(w => {
+            if (!here) return w.close();
+            opened = w;
+            current.workspace = w;
+            setWorkspace(w);
+            w.refresh();
+        }, (e: Error) => here && setError(e));
+        return () => {
+            here = false;
+            opened?.close();
+            current.workspace = null;
+            setWorkspace(null);
+        };
+    }, [name, attempt]);
+    useEffect(() => { if (epoch && error instanceof Unreachable) setAttempt(a => a + 1); }, [epoch]);
+    if (error) {
+        const missing = error instanceof Problem && error.status === 404;
+        return <main class="page"><h1>{missing ? `There is no model ${name}` : name}</h1>
+            <Notice kind="error">{missing ? 'It may have been deleted by another client.' : error.message}</Notice>
+            <p><a class="button primary" href="#/">To the list of models</a></p></main>;
+    }
+    if (!workspace || workspace.model.name !== name) return <main class="page"><p class="muted" role="status">Loading {name} …</p></main>;
+    return <Robot key={workspace.model.name + workspace.model.revision} workspace={workspace} onReload={() => setAttempt(a => a + 1)} />;
+}
+
+function useLink(w: Workspace): void {
+    const {tab} = useStore(route);
+    useEffect(() => {
+        let timer = 0;
+        const keep = () => {
+            window.clearTimeout(timer);
+            timer = window.setTimeout(() => keepLink(robotLink(w.model.name, route.value.tab, w.link())), 300);
+        };
+        const stop = w.state.subscribe(keep);
+        keep();
+        return () => {
+            stop();
+            window.clearTimeout(timer);
+        };
+    }, [w, tab]);
+    // A link to another state of the same robot, such as one from a bookmark.
+    useEffect(() => route.subscribe(r => {
+        const given = stateOfLink(r.fields);
+        if (r.model === w.model.name && given.q?.length === w.model.nq) w.change(given);
+    }), [w]);
+}
+
+/** Notes when another client replaces or deletes the model. */
+function useOthers(w: Workspace): void {
+    const list = useStore(models);
+    useEffect(() => {
+        if (!list) return;
+        const entry = list.find(m => m.name === w.model.name);
+        if (!entry) w.gone.set(true);
+        else if (w.gone.value) {
+            w.gone.set(false);
+            w.refresh();
+        }
+        w.replaced.set(!!entry && entry.revision !== w.model.revision);
+    }, [list, w]);
+}
+
+function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => void}) {
+    const {tab} = useStore(route), undoable = useStore(w.undoable), gone = useStore(w.gone), replaced = useStore(w.replaced);
+    const Panel = useMemo(() => panelOf(tab), [tab]);
+    useLink(w);
+    useOthers(w);
+    const restore = async () => {
+        await putModel(w.model.name, JSON.stringify(w.document), {replace: false, urdf: false, base: 'fixed', mimic: 'independent'}).catch(() => {});
+        await reloadModels();
+    };
+    return (
+        <main class="robot">
+            <header class="robot-head">
+                <a class="button quiet bare" href="#/" aria-label="All models" title="All models"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5" /></svg></a>
+                <h1>{w.model.name}</h1>
+                <p class="facts"><span>{w.model.nv} coordinates</span><span>{w.model.base} base</span><span>{w.model.mass.toPrecision(4)} kg</span></p>
+                <span class="grow" />
+                <Button bare kind="quiet" icon="undo" label="Undo (Ctrl Z)" disabled={!undoable.undo} onClick={() => w.undo()} />
+                <Button bare kind="quiet" icon="redo" label="Redo (Ctrl Shift Z)" disabled={!undoable.redo} onClick={() => w.redo()} />
+            </header>
+            {gone && <Notice kind="warning"><span>This model is no longer on the server; another client has deleted it. </span>
+                <Button label="Put it back" icon="upload" onClick={() => void restore()} /> <a class="button" href="#/">To the list</a></Notice>}
+            {replaced && !gone && <Notice kind="warning"><span>Another client has replaced this model. </span><Button label="Load the new one" onClick={onReload} /></Notice>}
+            <ViewPane workspace={w} />
+            <section class="panel" aria-label="Panels">
+                <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={e => {
+                    const way = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
+                    if (!way) return;
+                    const next = TABS[(TABS.findIndex(t => t[0] === tab) + way + TABS.length) % TABS.length][0];
+                    location.hash = robotLink(w.model.name, next, w.link());
+                    document.getElementById(`tab-${next}`)?.focus();
+                }}>
+                    {TABS.map(([key, label]) => <button key={key} id={`tab-${key}`} role="tab" type="button" aria-selected={tab === key} aria-controls="panel"
+                        tabIndex={tab === key ? 0 : -1} onClick={() => { location.hash = robotLink(w.model.name, key, w.link()); }}>{label}</button>)}
+                </div>
+                <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0} class="panel-scroll"><Panel workspace={w} /></div>
+            </section>
+        </main>
+    );
+}
+
+type PanelType = (props: {workspace: Workspace}) => ComponentChildren;
+
+function panelOf(tab: string): PanelType {
+    if (tab === 'model') return ModelPanel as PanelType;
+    return StatePanel as PanelType;
+}
+
+function ModelPanel({workspace: w}: {workspace: Workspace}) {
+    const [deleting, setDeleting] = useState(false), {model, document} = w;
+    const remove = async () => {
+        await deleteModel(model.name).catch(() => {});
+        setDeleting(false);
+        await reloadModels();
+        location.hash = '#/';
+    };
+    return (
+        <div class="panel-body">
+            {document.description && <p>{document.description}</p>}
+            {document.source && <p class="muted">Source: {document.source}</p>}
+            <section class="group"><h3>Load report</h3><ReportTable report={model.report} /></section>
+            <section class="group"><h3>Joints</h3>
+                <div class="table-scroll" tabIndex={0} role="region" aria-label="Joints"><table>
+                    <thead><tr><th scope="col">Joint</th><th scope="col">Type</th><th scope="col">Parent → link</th><th scope="col">Motor</th></tr></thead>
+                    <tbody>{model.joints.map(j => <tr key={j.name}><td>{j.name}</td><td>{j.type}</td><td>{j.parent} → {j.link}</td><td>{j.mimic ? `mimics ${j.mimic.joint}` : j.actuated ? 'yes' : 'no'}</td></tr>)}</tbody>
+                </table></div>
+            </section>
+            <p class="muted">Revision <code>{model.revision}</code></p>
+            <div class="actions start"><a class="button" href={`v1/models/${encodeURIComponent(model.name)}/document`} download={`${model.name}.json`}>Download the document</a>
+                <Button kind="danger" icon="trash" label="Delete the model" onClick={() => setDeleting(true)} /></div>
+            {deleting && <Dialog title={`Delete ${model.name}?`} onClose={() => setDeleting(false)}>
+                <p>The model is removed from the server for all its clients.</p>
+                <div class="actions"><Button label="Keep it" autofocus onClick={() => setDeleting(false)} /><Button kind="danger" icon="trash" label="Delete" onClick={() => void remove()} /></div>
+            </Dialog>}
+        </div>
+    );
+}

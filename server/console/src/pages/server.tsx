@@ -1,0 +1,51 @@
+// server.tsx - the server: version, instruction set, limits, and what this page has measured.
+import {useEffect, useState} from 'preact/hooks';
+import {connection, getService, traffic} from '../api';
+import {bytes, digits} from '../format';
+import {models} from '../models';
+import {useStore} from '../store';
+import type {Service} from '../types';
+
+function Figure({label, value, note}: {label: string; value: string; note?: string}) {
+    return <div class="figure"><dt>{label}</dt><dd>{value}</dd>{note && <p>{note}</p>}</div>;
+}
+
+function Latencies({values}: {values: number[]}) {
+    const top = Math.max(5, ...values.slice(-120));
+    return (
+        <svg class="latencies" viewBox="0 0 480 90" role="img" aria-label={`Round trips of the last ${Math.min(120, values.length)} requests; the longest took ${digits(top, 3)} ms`}>
+            {values.slice(-120).map((v, i) => <rect key={i} x={i * 4} y={88 - v / top * 80} width="3" height={v / top * 80 + 1} />)}
+            <text x="476" y="12" text-anchor="end">{digits(top, 3)} ms</text>
+        </svg>
+    );
+}
+
+const LIMITS: [keyof Service['limits'], string, (n: number) => string][] = [
+    ['body', 'Request body', bytes], ['answer', 'Answer', bytes], ['memory', 'Memory of requests in flight', bytes], ['rows', 'States in one request', String],
+    ['models', 'Models', String], ['links', 'Links of one model', String], ['dof', 'Velocity coordinates', String], ['nesting', 'Nesting of a body', String],
+    ['timeout', 'Longest request', n => `${n} s`], ['angle', 'Largest angle', n => `${digits(n)} rad`]];
+
+export function ServerPage() {
+    const [service, setService] = useState<Service | null>(null), t = useStore(traffic), {state, epoch} = useStore(connection), list = useStore(models);
+    useEffect(() => void getService().then(setService, () => {}), [epoch]);
+    const sorted = [...t.latencies].sort((a, b) => a - b), at = (p: number) => sorted.length ? `${digits(sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))], 3)} ms` : '–';
+    return (
+        <main class="page">
+            <div class="page-head"><div><h1>Server</h1><p class="muted">{state === 'ok' ? 'Reachable.' : 'Not reachable; this page tries again every second.'}</p></div></div>
+            {service && <dl class="figures">
+                <Figure label="Version" value={`${service.name} ${service.version}`} />
+                <Figure label="Instruction set" value={service.target} note={`${service.lanes} ${service.lanes === 1 ? 'state' : 'states'} at once`} />
+                <Figure label="Models" value={String(list?.length ?? '–')} note={`of ${service.limits.models}`} />
+                <Figure label="Operations" value={String(service.operations.length)} />
+            </dl>}
+            <h2>Round trips of this page</h2>
+            <dl class="figures">
+                <Figure label="Median" value={at(0.5)} note={`of ${sorted.length} requests`} /><Figure label="99th percentile" value={at(0.99)} />
+                <Figure label="In flight" value={String(t.inFlight)} /><Figure label="Requests" value={String(t.sent)} note={`${t.failed} failed`} />
+            </dl>
+            <Latencies values={t.latencies} />
+            {service && <><h2>Limits</h2><table class="limits"><tbody>{LIMITS.map(([key, label, show]) => <tr key={key}><th scope="row">{label}</th><td>{show(service.limits[key])}</td></tr>)}</tbody></table></>}
+            <p><a href="docs">Reference of the HTTP interface</a> · <a href="openapi.json">The contract as JSON</a> · <a href="THIRD_PARTY.txt">Licences of the libraries in this page</a></p>
+        </main>
+    );
+}

@@ -1,0 +1,36 @@
+// route.ts - what the part of the address after # says: the page, the model, its tab and the state.
+import {Store} from './store';
+
+export interface Route {
+    page: 'models' | 'robot' | 'server';
+    model: string;
+    tab: string;
+    fields: URLSearchParams;
+}
+
+function read(): Route {
+    const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+    const [page, name = '', tab = 'state'] = path.split('/');
+    const fields = new URLSearchParams(query);
+    if (page === 'robot' && name) return {page, model: decode(name), tab, fields};
+    return {page: page === 'server' ? 'server' : 'models', model: '', tab: '', fields};
+}
+
+function decode(text: string): string {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
+export const route = new Store<Route>(read());
+addEventListener('hashchange', () => route.set(read()));
+
+export const robotLink = (model: string, tab = 'state', query = ''): string =>
+    `#/robot/${encodeURIComponent(model)}/${tab}${query ? `?${query}` : ''}`;
+
+/** Replaces the address without a step in the history. */
+export function keepLink(link: string): void {
+    if (link !== location.hash) history.replaceState(null, '', link);
+}

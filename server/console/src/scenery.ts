@@ -1,0 +1,15 @@
+// scenery.ts - what panels put into the view beside the state: poses of a motion that is played, ellipsoids, the centre of mass.
+import type {Poses} from './geometry';
+import {Store} from './store';
+import type {Vec3} from './types';
+import type {DrawnEllipsoid, DrawnWrench} from './view/view';
+
+export interface Scenery {
+    poses: Poses | null;
+    reactions: DrawnWrench[];
+    ellipsoids: DrawnEllipsoid[];
+    com: Vec3 | null;
+}
+
+export const NOTHING: Scenery = {poses: null, reactions: [], ellipsoids: [], com: null};
+export const scenery = new Store<Scenery>(NOTHING);

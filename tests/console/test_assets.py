@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""The built pages of the console: made from their sources byte for byte, within their size, with permissive licences only."""
+import filecmp
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import tap
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CONSOLE = os.path.join(ROOT, "server", "console")
+DIST = os.path.join(CONSOLE, "dist")
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+TOTAL, FIRST = 320 * 1024, 230 * 1024   # bytes, gzip -9
+REFERENCE = 900 * 1024
+
+
+def files(folder):
+    return sorted(os.path.relpath(os.path.join(where, name), folder) for where, _, names in os.walk(folder) for name in names)
+
+
+def packed(name):
+    with open(os.path.join(DIST, name), "rb") as source:
+        return len(gzip.compress(source.read(), 9))
+
+
+def text(name):
+    with open(os.path.join(DIST, name), encoding="utf-8") as source:
+        return source.read()
+
+
+def named(page):
+    """The assets that a page names itself."""
+    return set(re.findall(r'(?:href|src)="(assets/[^"]+)"', text(page)))
+
+
+def imports(name):
+    """The chunks that a script imports, at once or on demand."""
+    return {"assets/" + found for found in re.findall(r'["\']\./([\w-]+\.js)["\']', text(name))}
+
+
+def reached(page):
+    """All assets that a page may ever load."""
+    seen, front = set(), named(page)
+    while front:
+        one = front.pop()
+        if one not in seen:
+            seen.add(one)
+            front |= imports(one) if one.endswith(".js") else set()
+    return seen
+
+
+class Assets(unittest.TestCase):
+    def test_names_have_content_hashes_and_exist(self):
+        for page in ("index.html", "docs.html"):
+            for one in reached(page):
+                self.assertRegex(one, r"-[0-9A-Z]{8}\.(js|css|svg)$")
+                self.assertTrue(os.path.exists(os.path.join(DIST, one)), one)
+
+    def test_no_other_host(self):
+        for page in ("index.html", "docs.html"):
+            self.assertNotRegex(text(page), r'(href|src)="(https?:)?//')
+
+    def test_sizes(self):
+        everything = reached("index.html")
+        self.assertLess(packed("index.html") + sum(map(packed, everything)), TOTAL)
+        # Before the first picture: the page, what it names, and the view with what the view imports itself.
+        view = next(name for name in everything if "/view-" in name)
+        first = named("index.html") | {view} | imports(view)
+        self.assertLess(packed("index.html") + sum(map(packed, first)), FIRST)
+        self.assertLess(packed("docs.html") + sum(map(packed, reached("docs.html"))), REFERENCE)
+
+    def test_licences(self):
+        listed = re.findall(r"^(\S+) \d+\.\d+\.\d+ \((.+)\)$", text("THIRD_PARTY.txt"), re.M)
+        self.assertTrue({"preact", "three"} <= {name for name, _ in listed})
+        for name, licence in listed:
+            self.assertIn(licence, ("MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"), name)
+
+    def test_lock_file_names_no_host(self):
+        with open(os.path.join(CONSOLE, "package-lock.json"), encoding="utf-8") as source:
+            packages = json.load(source)["packages"]
+        for name, package in packages.items():
+            self.assertNotIn("resolved", package, name)
+            if name:
+                self.assertIn("integrity", package, name)
+
+
+class Built(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        done = subprocess.run([os.path.join(CONSOLE, "install")], capture_output=True, text=True)
+        if done.returncode:
+            raise unittest.SkipTest(done.stdout.strip())
+
+    def run_there(self, *command):
+        done = subprocess.run(command, cwd=os.path.join(BUILD, "console"), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_types_and_bytes(self):
+        contract, made = os.path.join(BUILD, "console", "openapi.json"), os.path.join(BUILD, "console", "dist")
+        with open(os.path.join(ROOT, "api", "openapi.yaml"), "rb") as source, open(contract, "wb") as out:
+            subprocess.run(["/usr/bin/python3", os.path.join(ROOT, "api", "openapi.py"), "0"], stdin=source, stdout=out, check=True)
+        self.run_there("node", "build.mjs", "--types", contract, "--out", made)
+        self.run_there("node", "node_modules/typescript/bin/tsc", "-p", ".")
+        self.assertEqual(files(made), files(DIST), "make assets")
+        _, different, errors = filecmp.cmpfiles(made, DIST, files(DIST), shallow=False)
+        self.assertEqual(different + errors, [], "make assets")
+
+
+tap.main()
