@@ -23,7 +23,7 @@ enum { API_FEET = 2, API_BASE_DOF = 6 };
 
 /* The ground of a request, the same for all states. */
 typedef struct api_ground {
-    double    point[3], normal[3]; /* m; unit normal: the ground plane */
+    double    point[3], normal[3]; /* m, a point of the ground plane; unit normal of the plane */
     double    weight;              /* N, the robot's weight: scale for the smallest normal force */
     dyn_frame base;                /* the link that the first six coordinates move */
     size_t    n_contacts;          /* number of feet; without feet 1, and contact[0] is the base */
@@ -37,7 +37,7 @@ typedef struct api_ground_state {
     double            effort[API_BASE_DOF];                    /* N, N m: tau_b, efforts along the base's coordinates */
     int               pivot[API_BASE_DOF];                     /* pivot indices of the LU factors */
     double            resultant[6], zero_moment[3];            /* N, N m about the world's origin; m */
-    double            distance[API_FEET], share[API_FEET];     /* m, from contact k to the zero-moment point; w_k */
+    double            distance[API_FEET], share[API_FEET];     /* m, contact k to zero-moment point; share of foot k */
     double            about[API_FEET][6], wrench[API_FEET][6]; /* resultant about contact k; wrench on foot k */
 } api_ground_state;
 

@@ -59,7 +59,7 @@ static bool find_base(const api_query *q, api_ground *ground)
 
 /* --- feet and plane --------------------------------------------------------------------------------------------- */
 
-/* Reads three numbers; without the field the vector keeps its value. */
+/* Reads the three numbers of the field `name`. If the field is absent, the vector keeps its value. */
 static bool read_vector(const api_query *q, const api_node *object, const api_place *up, const char *name,
                         double vector[3])
 {

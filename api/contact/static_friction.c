@@ -81,7 +81,7 @@ static arrays lay_out(size_t nv, size_t W, double *room)
     return a;
 }
 
-/* Sets up the problem of the joints at rest in one lane. */
+/* Sets up the friction problem (stiction.h) of the joints at rest in one lane. */
 static api_stiction_problem gather(const api_evaluation *e, const api_static_friction *s, const arrays *a,
                                    const double *qd, const double *qdd, size_t lane)
 {
@@ -111,7 +111,7 @@ static bool fail(const api_evaluation *e, size_t state)
                           "which joints stick cannot be decided: the mass matrix is singular up to rounding");
 }
 
-/* Solves the problem of one lane: writes the friction and marks the joints that stick. */
+/* Solves the friction problem of one lane: writes the friction and marks the joints that stick. */
 static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, api_stiction_problem *p,
                    size_t state, double *friction)
 {

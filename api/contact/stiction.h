@@ -29,12 +29,12 @@ static inline bool api_stiction_is_possible(const dyn_body *b)
  * number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
 
-/* The problem of n joints at rest. The caller provides all arrays. */
+/* The complementarity problem for the friction of n joints at rest. The caller provides all arrays. */
 typedef struct api_stiction_problem {
     size_t        n;
-    const double *A, *b;               /* n x n, symmetric; n */
+    const double *A, *b;               /* n x n, symmetric; n: accelerations are b - A f */
     const double *positive, *negative; /* n: friction limits */
-    double       *f;                   /* n: result, friction */
+    double       *f;                   /* n: result, friction of each joint */
     int          *side;                /* n: result, 0 holds, 1 and -1 slides in positive and negative direction */
     double       *factor, *solution;   /* n x n, n: work */
 } api_stiction_problem;

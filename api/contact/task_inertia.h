@@ -17,7 +17,7 @@ typedef struct api_task {
     size_t  nv, k;
     double  damping;
     bool    redundant; /* dependent or immobile directions are allowed */
-    double *M;         /* nv x nv, lower triangle; replaced by L */
+    double *M;         /* nv x nv, lower triangle of M; replaced by its factor L */
     double *X;         /* nv x k: J^T; replaced by Jbar */
     double *U, *work;  /* work */
     double *S;         /* k: singular values, decreasing */
@@ -35,7 +35,7 @@ typedef enum api_task_status {
 } api_task_status;
 
 size_t api_task_entries(size_t nv, size_t k);
-void   api_task_lay_out(api_task *task, double *room); /* nv and k are set by the caller */
+void   api_task_lay_out(api_task *task, double *room); /* the caller sets task->nv and k */
 
 /* Returns the largest absolute entry of the three rows of a frame's Jacobian (6 x nv, entries W apart) that have the
  * same unit as row `axis`. Entries far below it are rounding errors of a direction in which nothing moves the frame. */

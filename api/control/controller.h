@@ -26,7 +26,7 @@
 #include "api/motion/signal.h"
 #include "api/contact/contact.h"
 
-/* The input of a controller, in lanes: W rows side by side. */
+/* The input of a controller, in lanes: W states side by side. */
 typedef struct api_controller_input {
     const dyn_kernels    *kernels;
     const dyn_scene      *scene;        /* the robot as the controller knows it, without payload */
@@ -46,8 +46,8 @@ typedef struct api_controller_input {
     double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;
     const double      *gains[2];                     /* [nv] kp, kd, not in lanes */
-    double            *reference[API_SIGNAL_ORDERS]; /* nv: r, r', r'' */
-    double            *error[2];                     /* nv: r - q, r' - q' */
+    double            *reference[API_SIGNAL_ORDERS]; /* nv: reference r, r', r'' */
+    double            *error[2];                     /* nv: tracking errors r - q, r' - q' */
     double             filter; /* rad/s: bandwidth of the filter on theta_d in the controller "hua" */
     const double      *state;  /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
@@ -69,7 +69,7 @@ typedef struct api_controller {
     void (*start)(const api_controller_input *c, double *tau, double *state);
 } api_controller;
 
-extern const api_controller api_hua_controller; /* hua_controller.c */
+extern const api_controller api_hua_controller; /* defined in hua_controller.c */
 
 /* Returns the controller that a string names, or NULL with a problem. */
 const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at);

@@ -73,8 +73,9 @@ void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits,
 {
     if (plan->query->batched) api_emit_array(to);
     for (size_t row = 0; row < plan->query->rows; row++) {
-        const api_limit_violation *found = limits->violation ? limits->violation + row * limits->n : NULL;
-        bool longest = !found && limits->n == 0 && plan->failed_rows; /* longest answer: null, not [] */
+        /* The longest answer, which is measured before the simulation, has null in place of an empty list. */
+        const api_limit_violation *found   = limits->violation ? limits->violation + row * limits->n : NULL;
+        bool                       longest = !found && limits->n == 0 && plan->failed_rows;
         if (longest || (found && api_failed_rows_has(plan->failed_rows, row * plan->query->samples))) {
             api_emit_null(to);
             continue;

@@ -25,7 +25,7 @@ typedef struct api_consistent {
     unsigned         with; /* set of API_BASE_... of `base`; other joint parameters keep the model's values */
     const double    *R; /* factor of api_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double           s; /* standard deviation of the rows of R; > 0 */
-    const double    *beta;       /* [base->n] beta' */
+    const double    *beta;       /* [base->n] beta', the base parameters estimated from data */
     double          *parameters; /* [api_parameter_count] result: the consistent parameters */
     /* Called with `arg` before every Newton step; false ends the search. */
     bool (*go_on)(void *arg);

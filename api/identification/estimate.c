@@ -19,7 +19,7 @@ struct api_coordinate {
     size_t *parameter; /* [n] indices in base->parameter, ascending */
     size_t  rows;      /* rows in `row`, not factored yet */
     size_t  used;      /* rows added in total */
-    double *row;       /* ROWS x (n + 1) by columns */
+    double *row;       /* ROWS x (n + 1), column-major: rows to be factored */
     double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
     double  deviation; /* standard deviation by which the rows are divided */
 };

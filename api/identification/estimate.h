@@ -16,7 +16,7 @@ typedef struct api_coordinate api_coordinate;
 typedef struct api_estimate {
     const api_model    *model;
     const api_base     *base;
-    const api_deadline *deadline; /* checked for every coordinate; may be NULL */
+    const api_deadline *deadline; /* checked before the work on each coordinate; may be NULL */
     api_problem        *problem;  /* written when the deadline has passed */
     bool                weighted; /* true: the request has weights */
     size_t              n;        /* number of base parameters */

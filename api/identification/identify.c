@@ -22,7 +22,7 @@ typedef struct identification {
     api_estimate    estimate;
     double         *own;        /* [api_parameter_count] parameters of the model, with zero friction */
     double         *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
-    double         *scratch;    /* for api_consistent_find */
+    double         *scratch;    /* memory for api_consistent_find */
 } identification;
 
 /* --- the request ------------------------------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ typedef struct api_closure {
     const api_model      *model;
     const api_loops      *loops;
     const dyn_kernels    *tree;
-    void                 *workspace; /* of the tree's kernels */
+    void                 *workspace; /* workspace of the tree's kernels */
     size_t                W, nv;     /* lanes; velocities of the tree */
     size_t                live;      /* lanes that are computed; the others repeat lane live - 1 */
     size_t                n_pairs, rows, unknowns;

@@ -305,7 +305,7 @@ bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_c
 
 /* --- path of a guess ---------------------------------------------------------------------------------------------- */
 
-/* remaining = (1 - s) times the loop error at the start. */
+/* Sets c->remaining to (1 - s) times the loop error at the start of the path. */
 static void shrink_error(const void *arg, api_closure *c, size_t lane, double s)
 {
     const double *error = arg;

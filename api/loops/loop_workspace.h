@@ -14,7 +14,7 @@ struct api_loop_workspace {
     const api_model   *model;
     const api_loops   *loops;
     const dyn_kernels *tree;
-    void              *workspace; /* of the tree's kernels */
+    void              *workspace; /* workspace of the tree's kernels */
     size_t  W, nv, nvt, np, nr;   /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
     double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
@@ -25,7 +25,7 @@ struct api_loop_workspace {
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
     double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
     double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
-    double          *rows[2], *passive;                /* nr; np: work */
+    double          *rows[2], *passive;                /* work: nr; np */
     double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
     double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: work */
     double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: work */
@@ -41,8 +41,8 @@ struct api_loop_workspace {
     api_loop_status  status[DYN_MAX_LANES];
     /* Fields of the platform's inverse kinematics (loop_platform.c). The rows of `platform` are the loops' and the
      * frame's. */
-    bool        solving_platform; /* true: `status` is that of `platform` */
-    bool        platform_guessed; /* the path starts at a guess, not at the reference */
+    bool        solving_platform; /* true: `status` is the result of the platform's inverse kinematics */
+    bool        platform_guessed; /* true: the path starts at a guess, not at the reference */
     api_closure platform;
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */

@@ -5,7 +5,7 @@
 #include "loop_kernels.h"
 
 typedef struct api_reference_continuation {
-    api_loop_workspace *closed; /* with room for the tree's regressors */
+    api_loop_workspace *closed; /* has memory for the tree's regressors */
     const api_model    *model;
     size_t              W;
 } api_reference_continuation;

@@ -23,7 +23,7 @@
 
 typedef struct api_motion {
     api_spline    spline;
-    size_t        samples;          /* N */
+    size_t        samples;          /* N, samples of each motion */
     api_points    points;           /* the control points */
     const double *durations;        /* s: [1] for all motions, or [B] one for each motion */
     bool          durations_differ; /* true: `durations` has one entry for each of the B motions */
@@ -38,8 +38,8 @@ typedef struct api_motion {
     double *first; /* 1: the index of the first control point that affects the state */
     double *basis; /* API_SPLINE_ORDERS x (degree + 1): b_rk of the control points from `first` on */
     /* 6 for each wrench, force and torque: derivatives by the duration T. NULL: no wrench changes with time. */
-    double *wrench_by_duration;      /* dW/dT */
-    double *wrench_rate_by_duration; /* dW'/dT */
+    double *wrench_by_duration;      /* dW/dT, derivative of the wrench */
+    double *wrench_rate_by_duration; /* dW'/dT, derivative of the wrench's rate */
 } api_motion;
 
 /* Reads and checks the fields of a motion and sets q->samples. Angles are checked by api_motion_sample. Returns NULL

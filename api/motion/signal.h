@@ -35,7 +35,7 @@ typedef struct api_signal {
 /* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
  * between breaks whose values are meant, and `t` is in that interval or at one of its ends. */
 typedef struct api_moment {
-    double t, inside; /* s */
+    double t, inside; /* both in s */
 } api_moment;
 
 typedef struct api_signal_form {

@@ -159,7 +159,7 @@ static double *clean_result(const api_evaluation *e, const api_selection *select
 /* One row of partial derivatives and the basis functions that the chain rule multiplies with it. */
 typedef struct chain {
     size_t        nv, support, orders;
-    const double *basis;                 /* orders x support */
+    const double *basis;                 /* orders x support: b_rk of each control point */
     const double *by[API_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
     const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
 } chain;

@@ -18,8 +18,8 @@ typedef struct api_wrench_terms {
     size_t                block;
     double               *wrenches;       /* 9 for each wrench: force, torque, point */
     double               *by[3];          /* nv x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
-    double               *tau;            /* nv */
-    double               *joint_wrenches; /* 6 x bodies */
+    double               *tau;            /* nv: torques tau_w of the wrenches */
+    double               *joint_wrenches; /* 6 x bodies: joint wrenches caused by the wrenches */
 } api_wrench_terms;
 
 /* The blocks of results to which the terms of wrenches are added; NULL: not requested. */

@@ -24,6 +24,6 @@ bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem)
  * caller claims api_adaptive_bytes of memory before api_adaptive_open. */
 typedef struct api_adaptive api_adaptive;
 size_t                      api_adaptive_bytes(const api_ode *ode);
-api_adaptive               *api_adaptive_open(api_ode *ode, api_problem *problem); /* NULL with a problem */
+api_adaptive               *api_adaptive_open(api_ode *ode, api_problem *problem); /* returns NULL with a problem */
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem);
-void api_adaptive_close(api_adaptive *a); /* NULL is allowed */
+void api_adaptive_close(api_adaptive *a); /* `a` may be NULL */

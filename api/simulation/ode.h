@@ -29,9 +29,9 @@ typedef struct api_fault {
     api_problem problem; /* problem of the loops or held frames (API_FAULT_PROBLEM) */
 } api_fault;
 
-typedef struct api_ode_contact    api_ode_contact;    /* ode_contact.h */
-typedef struct api_ode_stiction   api_ode_stiction;   /* ode_stiction.h */
-typedef struct api_ode_prescribed api_ode_prescribed; /* ode_prescribed.h */
+typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.c */
+typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
+typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
 
 typedef struct api_ode {
     const api_evaluation *e;
@@ -52,7 +52,7 @@ typedef struct api_ode {
     api_fault           fault[DYN_MAX_LANES];
     double              interval_time;    /* s, a time inside the present interval between boundaries */
     size_t              steps;            /* steps taken so far */
-    dyn_scene           controller_scene; /* the robot as controllers know it */
+    dyn_scene           controller_scene; /* the robot as controllers know it, without payload and wrenches */
     dyn_scene           wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
     void               *workspace;
     double             *wrenches;                  /* 9 per wrench; NULL: none */
@@ -64,7 +64,7 @@ typedef struct api_ode {
     double                   *unclipped;          /* nv: efforts before clipping */
     struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
-    double                   *stage_rate[4], *stage_y; /* y' and y of the stages of the method */
+    double                   *stage_rate[4], *stage_y; /* y' and y of the stages of the Runge-Kutta method */
 } api_ode;
 
 /* Takes the arrays from the request's pool. Returns false with a problem. */

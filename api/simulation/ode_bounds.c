@@ -56,7 +56,7 @@ int api_ode_bounds_find_worst(api_ode *ode, double t, double *acceleration)
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-/* The name of entry i of y, for messages. */
+/* Returns the name of entry i of y, for messages. */
 static const char *name_of(const api_ode *ode, size_t i)
 {
     const api_model *m = ode->e->model;

@@ -6,7 +6,7 @@
 #include "ode.h"
 
 #define API_MAX_VELOCITY     1e5  /* rad/s or m/s: ten times the speed of the fastest motors */
-#define API_MAX_ACCELERATION 1e12 /* rad/s^2 or m/s^2 */
+#define API_MAX_ACCELERATION 1e12 /* rad/s^2 or m/s^2: larger accelerations count as divergence */
 
 /* Records faults of lanes whose velocities qd exceed API_MAX_VELOCITY. */
 void api_ode_bounds_check_velocities(api_ode *ode, double t, const double *qd);

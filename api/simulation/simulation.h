@@ -25,7 +25,7 @@ typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES
 typedef struct api_simulation {
     double                duration, tolerance; /* s; relative and absolute error, 0: fixed steps */
     double                step;                /* s, longest fixed step */
-    bool                  stiff;               /* with a tolerance: implicit method */
+    bool                  stiff;               /* true: implicit method; needs a tolerance */
     api_sampling          sampling;
     api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
@@ -35,7 +35,7 @@ typedef struct api_simulation {
     unsigned              works;      /* bit i: work entry i is integrated */
     size_t                n_boundaries;
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
-    bool                 *is_break;   /* [n_boundaries] the input is not smooth there */
+    bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
     double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches;
 } api_simulation;
