@@ -108,11 +108,26 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 	    $(CC) -x assembler -c -o $@ -
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
-SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c)))
+SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))) \
+               $(BUILD)/server/console/files.o
 LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lsundials_arkode -lsundials_nvecserial -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
+
+# srv_console_files: the built files of the console, compressed. A file that comes or goes changes the list.
+CONSOLE_ICON  := server/console/src/icon.svg
+CONSOLE_FILES := $(shell find server/console/dist -type f | LC_ALL=C sort) $(CONSOLE_ICON)
+$(BUILD)/server/console/list: FORCE
+	@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
+
+$(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(BUILD)/server/console/list
+	@echo '  EMBED server/console/dist'
+	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) >$@
+
+$(BUILD)/server/console/files.o: $(BUILD)/server/console/files.c $(BUILD)/flags
+	@echo '  CC    $<'
+	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	@echo '  LINK  $@'
@@ -146,7 +161,7 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 	install -D -m 755 $(BUILD)/torqued $(DESTDIR)$(PREFIX)/bin/torqued
 	install -d $(DESTDIR)$(PREFIX)/share/torqued/models $(DESTDIR)$(PREFIX)/share/doc/torqued
 	install -m 644 $(wildcard models/*.json) $(DESTDIR)$(PREFIX)/share/torqued/models
-	install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/torqued
+	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard server/console/dist/THIRD_PARTY.txt) $(DESTDIR)$(PREFIX)/share/doc/torqued
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -9,19 +9,26 @@
 #include <time.h>
 
 const api_resource api_resources[] = {
-    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
+    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL, false},
     {"/v1/models/{model}/{operation}",
      {[API_POST] = api_post_operation},
-     api_operation_exists}, /* near the start: the table is searched in order, and this is the usual path */
-    {"/v1", {[API_GET] = api_get_service}, NULL},
-    {"/v1/models", {[API_GET] = api_list_models}, NULL},
+     api_operation_exists,
+     false}, /* near the start: the table is searched in order, and this is the usual path */
+    {"/v1", {[API_GET] = api_get_service}, NULL, false},
+    {"/v1/models", {[API_GET] = api_list_models}, NULL, false},
     {"/v1/models/{model}",
      {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model},
-     NULL},
-    {"/livez", {[API_GET] = api_get_livez}, NULL},
-    {"/readyz", {[API_GET] = api_get_readyz}, NULL},
-    {"/openapi.json", {[API_GET] = api_get_openapi}, NULL},
-    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL},
+     NULL,
+     false},
+    {"/livez", {[API_GET] = api_get_livez}, NULL, false},
+    {"/readyz", {[API_GET] = api_get_readyz}, NULL, false},
+    {"/openapi.json", {[API_GET] = api_get_openapi}, NULL, false},
+    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true},
+    {"/", {[API_GET] = api_get_home}, api_find_home, true},
+    {"/docs", {[API_GET] = api_get_file}, api_file_exists, false},
+    {"/assets/{file}", {[API_GET] = api_get_file}, api_file_exists, false},
+    {"/favicon.ico", {[API_GET] = api_get_file}, api_file_exists, false},
+    {"/THIRD_PARTY.txt", {[API_GET] = api_get_file}, api_file_exists, false},
     {0},
 };
 
@@ -55,6 +62,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     snprintf(a->version, sizeof a->version, "%s", config->version);
     a->limits       = config->limits;
     a->resources    = api_resources;
+    a->files        = config->files;
     a->kernels      = kernels;
     a->alone        = dyn_kernels_for_one_state(kernels);
     a->budget.limit = config->limits.memory;
@@ -117,7 +125,8 @@ static void reply_unchanged(api_call *call)
     call->reply.content_type = NULL;
     call->reply.head         = true;
     free(call->reply.body);
-    call->reply.body = NULL;
+    call->reply.body        = NULL;
+    call->reply.static_body = NULL;
 }
 
 api_call *api_begin(api *a, const api_request *request)

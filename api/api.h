@@ -26,11 +26,23 @@ typedef struct api_limits {
     double   timeout; /* s, maximum and default of Request-Timeout */
 } api_limits;
 
+/* A file that the server has embedded, such as a page of the console. Its bytes live as long as the process. */
+typedef struct api_file {
+    const char *path; /* of its URL: "/assets/main-4KPQ7XZA.js" */
+    const char *content_type;
+    const char *hash;          /* of its content, hexadecimal, for entity tags */
+    const char *gzip;          /* the content, compressed by gzip */
+    size_t      gzip_length;   /* bytes of `gzip` */
+    size_t      length;        /* bytes of the content */
+    bool        never_changes; /* the path contains a hash of the content, so caches may keep the file for good */
+} api_file;
+
 typedef struct api_config {
     const char *version;
     /* Vector instructions of the kernels, see dyn_kernels_find; NULL: the widest of this machine. */
-    const char *target;
-    api_limits  limits;
+    const char     *target;
+    api_limits      limits;
+    const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
 } api_config;
 
 typedef struct api        api;
@@ -116,12 +128,13 @@ typedef struct api_header {
 typedef struct api_reply {
     unsigned    status;
     const char *content_type; /* NULL if there is no body (204, 304) */
-    api_header  header[8];    /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
+    api_header  header[16];   /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
     size_t      n_headers;
-    char       *body;    /* owned by the call; api_take_body transfers it */
-    size_t      length;  /* bytes of body; for HEAD and 304, of the body that GET would send */
-    bool        head;    /* true: do not send the body (HEAD, 304) */
-    const char *problem; /* the problem's code, for the log; NULL: none */
+    char       *body;        /* owned by the call; api_take_body transfers it */
+    const char *static_body; /* sent instead of `body`; lives as long as the process. NULL: none */
+    size_t      length;      /* bytes of the body; for HEAD and 304, of the body that GET would send */
+    bool        head;        /* true: do not send the body (HEAD, 304) */
+    const char *problem;     /* the problem's code, for the log; NULL: none */
 } api_reply;
 
 /* Processes the head of a request: path, method, negotiation, timeout, preconditions. NULL only if memory is short. */

@@ -4,6 +4,7 @@
  * writer of the log. The server listens before it loads, so that /readyz can answer "loading". Exit status: 0
  * stopped by a signal, 1 could not start, 2 invalid arguments. */
 #include "server/cli/commands.h"
+#include "server/console/files.h"
 #include "server/work/cores.h"
 #include "server/net/listen.h"
 #include "server/store/load_models.h"
@@ -72,7 +73,8 @@ static void raise_descriptors(service *s)
 static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
-    const api_config  config = srv_config_api(c);
+    api_config        config = srv_config_api(c);
+    config.files             = srv_console_files;
     s->shared                = (srv_server){.config = c, .log = &s->log, .open = &s->connections};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;

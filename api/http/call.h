@@ -19,12 +19,16 @@ typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
 enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 
-enum { API_HEADER_TEXT = 384 /* bytes of header values, such as Request-Id, Location and ETag */ };
+enum { API_HEADER_TEXT = 640 /* bytes of header values, such as Request-Id, Location and ETag */ };
+
+/* Request headers on which an answer depends: bits of the Vary header. */
+enum { API_VARY_ACCEPT = 1, API_VARY_ENCODING = 2, API_VARY_SETS = 4 };
 
 struct api {
     char                version[32];
     api_limits          limits;
     const api_resource *resources;       /* table of all resources; ends with a NULL pattern */
+    const api_file     *files;           /* embedded files; ends with a NULL path. NULL: none */
     const dyn_kernels  *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget          budget;
     api_registry       *models;
@@ -65,10 +69,14 @@ struct api_call {
     bool                        wants_coding; /* the reply to a GET is complete, but not yet compressed */
     api_coding                  coding;       /* the content coding that the client prefers */
     bool                        unchanged;    /* true: the client's copy is current, answer 304 */
+    bool                        takes_gzip; /* true: the client accepts gzip, with at least the quality of no coding */
+    bool                        wants_page; /* true: a GET whose client prefers HTML to JSON, as browsers do */
+    const api_file             *file;       /* the embedded file that the path names; NULL: none */
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
     char                   *query; /* query with options for `format`, the call's own copy; NULL: none */
     api_reply               reply;
+    unsigned                vary;                  /* API_VARY_*, the request headers in Vary */
     size_t                  n_text;                /* bytes used of `text` */
     char                    text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
 };
@@ -86,9 +94,22 @@ bool api_head_check(api_call *call, const api_request *request, api_problem *pro
  * for it. */
 void api_reply_header(api_call *call, const char *name, const char *text);
 
+/* Like api_reply_header for a text that lives as long as the process: it is not copied. */
+void api_reply_static_header(api_call *call, const char *name, const char *text);
+
+/* Adds request headers, API_VARY_*, to the Vary header. */
+void api_reply_vary(api_call *call, unsigned headers);
+
 /* Moves the bytes of the buffer into the body of the reply. Returns false with a problem if the buffer failed. */
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem);
 void api_reply_empty(api_call *call, unsigned status);
+
+/* Makes the call's file the reply: compressed if the client accepts gzip, with entity tag and caching headers, and for
+ * a page with its security policy. */
+bool api_reply_file(api_call *call, api_problem *problem);
+
+/* Makes a page about one kind of problem the reply. `detail`: about this request; NULL: none. */
+bool api_reply_problem_page(api_call *call, const api_problem_kind *kind, const char *detail, api_problem *problem);
 
 /* Makes the JSON or CBOR bytes of the emitter the body of the reply. False with a problem if the emitter failed. */
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem);
@@ -101,7 +122,8 @@ api_coding api_reply_coding(const api_call *call);
  * problem if the deadline has passed. */
 bool api_reply_compress(api_call *call, const api_deadline *deadline, api_problem *problem);
 
-/* Replaces the reply by a problem document (RFC 9457), with Retry-After for the statuses that have it. */
+/* Replaces the reply by a problem document (RFC 9457), or by a page where a browser asked for what does not exist.
+ * Adds Retry-After to the statuses that have it. */
 void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));
 
 /* Handlers for the table of resources; a comment names the file of each. */
@@ -110,3 +132,4 @@ api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem; /* 
 api_handler api_list_models, api_get_model, api_get_document;                /* models.c */
 api_handler api_put_model, api_delete_model;                                 /* models.c */
 api_handler api_post_operation, api_operation_exists;                        /* operations.c */
+api_handler api_get_home, api_find_home, api_get_file, api_file_exists;      /* files.c */

@@ -52,6 +52,21 @@ static bool gzip(const char *bytes, size_t length, const api_deadline *deadline,
     return done;
 }
 
+bool api_gunzip(const char *gzip, size_t gzip_length, size_t length, api_buffer *to, api_problem *problem)
+{
+    z_stream z    = {.next_in = (z_const Bytef *)gzip, .avail_in = (uInt)gzip_length};
+    char    *room = api_buffer_room(to, length);
+    if (!room || inflateInit2(&z, MAX_WBITS + GZIP_WRAPPER) != Z_OK)
+        return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to decompress %zu bytes", length);
+    z.next_out  = (Bytef *)room;
+    z.avail_out = (uInt)length;
+    int  result = inflate(&z, Z_FINISH);
+    bool whole  = result == Z_STREAM_END && z.avail_out == 0;
+    inflateEnd(&z);
+    to->length += length - z.avail_out;
+    return whole || api_fail(problem, API_INTERNAL_ERROR, NULL, "a file of the server is damaged");
+}
+
 /* --- zstd ------------------------------------------------------------------------------------------------------- */
 
 static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,

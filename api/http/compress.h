@@ -14,3 +14,7 @@ size_t api_compress_memory(api_coding coding, size_t length);
  * output is deterministic. */
 bool api_compress(api_coding coding, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                   api_problem *problem);
+
+/* Decompresses gzip[0..gzip_length), one gzip member of `length` bytes of content, into an empty buffer whose maximum
+ * is at least `length`. False with a problem if memory is short or the input is damaged. */
+bool api_gunzip(const char *gzip, size_t gzip_length, size_t length, api_buffer *to, api_problem *problem);

@@ -212,6 +212,37 @@ api_media api_media_by_accept(const char *accept, api_media preferred)
     return best;
 }
 
+/* Reads one media range and updates the preference for the media type `wanted`. */
+static void read_range_for(cursor *c, const char *wanted, preference *have)
+{
+    span   type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
+    int    quality = take_quality(c);
+    size_t slash   = strcspn(wanted, "/");
+    if (quality < 0) return;
+    if (is_media_type(type, subtype, wanted))
+        prefer(have, 3, quality);
+    else if (type.length == slash && strncasecmp(type.start, wanted, slash) == 0 && span_is(subtype, "*"))
+        prefer(have, 2, quality);
+    else if (span_is(type, "*") && span_is(subtype, "*"))
+        prefer(have, 1, quality);
+}
+
+static int quality_of(const char *accept, const char *media_type)
+{
+    cursor     c    = {accept};
+    preference have = {0, 0};
+    do
+        read_range_for(&c, media_type, &have);
+    while (take(&c, ','));
+    return have.quality;
+}
+
+bool api_accept_prefers(const char *accept, const char *type, const char *other)
+{
+    if (!accept || strcmp(accept, "*/*") == 0) return false;
+    return quality_of(accept, type) > quality_of(accept, other);
+}
+
 /* Reads one element "coding;q=..." or "*;q=..." of Accept-Encoding. */
 static void read_coding(cursor *c, preference have[API_CODING_COUNT])
 {
@@ -226,17 +257,30 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     }
 }
 
-/* Chooses the content coding of the greatest quality. "identity" has quality 0 unless the header names it, and is the
- * fallback (RFC 9110, section 12.5.3). */
-api_coding api_coding_by_accept(const char *accept_encoding)
+/* Reads the qualities of all codings. "identity" has quality 0 unless the header names it, and is the fallback (RFC
+ * 9110, section 12.5.3). */
+static void read_codings(const char *accept_encoding, preference have[API_CODING_COUNT])
 {
-    cursor     c                      = {accept_encoding};
-    preference have[API_CODING_COUNT] = {{0, 0}};
-    if (!accept_encoding) return API_CODING_NONE;
+    cursor c = {accept_encoding};
     do
         read_coding(&c, have);
     while (take(&c, ','));
+}
 
+bool api_accepts_gzip(const char *accept_encoding)
+{
+    preference have[API_CODING_COUNT] = {{0, 0}};
+    if (!accept_encoding) return false;
+    read_codings(accept_encoding, have);
+    return have[API_CODING_GZIP].quality > 0 && have[API_CODING_GZIP].quality >= have[API_CODING_NONE].quality;
+}
+
+/* Chooses the coding of the greatest quality. */
+api_coding api_coding_by_accept(const char *accept_encoding)
+{
+    preference have[API_CODING_COUNT] = {{0, 0}};
+    if (!accept_encoding) return API_CODING_NONE;
+    read_codings(accept_encoding, have);
     api_coding best = API_CODING_NONE;
     for (int i = 0; i < API_CODING_COUNT; i++)
         if (have[i].quality > have[best].quality) best = (api_coding)i;

@@ -28,6 +28,13 @@ bool api_content_type_is(const char *content_type, const char *media_type);
  * types of equal quality. API_MEDIA_NONE if Accept allows neither JSON nor CBOR. */
 api_media api_media_by_accept(const char *accept, api_media preferred);
 
+/* True if the Accept header gives `type` a greater quality than `other`; both are "type/subtype". NULL and empty
+ * prefer neither. */
+bool api_accept_prefers(const char *accept, const char *type, const char *other);
+
+/* True if the Accept-Encoding header allows gzip, with at least the quality of "identity". */
+bool api_accepts_gzip(const char *accept_encoding);
+
 /* Chooses the content coding of the answer from the Accept-Encoding header; none if the header is NULL or empty. Among
  * codings of the greatest quality, the fastest is chosen. If the header allows no supported coding, "identity" is used
  * even if the header refuses it. */

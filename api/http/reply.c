@@ -12,17 +12,34 @@ enum { WORTH_CODING = 1024 }; /* bytes; smaller bodies are not compressed, becau
 /* Bytes of the largest problem document: detail and pointer with every byte escaped. */
 enum { PROBLEM_MAX = 16 * 1024 };
 
-void api_reply_header(api_call *call, const char *name, const char *text)
+void api_reply_static_header(api_call *call, const char *name, const char *text)
 {
     api_reply *reply = &call->reply;
     size_t     i     = 0;
     while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
         i++;
-    size_t size = strlen(text) + 1;
-    if (i == sizeof reply->header / sizeof *reply->header || size > sizeof call->text - call->n_text) return;
+    if (i == sizeof reply->header / sizeof *reply->header) return;
     if (i == reply->n_headers) reply->n_headers++;
-    reply->header[i] = (api_header){name, memcpy(call->text + call->n_text, text, size)};
+    reply->header[i] = (api_header){name, text};
+}
+
+void api_reply_header(api_call *call, const char *name, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    if (size > sizeof call->text - call->n_text) return;
+    api_reply_static_header(call, name, memcpy(call->text + call->n_text, text, size));
     call->n_text += size;
+}
+
+void api_reply_vary(api_call *call, unsigned headers)
+{
+    static const char *const lists[API_VARY_SETS] = {
+        [API_VARY_ACCEPT]                     = "Accept",
+        [API_VARY_ENCODING]                   = "Accept-Encoding",
+        [API_VARY_ACCEPT | API_VARY_ENCODING] = "Accept, Accept-Encoding",
+    };
+    call->vary |= headers;
+    api_reply_static_header(call, "Vary", lists[call->vary]);
 }
 
 void api_reply_empty(api_call *call, unsigned status)
@@ -31,6 +48,7 @@ void api_reply_empty(api_call *call, unsigned status)
     call->reply.status       = status;
     call->reply.content_type = NULL;
     call->reply.body         = NULL;
+    call->reply.static_body  = NULL;
     call->reply.length       = 0;
     call->reply.problem      = NULL;
 }
@@ -112,22 +130,33 @@ bool api_reply_compress(api_call *call, const api_deadline *deadline, api_proble
     api_unclaim(&call->share, memory);
     if (!done) return false;
     api_reply_header(call, "Content-Encoding", api_coding_name(coding));
-    if (call->method != API_GET) api_reply_header(call, "Vary", "Accept, Accept-Encoding");
+    if (call->method != API_GET) api_reply_vary(call, API_VARY_ACCEPT | API_VARY_ENCODING);
     return true;
+}
+
+static bool reply_problem_document(api_call *call, const api_problem *problem, api_problem *memory)
+{
+    api_buffer body;
+    api_emit   e;
+    api_emit_init(&e, API_MEDIA_JSON, &body);
+    api_buffer_init(&body, PROBLEM_MAX);
+    emit_problem(&e, problem);
+    unsigned status = api_problem_kind_of(problem->code)->status;
+    return api_reply_body(call, status, "application/problem+json", &body, memory);
 }
 
 void api_reply_problem(api_call *call, const api_problem *problem)
 {
-    api_buffer  body;
-    api_problem memory;
-    api_emit    e;
-    api_emit_init(&e, API_MEDIA_JSON, &body);
-    unsigned status = api_problem_kind_of(problem->code)->status;
-    api_buffer_init(&body, PROBLEM_MAX);
-    emit_problem(&e, problem);
+    const api_problem_kind *kind = api_problem_kind_of(problem->code);
+    api_problem             memory;
     api_problem_clear(&memory);
-    if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
-    call->reply.problem = api_problem_kind_of(problem->code)->code;
+    if (kind->status == 404 && call->method == API_GET) api_reply_vary(call, API_VARY_ACCEPT);
+    bool page = kind->status == 404 && call->wants_page;
+    if (!(page ? api_reply_problem_page(call, kind, problem->detail, &memory)
+               : reply_problem_document(call, problem, &memory)))
+        api_reply_empty(call, kind->status);
+    call->reply.status  = kind->status;
+    call->reply.problem = kind->code;
     call->wants_body = call->wants_coding = false;
-    if (status == 503) api_reply_header(call, "Retry-After", "1");
+    if (kind->status == 503) api_reply_static_header(call, "Retry-After", "1");
 }

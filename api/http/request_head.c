@@ -10,6 +10,16 @@ static bool is_under(const api_route *route, const char *prefix)
     return strncmp(route->resource->pattern, prefix, strlen(prefix)) == 0;
 }
 
+/* Redirects GET from a path with a slash at its end to the resource without it. False: there is no such resource. */
+static bool redirect(api_call *call, const api_request *request)
+{
+    char location[256];
+    if (!api_route_without_slash(call->api->resources, request->target, location, sizeof location)) return false;
+    api_reply_header(call, "Location", location);
+    api_reply_empty(call, 308);
+    return true;
+}
+
 static bool find_resource(api_call *call, const api_request *request, api_problem *problem)
 {
     if (strcmp(request->method, "OPTIONS") == 0 && strcmp(request->target, "*") == 0) {
@@ -21,9 +31,14 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     call->reply.head     = kind == API_KIND_HEAD;
     if (kind == API_KIND_UNKNOWN)
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
+    bool gets        = call->method == API_GET && (kind == API_KIND_PLAIN || kind == API_KIND_HEAD);
+    call->wants_page = gets && api_accept_prefers(request->accept, "text/html", "application/json");
     if (!api_route_find(call->api->resources, request->target, &call->route))
-        return api_fail(problem, API_NO_SUCH_PATH, NULL,
-                        "no resource has the path %.200s; GET /openapi.json describes all resources", request->target);
+        return gets && redirect(call, request)
+                   ? false
+                   : api_fail(problem, API_NO_SUCH_PATH, NULL,
+                              "no resource has the path %.200s; GET /openapi.json describes all resources",
+                              request->target);
     const api_resource *resource = call->route.resource;
     if (resource->exists && !resource->exists(call, NULL, problem)) return false;
 
@@ -90,8 +105,8 @@ static bool find_model(api_call *call, api_problem *problem)
 /* Adds the Vary header to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. */
 static void add_vary_header(api_call *call)
 {
-    if (call->method == API_GET)
-        api_reply_header(call, "Vary", is_under(&call->route, "/v1") ? "Accept, Accept-Encoding" : "Accept-Encoding");
+    bool by_accept = is_under(&call->route, "/v1") || call->route.resource->has_page;
+    if (call->method == API_GET) api_reply_vary(call, (by_accept ? API_VARY_ACCEPT : 0) | API_VARY_ENCODING);
 }
 
 static bool fail_media_type(const api_call *call, const char *content_type, api_problem *problem)
@@ -102,11 +117,12 @@ static bool fail_media_type(const api_call *call, const char *content_type, api_
                     content_type, types);
 }
 
-/* Chooses media types and coding; fails with 406 or 415. Resources outside /v1 have one media type, whatever Accept
- * says. */
+/* Chooses media types and coding; fails with 406 or 415. Resources outside /v1 never fail: Accept decides only
+ * between a page and JSON, where there are both. */
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
-    call->coding = api_coding_by_accept(request->accept_encoding);
+    call->coding     = api_coding_by_accept(request->accept_encoding);
+    call->takes_gzip = call->file && api_accepts_gzip(request->accept_encoding);
     add_vary_header(call);
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
@@ -142,6 +158,7 @@ static bool keep_conditions(api_call *call, const api_request *request, api_prob
 
 static bool check_conditions(api_call *call, const api_request *request, api_problem *problem)
 {
+    if (call->file) return keep_conditions(call, request, problem);
     if (!is_under(&call->route, "/v1/models/")) return true;
     if (!keep_conditions(call, request, problem)) return false;
     const char       *revision   = call->model ? call->model->revision : NULL;

@@ -78,6 +78,7 @@ static bool match_segment(const char **cursor, const char *segment)
 static bool matches(const char *pattern, const path *p)
 {
     size_t i = 0;
+    if (pattern[1] == '\0') return p->n == 1 && p->segment[0][0] == '\0';
     for (const char *cursor = pattern; *cursor == '/'; i++)
         if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&cursor, p->segment[i])) return false;
     return i == p->n;
@@ -105,6 +106,16 @@ bool api_route_find(const api_resource *resources, const char *target, api_route
         return true;
     }
     return false;
+}
+
+bool api_route_without_slash(const api_resource *resources, const char *target, char *to, size_t size)
+{
+    api_route   route;
+    const char *from   = skip_authority(target);
+    size_t      length = strcspn(from, "?");
+    if (length < 3 || from[length - 1] != '/' || strlen(from) > size) return false;
+    snprintf(to, size, "%.*s%s", (int)length - 1, from, from + length);
+    return api_route_find(resources, to, &route) && route.resource->handler[API_GET];
 }
 
 static const char *const method_names[API_METHOD_COUNT] = {

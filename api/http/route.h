@@ -20,6 +20,7 @@ typedef struct api_resource {
     const char  *pattern;                   /* such as "/v1/models/{model}"; a {segment} matches any text */
     api_handler *handler[API_METHOD_COUNT]; /* one handler per method; NULL: method not allowed */
     api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: they always do */
+    bool         has_page;                  /* true: GET answers HTML or JSON, by Accept */
 } api_resource;
 
 /* The table of all resources, in api.c; ends with a NULL pattern. */
@@ -34,6 +35,10 @@ typedef struct api_route {
 /* Finds the resource of a target, and the texts of its {segments}. False if no resource has this path, or an escape is
  * malformed or decodes to NUL or a slash. */
 bool api_route_find(const api_resource *resources, const char *target, api_route *route);
+
+/* Writes the target without the slash at the end of its path, if a resource with GET has that path. False otherwise,
+ * or if `size` is too small. */
+bool api_route_without_slash(const api_resource *resources, const char *target, char *to, size_t size);
 
 typedef enum api_method_kind {
     API_KIND_PLAIN, /* a method with handlers; `*method` is set */

@@ -132,9 +132,10 @@ bool api_get_problem(api_call *call, const api_input *input, api_problem *proble
     api_code    code = api_problem_named(name, strlen(name));
     if (code == API_NO_PROBLEM) return api_fail(problem, API_NO_SUCH_PATH, NULL, "no problem has the code %s", name);
     const api_problem_kind *kind = api_problem_kind_of(code);
-    char                    type[64];
-    api_buffer              b;
-    api_emit                e;
+    if (call->wants_page) return api_reply_problem_page(call, kind, NULL, problem);
+    char       type[64];
+    api_buffer b;
+    api_emit   e;
     api_emit_init(&e, API_MEDIA_JSON, &b);
     snprintf(type, sizeof type, "/problems/%s", kind->code);
     api_buffer_init(&b, SERVICE_MAX);

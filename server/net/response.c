@@ -20,7 +20,9 @@ static struct MHD_Response *make_response(api_call *call)
     const api_reply *reply = api_reply_of(call);
     if (reply->head) return MHD_create_response_from_callback(reply->length, 1, read_nothing, NULL, NULL);
     size_t length = reply->length;
-    char  *body   = api_take_body(call);
+    if (reply->static_body)
+        return MHD_create_response_from_buffer(length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
+    char *body = api_take_body(call);
     if (!body) return MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
     struct MHD_Response *response = MHD_create_response_from_buffer(length, body, MHD_RESPMEM_MUST_FREE);
     if (!response) free(body);
@@ -71,7 +73,8 @@ void srv_response_send_directly(int fd, const api_call *call)
     for (size_t i = 0; i < reply->n_headers; i++)
         fprintf(out, "%s: %s\r\n", reply->header[i].name, reply->header[i].value);
     fputs("\r\n", out);
-    if (reply->body && !reply->head) fwrite(reply->body, 1, reply->length, out);
+    const char *body = reply->static_body ? reply->static_body : reply->body;
+    if (body && !reply->head) fwrite(body, 1, reply->length, out);
     bool    whole = fclose(out) == 0;
     ssize_t sent  = whole ? send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
     (void)sent; /* the connection ends, whether the reply was sent or not */

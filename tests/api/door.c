@@ -128,8 +128,9 @@ const answer *ask_with(const api_request *head, const char *body, size_t length,
     keep_reply(call);
     last.length      = api_reply_of(call)->length;
     const char *type = api_reply_of(call)->content_type;
-    assert_true(!type == !api_reply_of(call)->body);
-    last.text = api_take_body(call);
+    const char *text = api_reply_of(call)->static_body; /* of an embedded file */
+    last.text        = text ? memcpy(calloc(last.length + 1, 1), text, last.length) : api_take_body(call);
+    assert_true(!type == !last.text || (api_reply_of(call)->head && !last.text));
     if (last.text && strstr(type, "json") && !header_of(&last, "Content-Encoding")) {
         last.json = json_loadb(last.text, last.length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
         assert_non_null(last.json);

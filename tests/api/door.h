@@ -25,7 +25,7 @@ typedef struct answer {
     char    *text; /* the body, NUL-terminated; NULL: none */
     size_t   length;
     json_t  *json; /* NULL when there is no body, or one that is not JSON as it is */
-    char     header[8][200], header_name[8][32];
+    char     header[16][400], header_name[16][40];
     size_t   n_headers;
 } answer;
 

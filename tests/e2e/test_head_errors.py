@@ -16,7 +16,7 @@ class Heads(ErrorCase):
     REQUEST = '{"q":[0]}'
 
     def test_not_found(self):
-        for path in ("/v2", "/v1/", "/v1/model", "/v1/models/none", "/v1/models/none/document", "/v1/models/slider/",
+        for path in ("/v2", "/v1/model", "/v1/models/none", "/v1/models/none/document",
                      "/v1/models/slider/document/x", "/v1//models", "/%2fv1", "/v1%2fmodels", "/v1/models/%00",
                      "/v1/models/a%", "/v1/models/slider%00", "/problems/none", "/problems", "/v1/models/..%2fx",
                      "/v1/models/slider/../slider", "//"):

@@ -72,7 +72,7 @@ class Framing(WireCase):
 
     def test_a_refused_request_s_body_is_no_request(self):
         """404, 405 and 415 are decided before the body has come; a short body is read, and the connection goes on."""
-        body = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" * 3
+        body = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3
         for request, status in ((post(body, path="/v1/models/none/bias"), 404),
                                 (post(body, "Content-Type: text/plain"), 415),
                                 (post(body, path="/v1/models"), 405)):
@@ -83,7 +83,7 @@ class Framing(WireCase):
             raw.close()
 
     def test_head_sends_no_body(self):
-        self.raw.send(b"HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n" + post())
+        self.raw.send(b"HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" + post())
         answer = self.raw.answer(head=True)
         self.assertEqual(answer.status, 200)
         self.assertGreater(int(answer.headers["Content-Length"]), 10)
@@ -104,7 +104,7 @@ class Headers(WireCase):
                                 (['If-Match: "stale"', 'If-Match: "older" ', 'If-Match: "oldest"'], 412)):
             self.raw.send(post(BODY, *headers))
             self.assertEqual(self.raw.answer().status, status, headers)
-        self.raw.send(f'GET /v1/models/slider HTTP/1.1\r\nHost: x\r\nIf-None-Match: "x"\r\nIf-None-Match: {revision}'
+        self.raw.send(f'GET /v1/models/slider HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: "x"\r\nIf-None-Match: {revision}'
                       "\r\n\r\n")
         self.assertEqual(self.raw.answer().status, 304)
 
@@ -130,7 +130,7 @@ class Headers(WireCase):
                                      ("DELETE", "/v1/models/no", 404), ("OPTIONS", "/v1", 204)):
             for size in (5, 100_000):
                 raw = self.server.socket()
-                raw.send(f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n" + "x" * size)
+                raw.send(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n" + "x" * size)
                 self.assertEqual(raw.answer(head=method == "HEAD").status, status)
                 self.alive(raw)
                 raw.close()
@@ -139,7 +139,7 @@ class Headers(WireCase):
         for target, code in ((b"/v1/\xe9\xff", "no-such-path"), (b'/v1/models/"x\\"', "no-such-model"),
                              (b"/v1/models/\x01\x7f", "no-such-model"), (b"/%22%0a%00", "no-such-path")):
             raw = self.server.socket()
-            raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: x\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
+            raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: localhost\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
             self.assertEqual(self.assertProblem(raw.answer(), 404)["code"], code)
             raw.close()
         self.client.get("/v1", Request_Id="after-the-strange-bytes")
@@ -160,7 +160,7 @@ class Malformed(WireCase):
 
     def test_two_hosts(self):
         self.refused_on_the_wire(post(BODY, "Host: y"))
-        self.refused_on_the_wire(post(BODY, "Host: x"))
+        self.refused_on_the_wire(post(BODY, "Host: localhost"))
 
     def test_transfer_coding_in_http_1_0(self):
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
@@ -216,14 +216,14 @@ class Malformed(WireCase):
 
     def test_blanks_in_the_target(self):
         for target in ("/v1/models/a b", "/livez /livez", "/livez\t"):
-            self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
     def test_request_lines(self):
         for line, status in ((b"GARBAGE", None), (b"GET", None), (b"GET /livez", 400), (b"GET /livez HTTP/9.9", 505),
                              (b"\x00\x01\x02", 400), (b"GET  /livez  HTTP/1.1 x", 400),
                              (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", None)):
             raw = self.server.socket()
-            raw.send(line + b"\r\nHost: x\r\n\r\n")
+            raw.send(line + b"\r\nHost: localhost\r\n\r\n")
             raw.half_close()
             if status:
                 self.assertEqual(raw.answer().status, status, line)
@@ -231,7 +231,7 @@ class Malformed(WireCase):
             raw.close()
 
     def test_long_uri(self):
-        request = b"GET /v1/" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+        request = b"GET /v1/" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
         self.assertEqual(self.first_answer(request).status, 414)
 
     def test_big_and_many_headers(self):
@@ -250,12 +250,12 @@ class Malformed(WireCase):
         for path, status in (("/v1/models/slider%2finverse-dynamics", 404), ("/v1/models%2fslider", 404),
                              ("/v1/models/slider%00", 404), ("/v1/models/%73lider", 200), ("/v1/models/slider%", 404),
                              ("/v1/models/%GG", 404), ("/%76%31/models", 200), ("/v1/models/sl%2fider", 404)):
-            self.raw.send(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assertEqual(self.raw.answer().status, status, path)
 
     def test_absolute_target(self):
         for path, status in (("/livez", 200), ("/nowhere", 404)):
-            self.raw.send(f"GET http://x{path} HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.raw.send(f"GET http://localhost{path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assertEqual(self.raw.answer().status, status, path)
 
     def test_cut_at_every_byte(self):
@@ -326,17 +326,17 @@ class LargeBodies(WireCase):
 
     def test_what_nobody_wants_is_not_too_large(self):
         """A body that the request does not use is read to its end and dropped, up to a megabyte."""
-        self.raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000 + post())
+        self.raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000 + post())
         self.assertEqual(self.raw.answer().status, 200)
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
         raw = self.server.socket()
-        raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n")
+        raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n")
         answer = raw.answer()
         self.assertEqual((answer.status, answer.headers["Connection"].lower()), (200, "close"))
         raw.close()
         for size, closes in ((1 << 20, False), ((1 << 20) + 1, True)):
             raw = self.server.socket()
-            raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
             for part in (size - 1000, 1000):
                 raw.send(b"%x\r\n%s\r\n" % (part, b"x" * part))
             if not closes:

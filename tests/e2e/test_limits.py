@@ -40,13 +40,13 @@ class Limits(ErrorCase):
     def test_body_announced(self):
         """Refused on the head alone."""
         raw = self.server.socket()
-        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
+        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
         self.assertProblem(raw.answer(), 413)
         raw.close()
 
     def test_body_in_chunks(self):
         raw = self.server.socket()
-        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
         try:
             for _ in range(40):
                 raw.send(b"2000\r\n" + b" " * 8192 + b"\r\n")
@@ -96,13 +96,13 @@ class Memory(ErrorCase):
 
     def test_body_announced(self):
         raw = self.server.socket()
-        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 << 20}\r\n\r\n")
+        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 << 20}\r\n\r\n")
         self.refused_for_good(raw.answer(), "body-too-large")
         raw.close()
 
     def test_body_in_chunks(self):
         raw = self.server.socket()
-        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
         try:
             for _ in range(140):
                 raw.send(b"2000\r\n" + b" " * 8192 + b"\r\n")

@@ -62,7 +62,7 @@ class Paths(unittest.TestCase):
         """At once when told to stop, though a request is in flight; and by the next server after a kill."""
         server, path = self.serve()
         raw = server.socket()
-        raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
         time.sleep(0.1)
         server.terminate()
         give_up = time.monotonic() + PATIENCE
@@ -119,7 +119,7 @@ class Loops(unittest.TestCase):
         self.addCleanup(server.kill)
         held = [server.socket() for _ in range(12)]
         for raw in held:
-            raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+            raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
             raw.sock.settimeout(0.1)
         for _ in range(2):
             served = []

@@ -92,7 +92,7 @@ class Load(ServerCase):
     def hang_up(self, _, __):
         body = json.dumps(self.many).encode()
         raw = self.server.socket()
-        raw.send(b"POST /v1/models/fixed/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        raw.send(b"POST /v1/models/fixed/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         raw.close()
 
     def malformed(self, client, index):

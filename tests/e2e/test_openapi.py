@@ -91,6 +91,8 @@ class Contract(ServerCase):
             with self.subTest(path=path):
                 methods = {method.upper() for method in item} & {"GET", "PUT", "POST", "DELETE"}
                 expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+                if path in ("/docs", "/assets/{file}", "/THIRD_PARTY.txt"):
+                    continue    # there once the console is built: test_pages.py
                 concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json")
                 answer = self.client.request("OPTIONS", concrete)
                 self.assertEqual(answer.status, 204)
@@ -100,8 +102,8 @@ class Contract(ServerCase):
         models = [model["name"] for model in self.ok(self.client.get("/v1/models"))["models"]]
         self.assertTrue(models)
         codes = self.contract["components"]["schemas"]["ProblemCode"]["enum"]
-        for path, method, _ in self.operations():
-            if method != "get" or path == "/openapi.json":
+        for path, method, operation in self.operations():
+            if method != "get" or path == "/openapi.json" or JSON not in operation["responses"]["200"]["content"]:
                 continue
             for name in models if "{model}" in path else codes if "{code}" in path else [None]:
                 concrete = path.replace("{model}", str(name)).replace("{code}", str(name))

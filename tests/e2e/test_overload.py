@@ -50,7 +50,7 @@ class Overload(ServerCase):
         body = json.dumps({"q": [0.1] * 100, "duration": 10, "step": 1e-4, "samples": 2})
         busy = self.server.socket()
         self.addCleanup(busy.close)  # which ends the simulation
-        busy.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n" + body)
+        busy.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         give_up = time.monotonic() + PATIENCE
         while (answer := self.client.post("/v1/models/long/evaluate", HEAVY)).status == 200:
             self.assertLess(time.monotonic(), give_up)
@@ -92,7 +92,7 @@ class OneWorker(ServerCase):
 
     def send(self, body):
         raw = self.server.socket()
-        raw.send(f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n" + body)
+        raw.send(f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         return raw
 
     def evaluated(self):
@@ -143,13 +143,13 @@ class OneWorker(ServerCase):
         """Requests that come in one segment with the end of the connection: the last would take its whole second, and is not
         worked on. How many stand before it decides when the server sees the end."""
         body = json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2})
-        post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: x\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
+        post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
                 + body)
         before = sum(processor_time(self.server, "torqued-worker"))
         for others in range(4, 36):
             raw = self.server.socket()
             raw.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
-            raw.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" * others + post)
+            raw.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" * others + post)
             raw.half_close()
             raw.rest()
             raw.close()
@@ -179,7 +179,7 @@ class Memory(ServerCase):
         held = []
         for _ in range(8):
             raw = self.server.socket()
-            raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
+            raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n")
             try:
                 raw.send(b" " * 2_900_000)
             except ConnectionError:
@@ -214,7 +214,7 @@ class Unread(ServerCase):
         self.addCleanup(slow.close)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", self.server.port))
-        head = f"POST {ASK} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
         slow.sendall(head.encode() + body)
         self.assertTrue(slow.recv(12).endswith(b"200"))
         answer = self.client.post(ASK, json.dumps(PUMA) + " " * 30_000_000)

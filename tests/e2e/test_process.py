@@ -83,7 +83,7 @@ class Stopping(unittest.TestCase):
         client.put("/v1/models/long", chain(100))
         expected = client.post("/v1/models/long/evaluate", HEAVY).body
         client.close()
-        request = (f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(HEAVY)}\r\n\r\n"
+        request = (f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(HEAVY)}\r\n\r\n"
                    + HEAVY).encode()
         sockets = [server.socket(120) for _ in range(40)]
         for raw in sockets:
@@ -122,7 +122,7 @@ class Stopping(unittest.TestCase):
         kept.get("/livez")
         raw = server.socket(120)
         body = json.dumps({"q": [QN] * 100_000}).encode()
-        raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         time.sleep(0.2)
         server.terminate()
         time.sleep(0.05)
@@ -139,7 +139,7 @@ class Stopping(unittest.TestCase):
     def test_draining_is_bounded(self):
         """A request that never arrives, and an answer that nobody takes, do not keep the server from ending."""
         body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
-        whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for request, begun in ((whole[:-1], False), (whole, True)):
             server = Server("--drain", "1")
             raw = server.socket()
@@ -160,7 +160,7 @@ class Stopping(unittest.TestCase):
             server = Server("--drain", drain, "--queue", "86400", "--timeout", "600")
             server.client().put("/v1/models/long", chain(30))
             raw = server.socket()
-            raw.send(b"POST /v1/models/long/simulate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
+            raw.send(b"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
             time.sleep(0.5)
             start = time.monotonic()
             for _ in range(signals):

@@ -175,7 +175,7 @@ class HangUp(Simulated):
         """A minute's work on the only worker, abandoned: what comes after it does not wait."""
         body = json.dumps({"q": [0.5], "samples": 2, "duration": 900, "step": 1e-4, "input": {"tau": [0]}})
         sock = self.server.socket()
-        sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                   f"Content-Length: {len(body)}\r\n\r\n{body}")
         time.sleep(0.3)
         sock.close()

@@ -87,7 +87,7 @@ class SlowPeers(WireCase):
         for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504),
                                        ("HEAD", "Accept: */*", 504)):
             raw = self.server.socket()
-            raw.send(f"{method} /v1/models/slider HTTP/1.1\r\nHost: x\r\n{header}\r\nRequest-Timeout: 0.2\r\n"
+            raw.send(f"{method} /v1/models/slider HTTP/1.1\r\nHost: localhost\r\n{header}\r\nRequest-Timeout: 0.2\r\n"
                      "Content-Length: 9\r\n\r\n")
             answer = raw.answer(head=method == "HEAD")
             self.assertEqual((answer.status, answer.headers["Connection"]), (status, "close"))

@@ -7,7 +7,7 @@ BODY = b'{"q":[0],"qdd":[2]}'
 
 
 def post(body=BODY, *headers, path=ASK, length=None):
-    lines = [f"POST {path} HTTP/1.1", "Host: x", *headers]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", *headers]
     if length is not False:
         lines.append(f"Content-Length: {len(body) if length is None else length}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
