@@ -126,7 +126,7 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         const dyn_body *b = &m->body[i];
         ws->composite[i] = handed = composite_gather(m, ws->composite, &handed, i, m->branched);
         if (b->parent == DYN_WORLD) continue;
-        BODY_FORMS(b, composite_form, b, ws->XJ[i], &handed, b->regrouped_mass)
+        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_form, &handed, b->regrouped_mass)
         composite_fork(b, ws->composite, &handed, i);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {

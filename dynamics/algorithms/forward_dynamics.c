@@ -190,15 +190,14 @@ LANE_INLINE void backward_pass(const dyn_scene *scene, const workspace *ws, cons
 /* --- acceleration pass: base to leaves ------------------------------------------------------------------------- */
 
 /* X alpha: transforms alpha from the parent's axes to the child's. */
-LANE_INLINE void acceleration_form(const dyn_body *b, joint_transform XJ, vec3 *w, vec3 *v, dyn_joint_kind joint,
-                                   dyn_turn turn)
+LANE_INLINE void acceleration_form(link_transform X, vec3 *w, vec3 *v)
 {
-    if (dyn_joint_has_quaternion(joint)) *v = cross_add(*v, *w, joint_pose_of(XJ)->p);
-    *w = to_child(b, XJ, *w, joint, turn);
-    *v = to_child(b, XJ, *v, joint, turn);
-    if (joint == DYN_PRISMATIC) { /* adds w x s z */
-        v->x = add_mul(v->x, w->y, XJ.c);
-        v->y = sub_mul(v->y, w->x, XJ.c);
+    if (dyn_joint_has_quaternion(X.joint)) *v = cross_add(*v, *w, joint_pose_of(X.J)->p);
+    *w = to_child(X, *w);
+    *v = to_child(X, *v);
+    if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
+        v->x = add_mul(v->x, w->y, X.J.c);
+        v->y = sub_mul(v->y, w->x, X.J.c);
     }
 }
 
@@ -209,7 +208,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_
     if (b->offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
     if (b->offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
     if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
-    BODY_FORMS(b, acceleration_form, b, XJ, w, v)
+    WITH_LINK_TRANSFORM(b, XJ, acceleration_form, w, v)
     if (locked) return lane_of(0);
     lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
     lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), linear = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
@@ -236,7 +235,8 @@ LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, b
 LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
                                    const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
-    if (b->parent != DYN_WORLD) acceleration_form(b, XJ, w, v, DYN_FLOATING, DYN_TURN_ZX);
+    if (b->parent != DYN_WORLD)
+        acceleration_form((link_transform){.b = b, .J = XJ, .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, w, v);
     twist alpha = accelerate_free_joint(b, r, driven, driven_qdd, (twist){*v, *w}, qdd);
     *v          = alpha.v;
     *w          = alpha.w;

@@ -52,45 +52,41 @@ LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const matrix_layout layout
  * `has_second`, a constant of the inlined code: G is used. */
 enum { COLUMNS_PAIR = LANE_REGISTERS == 32 || LANES == 1 };
 
-LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *F, wrench *G,
-                                        const bool has_second, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void columns_to_parent_form(link_transform X, wrench *F, wrench *G, const bool has_second)
 {
-    wrench_to_parent_form(b, XJ, F, joint, turn);
-    if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
+    wrench_to_parent_form(X, F);
+    if (has_second) wrench_to_parent_form(X, G);
 }
 /* Computes only n.z of F in the parent's frame. A parent with a revolute joint on the world needs no more. */
-LANE_INLINE void moment_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, lane *moment,
-                                         dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void moment_to_grounded_form(link_transform X, const wrench *F, lane *moment)
 {
     wrench at_parent = *F;
-    wrench_to_parent_form(b, XJ, &at_parent, joint, turn);
+    wrench_to_parent_form(X, &at_parent);
     *moment = at_parent.n.z;
 }
-LANE_INLINE void moments_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, const wrench *G,
-                                          lane *moment_F, lane *moment_G, const bool has_second, dyn_joint_kind joint,
-                                          dyn_turn turn)
+LANE_INLINE void moments_to_grounded_form(link_transform X, const wrench *F, const wrench *G, lane *moment_F,
+                                          lane *moment_G, const bool has_second)
 {
-    moment_to_grounded_form(b, XJ, F, moment_F, joint, turn);
-    if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
+    moment_to_grounded_form(X, F, moment_F);
+    if (has_second) moment_to_grounded_form(X, G, moment_G);
 }
 /* Starts column F from the composite and transforms it, the composite and G to the parent. */
-LANE_INLINE void start_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, wrench *G,
-                                   double mass, const bool has_second, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void start_column_form(link_transform X, composite *c, wrench *F, wrench *G, double mass,
+                                   const bool has_second)
 {
-    composite_column_form(b, XJ, c, F, mass, joint, turn);
-    if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
+    composite_column_form(X, c, F, mass);
+    if (has_second) wrench_to_parent_form(X, G);
 }
 /* Starts column F, for a parent with a revolute joint on the world, and transforms G and the composite to the parent.
  * Only n.z of the columns is computed, and only E.xx and E.yy of the composite, which the parent's own column needs. */
-LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform XJ, composite *c, const wrench *G,
-                                            double mass, lane *moment_F, lane *moment_G, const bool has_second,
-                                            dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void start_grounded_column_form(link_transform X, composite *c, const wrench *G, double mass,
+                                            lane *moment_F, lane *moment_G, const bool has_second)
 {
     wrench F;
-    composite_column_form(b, XJ, c, &F, mass, joint, turn);
+    composite_column_form(X, c, &F, mass);
     *moment_F = F.n.z;
     *c        = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
-    if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
+    if (has_second) moment_to_grounded_form(X, G, moment_G);
 }
 
 /* The progress of column v of M towards the base: the body b whose wrench the column is, and pointers to M_jv and M_vj,
@@ -159,12 +155,12 @@ LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column
         const column_cursor beside = cursor_of_next_column(m, s);
         if (cursor_is_last(m, s, layout)) {
             lane moment_F, moment_G;
-            BODY_FORMS(s.b, moments_to_grounded_form, s.b, *s.XJ, &F, &G, &moment_F, &moment_G, has_second)
+            WITH_LINK_TRANSFORM(s.b, *s.XJ, moments_to_grounded_form, &F, &G, &moment_F, &moment_G, has_second)
             put_pair(s.in_row, s.in_column, moment_F, layout);
             if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
             return;
         }
-        BODY_FORMS(s.b, columns_to_parent_form, s.b, *s.XJ, &F, &G, has_second)
+        WITH_LINK_TRANSFORM(s.b, *s.XJ, columns_to_parent_form, &F, &G, has_second)
         put_joint_entries(m, s, F, layout);
         if (has_second) put_joint_entries(m, beside, G, layout);
     } while (cursor_advance(m, ws, &s, v, M, layout));
@@ -209,13 +205,13 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     const column_cursor beside = cursor_of_next_column(m, s);
     if (!second_waits && cursor_is_last(m, s, layout)) {
         lane moment_F, moment_G;
-        BODY_FORMS(b, start_grounded_column_form, b, *s.XJ, c, G, mass, &moment_F, &moment_G, has_second)
+        WITH_LINK_TRANSFORM(b, *s.XJ, start_grounded_column_form, c, G, mass, &moment_F, &moment_G, has_second)
         put_pair(s.in_row, s.in_column, coordinate_effort(b, moment_F), layout);
         if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
         return;
     }
     wrench F;
-    BODY_FORMS(b, start_column_form, b, *s.XJ, c, &F, G, mass, has_second)
+    WITH_LINK_TRANSFORM(b, *s.XJ, start_column_form, c, &F, G, mass, has_second)
     if (b->has_ratio) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
     put_joint_entries(m, s, F, layout);
     if (has_second) put_joint_entries(m, beside, *G, layout);
@@ -257,7 +253,9 @@ LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t 
         free_columns_form(m, ws, i, c, M, layout, 0);
     else
         free_columns_form(m, ws, i, c, M, layout, 3);
-    if (b->parent != DYN_WORLD) composite_form(b, ws->XJ[i], c, b->regrouped_mass, DYN_FLOATING, DYN_TURN_ZX);
+    if (b->parent != DYN_WORLD)
+        composite_form((link_transform){.b = b, .J = ws->XJ[i], .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, c,
+                       b->regrouped_mass);
 }
 
 /* Returns body i of a plain run, and tells the compiler its properties. */

@@ -104,12 +104,11 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* Transforms the partials of a dof to a parent with a unit revolute joint on the world. Only the components that
  * grounded_row and the parent's columns need are set. */
-LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transform XJ, const force_partials *c,
-                                                 force_partials *to, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void force_partials_to_grounded_form(link_transform X, const force_partials *c, force_partials *to)
 {
     force_partials x = *c;
-    force_partials_turn_form(b, XJ, &x, false, joint, turn);
-    force_partials_shift_offsets(b, &x);
+    force_partials_turn_form(X, &x, false);
+    force_partials_shift_offsets(X.b, &x);
     to->q.n.z  = x.q.n.z;
     to->qd.n.z = x.qd.n.z;
     to->t.n.z  = x.t.n.z;
@@ -138,13 +137,13 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
         assume_revolute(b, serial);
         if (!world_fixed && above == DYN_PARENT_GROUNDED) {
             force_partials first;
-            BODY_FORMS(b, force_partials_to_grounded_form, b, *XJ, &c, &first)
+            WITH_LINK_TRANSFORM(b, *XJ, force_partials_to_grounded_form, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
             grounded_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
             put_entries(out, nv, has_mimics, va, serial ? p : (size_t)m->body[p].v, &e);
             return;
         }
-        BODY_FORMS(b, force_partials_turn_form, b, *XJ, &c, world_fixed)
+        WITH_LINK_TRANSFORM(b, *XJ, force_partials_turn_form, &c, world_fixed)
         force_partials_shift_offsets(b, &c);
         i = p;
         b = &m->body[i];
@@ -244,7 +243,7 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
  * uses are set. */
 LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
 {
-    BODY_FORMS(b, composite_motion_form, b, XJ, &S, b->regrouped_mass)
+    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, b->regrouped_mass)
     composite_motion_shift_offsets(b, &S, b->regrouped_mass);
     to->c.h.x     = S.c.h.x;
     to->c.h.y     = S.c.h.y;
@@ -290,7 +289,7 @@ LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, cons
         hand_to_grounded(b, ws->XJ[i], S, ws->handed);
     } else {
         composite_motion x = S;
-        BODY_FORMS(b, composite_motion_form, b, ws->XJ[i], &x, b->regrouped_mass)
+        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_motion_form, &x, b->regrouped_mass)
         composite_motion_shift_offsets(b, &x, b->regrouped_mass);
         hand_on(b, i, ws, x);
     }

@@ -86,7 +86,7 @@ static void wrenches_to_base(const dyn_model *m, const workspace *ws, const resu
                              force_partials c)
 {
     for (const dyn_body *b = &m->body[i]; b->parent != DYN_WORLD; b = &m->body[i]) {
-        BODY_FORMS(b, force_partials_turn_form, b, ws->XJ[i], &c, false)
+        WITH_LINK_TRANSFORM(b, ws->XJ[i], force_partials_turn_form, &c, false)
         force_partials_shift_offsets(b, &c);
         i = (size_t)b->parent;
         wrench_entries(m, ws, out, i, v, &c);

@@ -3,8 +3,8 @@
  *
  * A revolute joint at position s has R_pc = Rz(gamma) Rx(alpha) Rz(s + theta). A prismatic joint has the same without
  * the last rotation, and its origin is at p_pc + s z. The kinds of joint and rotation are constants of the inlined code
- * (BODY_FORMS): one branch per body, none per state. For a joint with a quaternion, R_pc and p_pc are computed from its
- * coordinates, and its axes are those of the body. */
+ * (WITH_LINK_TRANSFORM): one branch per body, none per state. For a joint with a quaternion, R_pc and p_pc are computed
+ * from its coordinates, and its axes are those of the body. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "dynamics/math/spatial.h"
@@ -33,32 +33,44 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     return (joint_address){.c = XJ.c}.pose;
 }
 
-/* Calls F(..., joint, turn) with the body's kinds of joint and constant rotation as compile-time constants.
- * DYN_FLOATING also covers spherical joints. */
-#define BODY_FORMS(body, F, ...)                                                                                       \
+/* X_pc, the pose of body b in its parent's frame. The kinds of its joint and of its constant rotation are constants of
+ * the inlined code, so that only the operations that this pair needs are left. */
+typedef struct link_transform {
+    const dyn_body *b;
+    joint_transform J;
+    dyn_joint_kind  joint; /* DYN_FLOATING also stands for spherical joints */
+    dyn_turn        turn;
+} link_transform;
+
+/* Calls F(X, ...), with X the link transform of a body with joint transform XJ: one branch for each body, none for each
+ * state. */
+#define LINK_TRANSFORM_CASE(number, body, XJ, JOINT, TURN, F, ...)                                                     \
+    case number:                                                                                                       \
+        F(((link_transform){body, XJ, JOINT, TURN}), __VA_ARGS__);                                                     \
+        break;
+#define WITH_LINK_TRANSFORM(body, XJ, F, ...)                                                                          \
     switch ((body)->form) {                                                                                            \
-    case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
-    case 1: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_PLUS); break;                                                      \
-    case 2: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_MINUS); break;                                                     \
-    case 3: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X); break;                                                           \
-    case 4: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_ZX); break;                                                          \
-    case 5: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_NONE); break;                                                       \
-    case 6: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_PLUS); break;                                                     \
-    case 7: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_MINUS); break;                                                    \
-    case 8: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X); break;                                                          \
-    case 9: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                         \
-    default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
+        LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \
+        LINK_TRANSFORM_CASE(1, body, XJ, DYN_REVOLUTE, DYN_TURN_X_PLUS, F, __VA_ARGS__)                                \
+        LINK_TRANSFORM_CASE(2, body, XJ, DYN_REVOLUTE, DYN_TURN_X_MINUS, F, __VA_ARGS__)                               \
+        LINK_TRANSFORM_CASE(3, body, XJ, DYN_REVOLUTE, DYN_TURN_X, F, __VA_ARGS__)                                     \
+        LINK_TRANSFORM_CASE(4, body, XJ, DYN_REVOLUTE, DYN_TURN_ZX, F, __VA_ARGS__)                                    \
+        LINK_TRANSFORM_CASE(5, body, XJ, DYN_PRISMATIC, DYN_TURN_NONE, F, __VA_ARGS__)                                 \
+        LINK_TRANSFORM_CASE(6, body, XJ, DYN_PRISMATIC, DYN_TURN_X_PLUS, F, __VA_ARGS__)                               \
+        LINK_TRANSFORM_CASE(7, body, XJ, DYN_PRISMATIC, DYN_TURN_X_MINUS, F, __VA_ARGS__)                              \
+        LINK_TRANSFORM_CASE(8, body, XJ, DYN_PRISMATIC, DYN_TURN_X, F, __VA_ARGS__)                                    \
+        LINK_TRANSFORM_CASE(9, body, XJ, DYN_PRISMATIC, DYN_TURN_ZX, F, __VA_ARGS__)                                   \
+    default: F(((link_transform){body, XJ, DYN_FLOATING, DYN_TURN_ZX}), __VA_ARGS__); break;                           \
     }
 
-/* Calls F(..., turn) with the kind of constant rotation of a body as a compile-time constant. The body must be
- * revolute. */
-#define TURN_FORMS(body, F, ...)                                                                                       \
+/* The same calls for a body that is known to be revolute. */
+#define WITH_REVOLUTE_TRANSFORM(body, XJ, F, ...)                                                                      \
     switch ((body)->form) {                                                                                            \
-    case 0: F(__VA_ARGS__, DYN_TURN_NONE); break;                                                                      \
-    case 1: F(__VA_ARGS__, DYN_TURN_X_PLUS); break;                                                                    \
-    case 2: F(__VA_ARGS__, DYN_TURN_X_MINUS); break;                                                                   \
-    case 3: F(__VA_ARGS__, DYN_TURN_X); break;                                                                         \
-    default: F(__VA_ARGS__, DYN_TURN_ZX); break;                                                                       \
+        LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \
+        LINK_TRANSFORM_CASE(1, body, XJ, DYN_REVOLUTE, DYN_TURN_X_PLUS, F, __VA_ARGS__)                                \
+        LINK_TRANSFORM_CASE(2, body, XJ, DYN_REVOLUTE, DYN_TURN_X_MINUS, F, __VA_ARGS__)                               \
+        LINK_TRANSFORM_CASE(3, body, XJ, DYN_REVOLUTE, DYN_TURN_X, F, __VA_ARGS__)                                     \
+    default: F(((link_transform){body, XJ, DYN_REVOLUTE, DYN_TURN_ZX}), __VA_ARGS__); break;                           \
     }
 
 /* In code for plain runs (model.h), the functions assume_... tell the compiler which properties the body has, so that
@@ -224,55 +236,57 @@ LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
     return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
 }
 /* v_p = Rz(gamma) Rx(alpha) v */
-LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
+LANE_INLINE vec3 turn_up(link_transform X, vec3 v)
 {
-    if (turn == DYN_TURN_NONE) return v;
-    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
-    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
-    v = (vec3){v.x, sub_mul(b->ca * v.y, b->sa, v.z), add_mul(b->ca * v.z, b->sa, v.y)};
-    if (turn == DYN_TURN_X) return v;
-    return (vec3){sub_mul(b->cg * v.x, b->sg, v.y), add_mul(b->cg * v.y, b->sg, v.x), v.z};
+    if (X.turn == DYN_TURN_NONE) return v;
+    if (X.turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
+    if (X.turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
+    v = (vec3){v.x, sub_mul(X.b->ca * v.y, X.b->sa, v.z), add_mul(X.b->ca * v.z, X.b->sa, v.y)};
+    if (X.turn == DYN_TURN_X) return v;
+    return (vec3){sub_mul(X.b->cg * v.x, X.b->sg, v.y), add_mul(X.b->cg * v.y, X.b->sg, v.x), v.z};
 }
-LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
+LANE_INLINE vec3 turn_down(link_transform X, vec3 v)
 {
-    if (turn == DYN_TURN_ZX) v = (vec3){add_mul(b->cg * v.x, b->sg, v.y), sub_mul(b->cg * v.y, b->sg, v.x), v.z};
-    if (turn == DYN_TURN_NONE) return v;
-    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
-    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
-    return (vec3){v.x, add_mul(b->ca * v.y, b->sa, v.z), sub_mul(b->ca * v.z, b->sa, v.y)};
+    if (X.turn == DYN_TURN_ZX)
+        v = (vec3){add_mul(X.b->cg * v.x, X.b->sg, v.y), sub_mul(X.b->cg * v.y, X.b->sg, v.x), v.z};
+    if (X.turn == DYN_TURN_NONE) return v;
+    if (X.turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
+    if (X.turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
+    return (vec3){v.x, add_mul(X.b->ca * v.y, X.b->sa, v.z), sub_mul(X.b->ca * v.z, X.b->sa, v.y)};
 }
 /* v_p = R_pc v_c */
-LANE_INLINE vec3 to_parent(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
 {
-    if (dyn_joint_has_quaternion(joint)) return mat3_mul(&joint_pose_of(XJ)->R, v);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
-        return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.y), v.z, neg_sub_mul(XJ.c * v.y, XJ.s, v.x)};
-    return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, XJ.c, XJ.s) : v, turn);
+    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul(&joint_pose_of(X.J)->R, v);
+    if (X.joint == DYN_REVOLUTE &&
+        X.turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
+        return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.y), v.z, neg_sub_mul(X.J.c * v.y, X.J.s, v.x)};
+    return turn_up(X, X.joint == DYN_REVOLUTE ? turn_z(v, X.J.c, X.J.s) : v);
 }
 /* s + R_pc v_c of a revolute joint */
-LANE_INLINE vec3 to_parent_add(const dyn_body *b, joint_transform XJ, vec3 s, vec3 v, dyn_turn turn)
+LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
 {
-    const lane x = add_mul(s.x, XJ.c, v.x);
-    if (turn == DYN_TURN_NONE)
-        return (vec3){sub_mul(x, XJ.s, v.y), add_mul(add_mul(s.y, XJ.c, v.y), XJ.s, v.x), s.z + v.z};
-    if (turn == DYN_TURN_X_PLUS)
-        return (vec3){sub_mul(x, XJ.s, v.y), s.y - v.z, add_mul(add_mul(s.z, XJ.c, v.y), XJ.s, v.x)};
-    if (turn == DYN_TURN_X_MINUS)
-        return (vec3){sub_mul(x, XJ.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, XJ.c, v.y), XJ.s, v.x)};
-    const lane y = add_mul(XJ.c * v.y, XJ.s, v.x), z = add_mul(add_mul(s.z, b->ca, v.z), b->sa, y);
-    if (turn == DYN_TURN_X) return (vec3){sub_mul(x, XJ.s, v.y), sub_mul(add_mul(s.y, b->ca, y), b->sa, v.z), z};
-    const lane turned = sub_mul(XJ.c * v.x, XJ.s, v.y), across = sub_mul(b->ca * y, b->sa, v.z);
-    return (vec3){sub_mul(add_mul(s.x, b->cg, turned), b->sg, across),
-                  add_mul(add_mul(s.y, b->cg, across), b->sg, turned), z};
+    const lane x = add_mul(s.x, X.J.c, v.x);
+    if (X.turn == DYN_TURN_NONE)
+        return (vec3){sub_mul(x, X.J.s, v.y), add_mul(add_mul(s.y, X.J.c, v.y), X.J.s, v.x), s.z + v.z};
+    if (X.turn == DYN_TURN_X_PLUS)
+        return (vec3){sub_mul(x, X.J.s, v.y), s.y - v.z, add_mul(add_mul(s.z, X.J.c, v.y), X.J.s, v.x)};
+    if (X.turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(x, X.J.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, X.J.c, v.y), X.J.s, v.x)};
+    const lane y = add_mul(X.J.c * v.y, X.J.s, v.x), z = add_mul(add_mul(s.z, X.b->ca, v.z), X.b->sa, y);
+    if (X.turn == DYN_TURN_X) return (vec3){sub_mul(x, X.J.s, v.y), sub_mul(add_mul(s.y, X.b->ca, y), X.b->sa, v.z), z};
+    const lane turned = sub_mul(X.J.c * v.x, X.J.s, v.y), across = sub_mul(X.b->ca * y, X.b->sa, v.z);
+    return (vec3){sub_mul(add_mul(s.x, X.b->cg, turned), X.b->sg, across),
+                  add_mul(add_mul(s.y, X.b->cg, across), X.b->sg, turned), z};
 }
 /* v_c = R_pc^T v_p */
-LANE_INLINE vec3 to_child(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE vec3 to_child(link_transform X, vec3 v)
 {
-    if (dyn_joint_has_quaternion(joint)) return mat3_mul_transposed(&joint_pose_of(XJ)->R, v);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS)
-        return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.z), neg_sub_mul(XJ.c * v.z, XJ.s, v.x), v.y};
-    v = turn_down(b, v, turn);
-    return joint == DYN_REVOLUTE ? unturn_z(v, XJ.c, XJ.s) : v;
+    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul_transposed(&joint_pose_of(X.J)->R, v);
+    if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.z), neg_sub_mul(X.J.c * v.z, X.J.s, v.x), v.y};
+    v = turn_down(X, v);
+    return X.joint == DYN_REVOLUTE ? unturn_z(v, X.J.c, X.J.s) : v;
 }
 
 /* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
@@ -283,37 +297,35 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
     z[2] = b->ca;
 }
 /* Position of the body's origin in its parent's frame. */
-LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_transform XJ, dyn_joint_kind joint)
+LANE_INLINE vec3 origin_in_parent(link_transform X)
 {
-    if (dyn_joint_has_quaternion(joint)) return joint_pose_of(XJ)->p;
-    vec3 p = vec3_of(b->p_pc);
-    if (joint == DYN_PRISMATIC) {
+    if (dyn_joint_has_quaternion(X.joint)) return joint_pose_of(X.J)->p;
+    vec3 p = vec3_of(X.b->p_pc);
+    if (X.joint == DYN_PRISMATIC) {
         double z[3];
-        axis_in_parent(b, z);
-        p = (vec3){add_mul(p.x, z[0], XJ.c), add_mul(p.y, z[1], XJ.c), add_mul(p.z, z[2], XJ.c)};
+        axis_in_parent(X.b, z);
+        p = (vec3){add_mul(p.x, z[0], X.J.c), add_mul(p.y, z[1], X.J.c), add_mul(p.z, z[2], X.J.c)};
     }
     return p;
 }
 /* Transforms a wrench from the body's axes and origin to the parent's: f_p = R f, n_p = R n + p x R f. */
-LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *w, dyn_joint_kind joint,
-                                       dyn_turn turn)
+LANE_INLINE void wrench_to_parent_form(link_transform X, wrench *w)
 {
-    w->f = to_parent(b, XJ, w->f, joint, turn);
-    w->n = to_parent(b, XJ, w->n, joint, turn);
-    if (joint != DYN_REVOLUTE)
-        w->n = cross_add(w->n, origin_in_parent(b, XJ, joint), w->f);
+    w->f = to_parent(X, w->f);
+    w->n = to_parent(X, w->n);
+    if (X.joint != DYN_REVOLUTE)
+        w->n = cross_add(w->n, origin_in_parent(X), w->f);
     else
-        w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
+        w->n = offset_cross_add(w->n, X.b->p_pc, X.b->offsets, w->f);
 }
 
 /* Transforms the wrench w of a revolute body as wrench_to_parent_form does and adds the wrench `addend`, which is in
  * the parent's axes about the body's origin. Adding it before the shift to the parent's origin saves one cross
  * product. */
-LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ, const wrench *addend, wrench *w,
-                                           dyn_turn turn)
+LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *addend, wrench *w)
 {
-    w->f = to_parent_add(b, XJ, addend->f, w->f, turn);
-    w->n = offset_cross_add(to_parent_add(b, XJ, addend->n, w->n, turn), b->p_pc, b->offsets, w->f);
+    w->f = to_parent_add(X, addend->f, w->f);
+    w->n = offset_cross_add(to_parent_add(X, addend->n, w->n), X.b->p_pc, X.b->offsets, w->f);
 }
 
 /* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link

@@ -169,7 +169,7 @@ typedef struct dyn_body {
     dyn_joint_kind   joint;  /* kind of its joint, never DYN_FIXED */
     dyn_turn         turn;
     dyn_parent_joint parent_joint; /* kind of the parent's joint */
-    int              form;         /* `joint` and `turn` as one number, for BODY_FORMS in joint.h */
+    int              form;         /* `joint` and `turn` as one number, for WITH_LINK_TRANSFORM in joint.h */
     unsigned         offsets;      /* set of DYN_ALONG_x: components of p_pc that are not zero */
     bool             is_leaf;      /* has no children */
     bool             has_branch;   /* has a child other than the next body */

@@ -133,17 +133,17 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
 /* R_pc S R_pc^T for a revolute joint and a matrix S whose row and column z are zero. */
-LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3 S, dyn_turn turn)
+LANE_INLINE sym3 sym3_flat_to_parent(link_transform X, sym3 S)
 {
-    const lane zero = lane_of(0), c = XJ.c, s = XJ.s;
+    const lane zero = lane_of(0), c = X.J.c, s = X.J.s;
     lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
-    if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
+    if (X.turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
     lane xy = add_mul(-S.xy, c, w);
-    if (turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
-    if (turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
-    lane cy = b->ca * yy, sy = b->sa * yy;
-    S = (sym3){xx, b->ca * xy, b->sa * xy, b->ca * cy, b->sa * cy, b->sa * sy};
-    return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
+    if (X.turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
+    if (X.turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
+    lane cy = X.b->ca * yy, sy = X.b->sa * yy;
+    S = (sym3){xx, X.b->ca * xy, X.b->sa * xy, X.b->ca * cy, X.b->sa * cy, X.b->sa * sy};
+    return X.turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(X.b->cg), lane_of(X.b->sg));
 }
 
 /* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
@@ -183,30 +183,29 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
 }
 
 /* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
+LANE_INLINE mat3 mat3_turn_up(link_transform X, mat3 H, bool flat)
 {
-    if (turn == DYN_TURN_X || turn == DYN_TURN_ZX) {
-        H = mat3_tilt(H, b->ca, b->sa, flat);
-        return turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
+    if (X.turn == DYN_TURN_X || X.turn == DYN_TURN_ZX) {
+        H = mat3_tilt(H, X.b->ca, X.b->sa, flat);
+        return X.turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(X.b->cg), lane_of(X.b->sg), false, false);
     }
     for (int j = 0; j < 3; j++) { /* rotates the columns of H */
-        vec3 x    = turn_up(b, mat3_column(&H, j), turn);
+        vec3 x    = turn_up(X, mat3_column(&H, j));
         H.m[0][j] = x.x;
         H.m[1][j] = x.y;
         H.m[2][j] = x.z;
     }
     for (int i = 0; i < 3; i++)
-        store3(H.m[i], turn_up(b, load3(H.m[i]), turn));
+        store3(H.m[i], turn_up(X, load3(H.m[i])));
     return H;
 }
 
 /* R_pc H R_pc^T for a joint of one coordinate. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, bool flat, dyn_joint_kind joint,
-                                dyn_turn turn)
+LANE_INLINE mat3 mat3_to_parent(link_transform X, mat3 H, bool flat)
 {
-    if (joint != DYN_REVOLUTE) return mat3_turn_up(b, H, false, turn);
-    if (turn == DYN_TURN_X_MINUS) return mat3_spin(H, XJ.c, XJ.s, flat, true);
-    return mat3_turn_up(b, mat3_spin(H, XJ.c, XJ.s, flat, false), flat, turn);
+    if (X.joint != DYN_REVOLUTE) return mat3_turn_up(X, H, false);
+    if (X.turn == DYN_TURN_X_MINUS) return mat3_spin(H, X.J.c, X.J.s, flat, true);
+    return mat3_turn_up(X, mat3_spin(H, X.J.c, X.J.s, flat, false), flat);
 }
 
 /* Moves the reference point of the inertia I and the wrench p by -r along axis k. With [r] the cross matrix of r e_k,
@@ -251,22 +250,21 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
 /* Rotates I and p of a child from its axes to the parent's. `flat`: the row of the joint's axis is zero, as after
  * articulated_project without rotor inertia. `addend`: a wrench in the parent's axes that is added to p of a revolute
  * joint; may be NULL as a constant of the inlined code. */
-LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
-                                       const wrench *addend, bool flat, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void articulated_turn_form(link_transform X, articulated *I, wrench *p, const wrench *addend, bool flat)
 {
-    if (dyn_joint_has_quaternion(joint)) {
-        articulated_body x = articulated_to_parent_free(joint_pose_of(XJ), (articulated_body){*I, *p});
+    if (dyn_joint_has_quaternion(X.joint)) {
+        articulated_body x = articulated_to_parent_free(joint_pose_of(X.J), (articulated_body){*I, *p});
         *I                 = x.I;
         *p                 = x.p;
         return;
     }
-    if (joint != DYN_REVOLUTE) articulated_shift(I, p, 2, XJ.c);
-    flat = flat && joint == DYN_REVOLUTE;
-    I->A = flat ? sym3_flat_to_parent(b, XJ, I->A, turn) : sym3_to_parent(b, XJ, I->A, joint, turn);
-    I->Q = sym3_to_parent(b, XJ, I->Q, joint, turn);
-    I->H = mat3_to_parent(b, XJ, I->H, flat, joint, turn);
-    p->f = addend ? to_parent_add(b, XJ, addend->f, p->f, turn) : to_parent(b, XJ, p->f, joint, turn);
-    p->n = addend ? to_parent_add(b, XJ, addend->n, p->n, turn) : to_parent(b, XJ, p->n, joint, turn);
+    if (X.joint != DYN_REVOLUTE) articulated_shift(I, p, 2, X.J.c);
+    flat = flat && X.joint == DYN_REVOLUTE;
+    I->A = flat ? sym3_flat_to_parent(X, I->A) : sym3_to_parent(X, I->A);
+    I->Q = sym3_to_parent(X, I->Q);
+    I->H = mat3_to_parent(X, I->H, flat);
+    p->f = addend ? to_parent_add(X, addend->f, p->f) : to_parent(X, p->f);
+    p->n = addend ? to_parent_add(X, addend->n, p->n) : to_parent(X, p->n);
 }
 
 /* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. `addend` as in
@@ -275,9 +273,9 @@ LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, ar
                                        const wrench *addend, bool whole)
 {
     if (whole) {
-        BODY_FORMS(b, articulated_turn_form, b, XJ, I, p, addend, false)
+        WITH_LINK_TRANSFORM(b, XJ, articulated_turn_form, I, p, addend, false)
     } else {
-        BODY_FORMS(b, articulated_turn_form, b, XJ, I, p, addend, true)
+        WITH_LINK_TRANSFORM(b, XJ, articulated_turn_form, I, p, addend, true)
     }
     if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
     if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));

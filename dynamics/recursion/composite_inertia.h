@@ -50,20 +50,20 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
     return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
 }
 /* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
-LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 a, dyn_turn turn)
+LANE_INLINE sym3 sym3_turn_up(link_transform X, sym3 a)
 {
-    if (turn == DYN_TURN_NONE) return a;
-    if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
-    if (turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
-    a = sym3_turn_x(a, b->ca, b->sa);
-    return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
+    if (X.turn == DYN_TURN_NONE) return a;
+    if (X.turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
+    if (X.turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
+    a = sym3_turn_x(a, X.b->ca, X.b->sa);
+    return X.turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(X.b->cg), lane_of(X.b->sg));
 }
 /* R_pc E R_pc^T */
-LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_transform XJ, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
 {
-    if (dyn_joint_has_quaternion(joint)) return sym3_rotate(&joint_pose_of(XJ)->R, a);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, XJ.c, XJ.s);
-    return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, XJ.c, XJ.s) : a, turn);
+    if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&joint_pose_of(X.J)->R, a);
+    if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, X.J.c, X.J.s);
+    return sym3_turn_up(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
 }
 
 /* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes g =
@@ -116,49 +116,48 @@ LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 }
 
 /* Transforms a composite to the parent's axes and origin. `mass` is the mass of the composite. */
-LANE_INLINE void composite_form(const dyn_body *b, joint_transform XJ, composite *c, double mass, dyn_joint_kind joint,
-                                dyn_turn turn)
+LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
 {
-    c->E = sym3_to_parent(b, XJ, c->E, joint, turn);
-    c->h = to_parent(b, XJ, c->h, joint, turn);
-    if (joint != DYN_REVOLUTE)
-        composite_slide(c, origin_in_parent(b, XJ, joint), mass);
+    c->E = sym3_to_parent(X, c->E);
+    c->h = to_parent(X, c->h);
+    if (X.joint != DYN_REVOLUTE)
+        composite_slide(c, origin_in_parent(X), mass);
     else
-        composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* the wrench is zero: the compiler removes it */
+        composite_shift(c, &(wrench){0}, X.b->p_pc, X.b->offsets,
+                        mass); /* the wrench is zero: the compiler removes it */
 }
 
 /* Rz(gamma) Rx(alpha) (x, y, 0) */
-LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
+LANE_INLINE vec3 turn_up_flat(link_transform X, lane x, lane y)
 {
-    if (turn != DYN_TURN_X && turn != DYN_TURN_ZX) return turn_up(b, (vec3){x, y, lane_of(0)}, turn);
-    const vec3 v = {x, b->ca * y, b->sa * y};
-    return turn == DYN_TURN_X ? v : turn_z(v, lane_of(b->cg), lane_of(b->sg));
+    if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return turn_up(X, (vec3){x, y, lane_of(0)});
+    const vec3 v = {x, X.b->ca * y, X.b->sa * y};
+    return X.turn == DYN_TURN_X ? v : turn_z(v, lane_of(X.b->cg), lane_of(X.b->sg));
 }
 
 /* Transforms a composite as composite_form does and sets F to composite_along_joint in the parent's frame. For a
  * revolute joint, F is read from the composite after its rotation about the axis, so that F need not be rotated. */
-LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, double mass,
-                                       dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F, double mass)
 {
-    if (joint != DYN_REVOLUTE) {
-        *F = composite_along_joint(b, c);
-        wrench_to_parent_form(b, XJ, F, joint, turn);
-        composite_form(b, XJ, c, mass, joint, turn);
+    if (X.joint != DYN_REVOLUTE) {
+        *F = composite_along_joint(X.b, c);
+        wrench_to_parent_form(X, F);
+        composite_form(X, c, mass);
         return;
     }
     const lane about = c->E.xx + c->E.yy; /* Izz, which is invariant under rotation about z */
-    if (turn == DYN_TURN_X_MINUS) {
-        c->E = sym3_turn_z_minus(c->E, XJ.c, XJ.s);
-        c->h = to_parent(b, XJ, c->h, joint, turn);
+    if (X.turn == DYN_TURN_X_MINUS) {
+        c->E = sym3_turn_z_minus(c->E, X.J.c, X.J.s);
+        c->h = to_parent(X, c->h);
         *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
     } else {
-        c->E = sym3_turn_z(c->E, XJ.c, XJ.s);
-        c->h = turn_z(c->h, XJ.c, XJ.s);
-        *F   = (wrench){turn_up_flat(b, -c->h.y, c->h.x, turn), turn_up(b, (vec3){-c->E.xz, -c->E.yz, about}, turn)};
-        c->E = sym3_turn_up(b, c->E, turn);
-        c->h = turn_up(b, c->h, turn);
+        c->E = sym3_turn_z(c->E, X.J.c, X.J.s);
+        c->h = turn_z(c->h, X.J.c, X.J.s);
+        *F   = (wrench){turn_up_flat(X, -c->h.y, c->h.x), turn_up(X, (vec3){-c->E.xz, -c->E.yz, about})};
+        c->E = sym3_turn_up(X, c->E);
+        c->h = turn_up(X, c->h);
     }
-    composite_shift(c, F, b->p_pc, b->offsets, mass);
+    composite_shift(c, F, X.b->p_pc, X.b->offsets, mass);
 }
 
 LANE_INLINE composite composite_add(composite a, composite b)

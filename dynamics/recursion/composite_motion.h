@@ -76,16 +76,15 @@ LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
 /* Rotates the composite S to the parent's axes; the reference point stays. */
-LANE_INLINE void composite_motion_turn(const dyn_body *b, joint_transform XJ, composite_motion *S, dyn_joint_kind joint,
-                                       dyn_turn turn)
+LANE_INLINE void composite_motion_turn(link_transform X, composite_motion *S)
 {
-    S->c.E = sym3_to_parent(b, XJ, S->c.E, joint, turn);
-    S->c.h = to_parent(b, XJ, S->c.h, joint, turn);
-    S->l   = to_parent(b, XJ, S->l, joint, turn);
-    S->C   = dyn_joint_has_quaternion(joint) ? mat3_rotate(&joint_pose_of(XJ)->R, &S->C)
-                                             : mat3_to_parent(b, XJ, S->C, false, joint, turn);
-    S->f.f = to_parent(b, XJ, S->f.f, joint, turn);
-    S->f.n = to_parent(b, XJ, S->f.n, joint, turn);
+    S->c.E = sym3_to_parent(X, S->c.E);
+    S->c.h = to_parent(X, S->c.h);
+    S->l   = to_parent(X, S->l);
+    S->C =
+        dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&joint_pose_of(X.J)->R, &S->C) : mat3_to_parent(X, S->C, false);
+    S->f.f = to_parent(X, S->f.f);
+    S->f.n = to_parent(X, S->f.n);
 }
 
 /* Moves the reference point of the composite S by -r e_k; k is a constant of the inlined code. With h' = h + m r,
@@ -114,7 +113,7 @@ LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, joint_tran
 {
     const vec3       p = joint_pose_of(XJ)->p;
     composite_motion S = *from;
-    composite_motion_turn(b, XJ, &S, DYN_FLOATING, DYN_TURN_ZX);
+    composite_motion_turn((link_transform){.b = b, .J = XJ, .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, &S);
     composite_motion_shift(&S, 0, p.x, mass);
     composite_motion_shift(&S, 1, p.y, mass);
     composite_motion_shift(&S, 2, p.z, mass);
@@ -123,12 +122,11 @@ LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, joint_tran
 
 /* Transforms the composite S through a joint of one coordinate to the parent's axes. The shift by p_pc is left to
  * composite_motion_shift_offsets. `mass` is the mass of the composite. */
-LANE_INLINE void composite_motion_form(const dyn_body *b, joint_transform XJ, composite_motion *S, double mass,
-                                       dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void composite_motion_form(link_transform X, composite_motion *S, double mass)
 {
-    if (dyn_joint_has_quaternion(joint)) return; /* see composite_motion_to_parent_free */
-    if (joint == DYN_PRISMATIC) composite_motion_shift(S, 2, XJ.c, mass);
-    composite_motion_turn(b, XJ, S, joint, turn);
+    if (dyn_joint_has_quaternion(X.joint)) return; /* see composite_motion_to_parent_free */
+    if (X.joint == DYN_PRISMATIC) composite_motion_shift(S, 2, X.J.c, mass);
+    composite_motion_turn(X, S);
 }
 LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_motion *S, double mass)
 {
@@ -145,7 +143,7 @@ LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, joint
         composite_motion_to_parent_free(b, XJ, &S, mass, &S);
         return S;
     }
-    BODY_FORMS(b, composite_motion_form, b, XJ, &S, mass)
+    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, mass)
     composite_motion_shift_offsets(b, &S, mass);
     return S;
 }
@@ -169,20 +167,19 @@ LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
     store3(X->m[2], add_scaled(load3(X->m[2]), r, F.z));
 }
 
-LANE_INLINE void world_fixed_form(const dyn_body *b, joint_transform XJ, world_fixed_wrenches *k, dyn_joint_kind joint,
-                                  dyn_turn turn)
+LANE_INLINE void world_fixed_form(link_transform X, world_fixed_wrenches *k)
 {
-    k->F = to_parent(b, XJ, k->F, joint, turn);
-    k->T = to_parent(b, XJ, k->T, joint, turn);
-    k->X = dyn_joint_has_quaternion(joint) ? mat3_rotate(&joint_pose_of(XJ)->R, &k->X)
-                                           : mat3_to_parent(b, XJ, k->X, false, joint, turn);
-    world_fixed_shift(&k->X, k->F, origin_in_parent(b, XJ, joint));
+    k->F = to_parent(X, k->F);
+    k->T = to_parent(X, k->T);
+    k->X =
+        dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&joint_pose_of(X.J)->R, &k->X) : mat3_to_parent(X, k->X, false);
+    world_fixed_shift(&k->X, k->F, origin_in_parent(X));
 }
 
 static inline void world_fixed_to_parent(const dyn_body *b, joint_transform XJ, const world_fixed_wrenches *k,
                                          world_fixed_wrenches *parent)
 {
     world_fixed_wrenches x = *k;
-    BODY_FORMS(b, world_fixed_form, b, XJ, &x)
+    WITH_LINK_TRANSFORM(b, XJ, world_fixed_form, &x)
     world_fixed_accumulate(&x, parent);
 }

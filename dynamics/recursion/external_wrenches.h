@@ -23,11 +23,10 @@ static inline external_wrenches external_wrenches_place(arena *a, const dyn_mode
                                .sum      = arena_take(a, m->n_bodies, sizeof(wrench))};
 }
 
-LANE_INLINE void attitude_form(const dyn_body *b, joint_transform XJ, const attitude *p, attitude *c,
-                               dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void attitude_form(link_transform X, const attitude *p, attitude *c)
 {
     for (int k = 0; k < 3; k++)
-        c->row[k] = to_child(b, XJ, p->row[k], joint, turn);
+        c->row[k] = to_child(X, p->row[k]);
 }
 
 static inline void attitudes(const dyn_model *m, const joint_transform *XJ, attitude *out)
@@ -37,7 +36,7 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         const attitude *p = b->parent == DYN_WORLD ? &world : &out[b->parent];
-        BODY_FORMS(b, attitude_form, b, XJ[i], p, &out[i])
+        WITH_LINK_TRANSFORM(b, XJ[i], attitude_form, p, &out[i])
     }
 }
 

@@ -121,26 +121,25 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 
 /* Rotates the partials to the parent's axes. They are then about the origin of the joint at position 0; for a joint
  * with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
-LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ, force_partials *c, bool world_fixed,
-                                          dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *c, bool world_fixed)
 {
-    if (dyn_joint_has_quaternion(joint)) {
-        *c = force_partials_to_parent_free(joint_pose_of(XJ), *c);
+    if (dyn_joint_has_quaternion(X.joint)) {
+        *c = force_partials_to_parent_free(joint_pose_of(X.J), *c);
         return;
     }
-    if (joint == DYN_PRISMATIC) {
-        c->q.n  = add_z_cross(c->q.n, XJ.c, c->q.f);
-        c->qd.n = add_z_cross(c->qd.n, XJ.c, c->qd.f);
-        c->t.n  = add_z_cross(c->t.n, XJ.c, c->t.f);
+    if (X.joint == DYN_PRISMATIC) {
+        c->q.n  = add_z_cross(c->q.n, X.J.c, c->q.f);
+        c->qd.n = add_z_cross(c->qd.n, X.J.c, c->qd.f);
+        c->t.n  = add_z_cross(c->t.n, X.J.c, c->t.f);
     }
-    c->q.f  = to_parent(b, XJ, c->q.f, joint, turn);
-    c->q.n  = to_parent(b, XJ, c->q.n, joint, turn);
-    c->qd.f = to_parent(b, XJ, c->qd.f, joint, turn);
-    c->qd.n = to_parent(b, XJ, c->qd.n, joint, turn);
-    c->t.f  = to_parent(b, XJ, c->t.f, joint, turn);
-    c->t.n  = to_parent(b, XJ, c->t.n, joint, turn);
-    c->r    = to_parent(b, XJ, c->r, joint, turn);
-    if (world_fixed) c->k = to_parent(b, XJ, c->k, joint, turn);
+    c->q.f  = to_parent(X, c->q.f);
+    c->q.n  = to_parent(X, c->q.n);
+    c->qd.f = to_parent(X, c->qd.f);
+    c->qd.n = to_parent(X, c->qd.n);
+    c->t.f  = to_parent(X, c->t.f);
+    c->t.n  = to_parent(X, c->t.n);
+    c->r    = to_parent(X, c->r);
+    if (world_fixed) c->k = to_parent(X, c->k);
 }
 
 /* Moves the reference point of the partials from the origin of the joint to the parent's origin. */

@@ -39,9 +39,9 @@ LANE_INLINE double slide_ratio(const dyn_body *b)
     return b->has_slide_body ? b[-1].ratio / b->ratio : 0;
 }
 
-LANE_INLINE void axis_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void axis_form(link_transform X, vec3 *a)
 {
-    *a = to_child(b, XJ, *a, joint, turn);
+    *a = to_child(X, *a);
 }
 
 /* r J a, the moment on the link per unit of joint acceleration, in the axes of body i. */
@@ -52,7 +52,7 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     axis_in_parent(rotor, a);
     vec3 c = times(rotor->spin_inertia * rotor->ratio / b->ratio, vec3_of(a));
     for (int k = i - b->has_slide_body; rotor->parent != i && k <= i; k++)
-        BODY_FORMS(&m->body[k], axis_form, &m->body[k], XJ[k], &c)
+        WITH_LINK_TRANSFORM(&m->body[k], XJ[k], axis_form, &c)
     return c;
 }
 

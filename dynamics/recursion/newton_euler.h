@@ -65,25 +65,24 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
 
 /* Transforms a wrench and its rate to the parent. The joint's motion adds the terms sd z x f and sd z x n to the rate
  * for a revolute joint, and sd z x f to its moment for a prismatic joint. */
-LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_transform XJ, lane sd, wrench *w, wrench *rate,
-                                     dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void rate_to_parent_form(link_transform X, lane sd, wrench *w, wrench *rate)
 {
-    if (joint == DYN_REVOLUTE)
+    if (X.joint == DYN_REVOLUTE)
         *rate = (wrench){add_spin(rate->f, w->f, sd), add_spin(rate->n, w->n, sd)};
-    else if (joint == DYN_PRISMATIC)
+    else if (X.joint == DYN_PRISMATIC)
         rate->n = add_spin(rate->n, w->f, sd);
-    wrench_to_parent_form(b, XJ, rate, joint, turn);
-    wrench_to_parent_form(b, XJ, w, joint, turn);
+    wrench_to_parent_form(X, rate);
+    wrench_to_parent_form(X, w);
 }
 
 /* Transforms the wrench of a revolute body and its rate to the parent, and adds a wrench on the parent and its rate
  * (see wrench_to_parent_add_form). */
-LANE_INLINE void rate_to_parent_add_form(const dyn_body *b, joint_transform XJ, lane sd, const wrench *addend,
-                                         const wrench *addend_rate, wrench *w, wrench *rate, dyn_turn turn)
+LANE_INLINE void rate_to_parent_add_form(link_transform X, lane sd, const wrench *addend, const wrench *addend_rate,
+                                         wrench *w, wrench *rate)
 {
     *rate = (wrench){add_spin(rate->f, w->f, sd), add_spin(rate->n, w->n, sd)};
-    wrench_to_parent_add_form(b, XJ, addend_rate, rate, turn);
-    wrench_to_parent_add_form(b, XJ, addend, w, turn);
+    wrench_to_parent_add_form(X, addend_rate, rate);
+    wrench_to_parent_add_form(X, addend, w);
 }
 
 /* Rate of the wrench w of a body whose joint has a quaternion, seen from the parent but in body axes: f' + y x f, n' +
@@ -106,9 +105,9 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_transform XJ, const l
             free_wrench_rate(b, qd, &whole, &gains);
             *rate = gains;
         }
-        BODY_FORMS(b, rate_to_parent_form, b, XJ, sd, w, rate)
+        WITH_LINK_TRANSFORM(b, XJ, rate_to_parent_form, sd, w, rate)
     } else {
-        BODY_FORMS(b, wrench_to_parent_form, b, XJ, w)
+        WITH_LINK_TRANSFORM(b, XJ, wrench_to_parent_form, w)
     }
 }
 
@@ -119,10 +118,10 @@ LANE_INLINE void wrench_to_parent_add(const dyn_body *b, const newton_euler_work
 {
     assume_plain_body(b, true);
     if (rates) {
-        TURN_FORMS(b, rate_to_parent_add_form, b, ws->XJ[i], qd[b->v], &ws->required[i - 1], &ws->required_rate[i - 1],
-                   w, rate)
+        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], rate_to_parent_add_form, qd[b->v], &ws->required[i - 1],
+                                &ws->required_rate[i - 1], w, rate)
     } else {
-        TURN_FORMS(b, wrench_to_parent_add_form, b, ws->XJ[i], &ws->required[i - 1], w)
+        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], wrench_to_parent_add_form, &ws->required[i - 1], w)
     }
 }
 

@@ -83,11 +83,10 @@ LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
 }
 
 /* a + U p, where p is the position of the child's origin in the parent. */
-LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, vec3 a, const acceleration_matrix *U,
-                                       dyn_joint_kind joint)
+LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const acceleration_matrix *U)
 {
-    if (joint == DYN_PRISMATIC) return acceleration_of_point(a, U, origin_in_parent(b, XJ, joint));
-    return acceleration_of_offset(a, U, b->p_pc, b->offsets);
+    if (X.joint == DYN_PRISMATIC) return acceleration_of_point(a, U, origin_in_parent(X));
+    return acceleration_of_offset(a, U, X.b->p_pc, X.b->offsets);
 }
 
 /* Replaces the parent's motion k and its rate d by those of the child:
@@ -95,25 +94,24 @@ LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, ve
  *     wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
  * `a_at_child`: k->a is already a_p + U_p p, the acceleration of the child's origin. t has the parent's matrices and is
  * not updated. */
-LANE_INLINE void forward_form(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, lane sddd,
-                              const acceleration_matrices *t, motion *k, motion_rate *d, bool rates, bool a_at_child,
-                              dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void forward_form(link_transform X, lane sd, lane sdd, lane sddd, const acceleration_matrices *t, motion *k,
+                              motion_rate *d, bool rates, bool a_at_child)
 {
     if (rates) {
-        if (!a_at_child) d->ad = acceleration_at_child(b, XJ, d->ad, &t->Ud, joint);
-        if (joint == DYN_PRISMATIC) { /* the position p of the child has the rate sd z */
+        if (!a_at_child) d->ad = acceleration_at_child(X, d->ad, &t->Ud);
+        if (X.joint == DYN_PRISMATIC) { /* the position p of the child has the rate sd z */
             double z[3];
-            axis_in_parent(b, z);
+            axis_in_parent(X.b, z);
             d->ad = acceleration_of_point(d->ad, &t->U, scale(vec3_of(z), sd));
         }
-        d->ad  = to_child(b, XJ, d->ad, joint, turn);
-        d->wdd = to_child(b, XJ, d->wdd, joint, turn);
+        d->ad  = to_child(X, d->ad);
+        d->wdd = to_child(X, d->wdd);
     }
-    if (!a_at_child) k->a = acceleration_at_child(b, XJ, k->a, &t->U, joint);
-    k->a  = to_child(b, XJ, k->a, joint, turn);
-    k->w  = to_child(b, XJ, k->w, joint, turn);
-    k->wd = to_child(b, XJ, k->wd, joint, turn);
-    if (joint == DYN_PRISMATIC) {
+    if (!a_at_child) k->a = acceleration_at_child(X, k->a, &t->U);
+    k->a  = to_child(X, k->a);
+    k->w  = to_child(X, k->w);
+    k->wd = to_child(X, k->wd);
+    if (X.joint == DYN_PRISMATIC) {
         const lane twice = sd + sd;
         k->a             = (vec3){add_mul(k->a.x, k->w.y, twice), sub_mul(k->a.y, k->w.x, twice), k->a.z + sdd};
         if (rates) {
@@ -198,9 +196,9 @@ LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const 
 /* A revolute joint on the world: its body rotates about a fixed axis z. Apart from that rotation, only a and its rate
  * are not zero:
  *     a = R^T (-g),  ad = -sd z x a,  and tau needs only n.z. */
-LANE_INLINE void grounded_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void grounded_form(link_transform X, vec3 *a)
 {
-    *a = to_child(b, XJ, *a, joint, turn);
+    *a = to_child(X, *a);
 }
 
 LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane wd)
@@ -221,7 +219,7 @@ LANE_INLINE void grounded_motion(const dyn_body *b, joint_transform XJ, const do
     t->U      = acceleration_matrix_about_z(sd * sd, sdd);
     *k        = (motion){.w = {zero, zero, sd}, .wd = {zero, zero, sdd}};
     k->a      = (vec3){lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])};
-    BODY_FORMS(b, grounded_form, b, XJ, &k->a)
+    WITH_LINK_TRANSFORM(b, XJ, grounded_form, &k->a)
     if (!rates) return;
     t->Ud = acceleration_matrix_about_z((sd + sd) * sdd, sddd);
     *d    = (motion_rate){.wdd = {zero, zero, sddd}, .ad = {sd * k->a.y, -sd * k->a.x, zero}};
@@ -272,7 +270,7 @@ LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspa
         if (grounded) {
             grounded_motion(b, ws->XJ[i], scene->gravity, sd, sdd, sddd, t, k, d, rates);
         } else {
-            BODY_FORMS(b, forward_form, b, ws->XJ[i], sd, sdd, sddd, t, k, d, rates, a_at_child)
+            WITH_LINK_TRANSFORM(b, ws->XJ[i], forward_form, sd, sdd, sddd, t, k, d, rates, a_at_child)
         }
     }
     if (!grounded) t->U = acceleration_matrix_of(k->w, k->wd);

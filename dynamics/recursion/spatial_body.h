@@ -28,14 +28,14 @@ LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 
 /* --- motions, base to leaves --------------------------------------------------------------------------------- */
 
-LANE_INLINE void to_child_form(const dyn_body *b, joint_transform XJ, twist *u, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void to_child_form(link_transform X, twist *u)
 {
-    if (dyn_joint_has_quaternion(joint)) u->v = cross_add(u->v, u->w, joint_pose_of(XJ)->p);
-    u->w = to_child(b, XJ, u->w, joint, turn);
-    u->v = to_child(b, XJ, u->v, joint, turn);
-    if (joint == DYN_PRISMATIC) { /* adds w x s z */
-        u->v.x = add_mul(u->v.x, u->w.y, XJ.c);
-        u->v.y = sub_mul(u->v.y, u->w.x, XJ.c);
+    if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, joint_pose_of(X.J)->p);
+    u->w = to_child(X, u->w);
+    u->v = to_child(X, u->v);
+    if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
+        u->v.x = add_mul(u->v.x, u->w.y, X.J.c);
+        u->v.y = sub_mul(u->v.y, u->w.x, X.J.c);
     }
 }
 
@@ -49,11 +49,10 @@ LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
     return u;
 }
 
-LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_transform XJ, twist *v, twist *a, dyn_joint_kind joint,
-                                      dyn_turn turn)
+LANE_INLINE void twists_to_child_form(link_transform X, twist *v, twist *a)
 {
-    to_child_form(b, XJ, v, joint, turn);
-    to_child_form(b, XJ, a, joint, turn);
+    to_child_form(X, v);
+    to_child_form(X, a);
 }
 
 /* Replaces the parent's v and a, given in the child's axes at its origin, by those of the child: v += S qd, a += S qdd
@@ -88,16 +87,15 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
 }
 
 /* Computes the motion of a body with a unit revolute joint on the world, where v_p = 0 and a_p is linear. */
-LANE_INLINE void grounded_motion_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint,
-                                      dyn_turn turn)
+LANE_INLINE void grounded_motion_form(link_transform X, vec3 *a)
 {
-    *a = to_child(b, XJ, *a, joint, turn);
+    *a = to_child(X, *a);
 }
 LANE_INLINE void grounded_spatial_motion(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, twist *v, twist *a,
                                          spatial_state *B)
 {
     const vec3 o = vec3_zero();
-    BODY_FORMS(b, grounded_motion_form, b, XJ, &a->v)
+    WITH_LINK_TRANSFORM(b, XJ, grounded_motion_form, &a->v)
     *v   = (twist){o, {o.x, o.x, sd}};
     a->w = (vec3){o.x, o.x, sdd};
     B->Q = (twist){{a->v.y, -a->v.x, o.x}, o};
@@ -139,7 +137,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
                 v = twist_at(v, b->p_pc, axis);
                 a = twist_at(a, b->p_pc, axis);
             }
-            BODY_FORMS(b, twists_to_child_form, b, XJ[i], &v, &a)
+            WITH_LINK_TRANSFORM(b, XJ[i], twists_to_child_form, &v, &a)
             if (dyn_joint_has_quaternion(b->joint))
                 free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
             else
@@ -175,21 +173,20 @@ LANE_INLINE dof dof_in_descendant(const relative_pose *s, dof d)
                  twist_in_descendant(s, d.D)};
 }
 
-LANE_INLINE void relative_pose_form(const dyn_body *b, joint_transform XJ, relative_pose *s, dyn_joint_kind joint,
-                                    dyn_turn turn)
+LANE_INLINE void relative_pose_form(link_transform X, relative_pose *s)
 {
     for (int k = 0; k < 3; k++) {
-        vec3 e       = to_parent(b, XJ, mat3_column(&s->R, k), joint, turn);
+        vec3 e       = to_parent(X, mat3_column(&s->R, k));
         s->R.m[0][k] = e.x;
         s->R.m[1][k] = e.y;
         s->R.m[2][k] = e.z;
     }
-    s->p = add(origin_in_parent(b, XJ, joint), to_parent(b, XJ, s->p, joint, turn));
+    s->p = add(origin_in_parent(X), to_parent(X, s->p));
 }
 
 /* Replaces s, the pose of a descendant in body b, by its pose in the parent of b. */
 static inline void relative_pose_from_parent(const dyn_body *b, joint_transform XJ,
-                                             relative_pose *s){BODY_FORMS(b, relative_pose_form, b, XJ, s)}
+                                             relative_pose *s){WITH_LINK_TRANSFORM(b, XJ, relative_pose_form, s)}
 
 /* --- degrees of freedom ---------------------------------------------------------------------------------------- */
 

@@ -133,17 +133,16 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
 
-LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_transform XJ, const mat3 *P, mat3 *R,
-                                       dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
 {
     for (int k = 0; k < 3; k++)
-        store3(R->m[k], to_child(b, XJ, load3(P->m[k]), joint, turn));
+        store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
 LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, lane qdd, const spatial_body *P,
                                spatial_body *B, dof *d)
 {
-    BODY_FORMS(b, spatial_rotation_form, b, XJ, &P->R, &B->R)
+    WITH_LINK_TRANSFORM(b, XJ, spatial_rotation_form, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
     if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ.c);

@@ -39,11 +39,10 @@ LANE_INLINE void add_slide(vec3_rates *r, const vec3_rates *z, lane s, lane sd, 
                             z->x, sddd);
 }
 
-LANE_INLINE void rotation_form(const dyn_body *b, joint_transform XJ, const mat3 *P, mat3 *R, dyn_joint_kind joint,
-                               dyn_turn turn)
+LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
 {
     for (int k = 0; k < 3; k++)
-        store3(R->m[k], to_child(b, XJ, load3(P->m[k]), joint, turn)); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
+        store3(R->m[k], to_child(X, load3(P->m[k]))); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
 static inline void world_child(const dyn_body *b, joint_transform XJ, const lane *qd, const lane *qdd, const lane *qddd,
@@ -54,7 +53,7 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
     lane       sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
     vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), order),
                z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
-    BODY_FORMS(b, rotation_form, b, XJ, &P->R, &C->R)
+    WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
     if (b->joint == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
     bool turns = b->joint == DYN_REVOLUTE; /* if it turns, w = w_p + z sd */
     C->p       = add(P->p, d.x);
