@@ -2,7 +2,7 @@
  *
  * Featherstone (2008), ch. 7, in body frames, in two parts. First the forward pass of Newton-Euler with qdd = 0 gives
  * the accelerations by gravity and velocities, and the wrench f0 that they require of each body
- * (newton_euler_forward.h). The second part computes the remaining accelerations alpha, without velocities: with  alpha
+ * (newton_euler.h). The second part computes the remaining accelerations alpha, without velocities: with  alpha
  * = X alpha_p + S qdd  and  f = I alpha + p,
  *
  *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
@@ -15,6 +15,7 @@
  * articulated_free_joint.h, joints of several bodies in geared_joint.h. */
 #include "kernels.h"
 #include "dynamics/recursion/geared_joint.h"
+#include "dynamics/recursion/newton_euler.h"
 #include "dynamics/recursion/articulated_free_joint.h"
 
 typedef struct link_state {
@@ -141,8 +142,8 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
 
 /* Backward pass along a run; I and p stay in registers. `plain`, a constant of the inlined code: the run is plain and
  * no coordinate is driven. */
-LANE_INLINE void backward_run(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io, const lane *tau,
-                              const bool *driven, lane *singular, dyn_run run, const bool plain)
+LANE_INLINE void articulated_run(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io,
+                                 const lane *tau, const bool *driven, lane *singular, dyn_run run, const bool plain)
 {
     const dyn_body *body = scene->model->body;
     int             i    = run.end - 1;
@@ -176,15 +177,15 @@ LANE_INLINE void backward_run(const dyn_scene *scene, const workspace *ws, const
     hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
 }
 
-LANE_INLINE void backward_pass(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io, const lane *tau,
-                               const bool *driven, lane *singular)
+LANE_INLINE void articulated_pass(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io,
+                                  const lane *tau, const bool *driven, lane *singular)
 {
     const dyn_model *m = scene->model;
     for (size_t r = m->n_runs; r-- > 0;)
         if (m->run[r].plain && !driven)
-            backward_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
+            articulated_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
         else
-            backward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
+            articulated_run(scene, ws, io, tau, driven, singular, m->run[r], false);
 }
 
 /* --- acceleration pass: base to leaves ------------------------------------------------------------------------- */
@@ -320,11 +321,10 @@ static const lane *subtract_couplings(const dyn_scene *scene, const workspace *w
 }
 
 /* Not inlined, like passes_with_wrenches of newton_euler.h: external wrenches are rare. */
-LANE_NOINLINE void forward_pass_with_wrenches(const dyn_scene *scene, const newton_euler_workspace *ws,
-                                              const newton_euler_io *io)
+LANE_NOINLINE void forward_pass_with_wrenches(const newton_euler_pass *p)
 {
-    gather_external_wrenches(scene, ws->XJ, io->wrenches, &ws->ext);
-    forward_pass(scene, ws, io, false, true);
+    gather_external_wrenches(p->scene, p->ws->XJ, p->io->wrenches, &p->ws->ext);
+    forward_pass(p, (newton_euler_variant){.wrenches = true});
 }
 
 static void articulated_body_algorithm(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
@@ -337,11 +337,12 @@ static void articulated_body_algorithm(const dyn_scene *scene, const workspace *
     const lane     *tau =
         subtract_couplings(scene, ws, rest.q, rest.qd, values_or_zeros(&ws->euler, block_in(io->tau, 0, 0)));
     set_joint_transforms(scene->model, rest.q, ws->euler.XJ);
+    const newton_euler_pass pass = {scene, &ws->euler, &rest};
     if (rest.wrenches)
-        forward_pass_with_wrenches(scene, &ws->euler, &rest);
+        forward_pass_with_wrenches(&pass);
     else
-        forward_pass(scene, &ws->euler, &rest, false, false);
-    backward_pass(scene, ws, &rest, tau, io->driven, &singular);
+        forward_pass(&pass, (newton_euler_variant){.rates = false});
+    articulated_pass(scene, ws, &rest, tau, io->driven, &singular);
     acceleration_pass(scene->model, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }

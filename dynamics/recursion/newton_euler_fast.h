@@ -1,0 +1,170 @@
+/* newton_euler_fast.h - fast path of newton_euler.h for plain runs: chains of ideal revolute joints.
+ *
+ * Condition: dyn_run.plain, a property of the model. Gain (RESULTS: fast paths): see NOTATION.md.
+ *   - A body's wrench is about the origin of the next body. Both then share one acceleration, and the backward pass
+ * adds the wrench before it shifts the sum to the parent's origin.
+ *   - The first joint on the world turns about a fixed axis: of its wrench only n.z counts.
+ *   - The motion of the parent, and the wrench of the child, stay in registers. */
+#pragma once
+#include "newton_euler_results.h"
+
+/* --- the first body on the world ------------------------------------------------------------------------------ */
+
+LANE_INLINE void gravity_to_child(link_transform X, vec3 *a)
+{
+    *a = to_child(X, *a);
+}
+
+LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane wd)
+{
+    lane zero = lane_of(0);
+    return (acceleration_matrix){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
+}
+
+/* The body turns about a fixed axis z. Apart from that rotation, only a = R^T (-g) and its rate -sd z x a are not
+ * zero. */
+LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, joint_transform XJ,
+                                         newton_euler_variant v)
+{
+    const joint_rates s    = joint_rates_of(b, p->io, v);
+    const lane        zero = lane_of(0);
+    motion_state      m    = {.k = world_motion(p->scene->gravity)};
+    WITH_REVOLUTE_TRANSFORM(b, XJ, gravity_to_child, &m.k.a)
+    m.k.w.z  = s.sd;
+    m.k.wd.z = s.sdd;
+    m.U      = acceleration_matrix_about_z(s.sd * s.sd, s.sdd);
+    if (!v.rates) return m;
+    m.d  = (motion_rate){.wdd = {zero, zero, s.sddd}, .ad = {s.sd * m.k.a.y, -s.sd * m.k.a.x, zero}};
+    m.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.sdd, s.sddd);
+    return m;
+}
+
+/* n.z of the wrench that the body requires. */
+LANE_INLINE wrench grounded_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U)
+{
+    const lane zero = lane_of(0), turn = sub_mul(moments->h[0] * a.y, moments->h[1], a.x);
+    return (wrench){vec3_zero(), {zero, zero, add_mul(turn, moments->E[0] + moments->E[3], U->yx)}};
+}
+
+/* The rest of that wrench, and the wrench of the mass on the axis: for joint wrenches only. */
+LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_matrix *U)
+{
+    wrench own = inertial_wrench(&b->regrouped, a, U, true);
+    own.n.z    = lane_of(0);
+    return wrench_add(own, axis_inertial_wrench(b->axis_moments, a, U));
+}
+
+LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *m,
+                                           newton_euler_variant v)
+{
+    if (!v.wrenches || !p->io->wrenches) return;
+    const wrench external = external_at_next_origin(&p->scene->model->body[i], p->ws->ext.sum[i]);
+    p->ws->required[i]    = wrench_sub(p->ws->required[i], external);
+    if (v.rates) p->ws->w[i] = m->k.w;
+}
+
+LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton_euler_variant v)
+{
+    const dyn_body               *b  = &p->scene->model->body[i];
+    const newton_euler_workspace *ws = p->ws;
+    motion_state                  m  = grounded_motion(p, b, ws->XJ[i], v);
+    ws->required[i]                  = grounded_wrench(&b->regrouped, m.k.a, &m.U);
+    if (v.rates) ws->required_rate[i] = grounded_wrench(&b->regrouped, m.d.ad, &m.Ud);
+    if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = grounded_rest(b, m.k.a, &m.U);
+    if (v.wrenches && p->io->joint_wrench_rates) ws->axis_wrench_rate[i] = grounded_rest(b, m.d.ad, &m.Ud);
+    m.k.a = acceleration_of_offset(m.k.a, &m.U, b->next_origin, b->next_offsets);
+    if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, b->next_origin, b->next_offsets);
+    subtract_external_at_next(p, i, &m, v);
+    return m;
+}
+
+/* --- forward pass --------------------------------------------------------------------------------------------- */
+
+/* The rate of the wrench that a plain body requires. */
+LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state *m, newton_euler_variant v)
+{
+    const dyn_body               *b  = &p->scene->model->body[i];
+    const newton_euler_workspace *ws = p->ws;
+    m->Ud                            = acceleration_matrix_rate(m->k.w, m->k.wd, m->d.wdd);
+    if (v.wrenches && p->io->joint_wrench_rates)
+        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->axis_moments, m->d.ad, &m->Ud);
+    m->d.ad              = acceleration_of_offset(m->d.ad, &m->Ud, b->next_origin, b->next_offsets);
+    ws->required_rate[i] = inertial_wrench(&b->regrouped_at_next, m->d.ad, &m->Ud, true);
+}
+
+/* The motion of a plain body from that of its parent at its origin, and the wrench it requires; then the acceleration
+ * is that of next_origin. U is used before U' is computed: both do not fit in registers. */
+LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *m, newton_euler_variant v)
+{
+    const dyn_body               *b  = &p->scene->model->body[i];
+    const newton_euler_workspace *ws = p->ws;
+    WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), m, v)
+    m->U = acceleration_matrix_of(m->k.w, m->k.wd);
+    if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = axis_inertial_wrench(b->axis_moments, m->k.a, &m->U);
+    m->k.a          = acceleration_of_offset(m->k.a, &m->U, b->next_origin, b->next_offsets);
+    ws->required[i] = inertial_wrench(&b->regrouped_at_next, m->k.a, &m->U, true);
+    if (v.rates) plain_body_rate(p, i, m, v);
+    subtract_external_at_next(p, i, m, v);
+}
+
+/* `serial`, a constant of the inlined code: the model is one plain run with the coordinates in the order of bodies. */
+LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v, const bool serial)
+{
+    const dyn_body *body = p->scene->model->body;
+    int             i    = run.first;
+    motion_state    m;
+    assume_plain_body(&body[i], true);
+    assume_serial_body(&body[i], (size_t)i, serial);
+    if (body[i].parent == DYN_WORLD) {
+        m = grounded_body(p, i++, v);
+    } else {
+        m     = parent_motion(p, &body[i], v);
+        m.k.a = acceleration_of_offset(m.k.a, &m.U, body[i].p_pc, body[i].offsets);
+        if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, body[i].p_pc, body[i].offsets);
+    }
+    for (; i < run.end; i++) {
+        assume_plain_body(&body[i], true);
+        assume_serial_body(&body[i], (size_t)i, serial);
+        plain_body(p, i, &m, v);
+    }
+    if (serial || !body[i - 1].carries_run) return;
+    p->ws->motion[i - 1] = m.k;
+    if (v.rates) p->ws->motion_rate[i - 1] = m.d;
+}
+
+/* --- backward pass -------------------------------------------------------------------------------------------- */
+
+/* Transforms the wrench of body i to the previous body and adds the wrench that that body requires. */
+LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_workspace *ws, int i, lane sd,
+                                         wrench_state *s, newton_euler_variant v)
+{
+    if (v.rates) {
+        s->rate = (wrench){add_spin(s->rate.f, s->w.f, sd), add_spin(s->rate.n, s->w.n, sd)};
+        wrench_to_parent_add_form(X, &ws->required_rate[i - 1], &s->rate);
+    }
+    wrench_to_parent_add_form(X, &ws->required[i - 1], &s->w);
+}
+
+/* The backward pass along a plain run: tau_i = n_i.z. The wrench of the child stays in registers. */
+LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v, const bool serial)
+{
+    const newton_euler_workspace *ws   = p->ws;
+    const dyn_body               *body = p->scene->model->body, *first = &body[run.first];
+    int                           i = run.end - 1;
+    wrench_state                  s = {.w = ws->required[i]};
+    if (v.rates) s.rate = ws->required_rate[i];
+    assume_serial_body(first, (size_t)run.first, serial);
+    for (;; i--) {
+        const dyn_body *b = &body[i];
+        assume_plain_body(b, true);
+        assume_serial_body(b, (size_t)i, serial);
+        results_out(p, i, &s, v);
+        if (i == run.first) break;
+        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->v], &s, v)
+    }
+    if (first->parent == DYN_WORLD) return;
+    assume_plain_body(first, true);
+    WITH_REVOLUTE_TRANSFORM(first, ws->XJ[i], wrench_to_parent_step, p->io->qd[first->v], &s, v)
+    ws->required[first->parent] = wrench_add(ws->required[first->parent], s.w);
+    if (v.rates) ws->required_rate[first->parent] = wrench_add(ws->required_rate[first->parent], s.rate);
+}

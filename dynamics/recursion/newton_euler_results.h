@@ -1,0 +1,116 @@
+/* newton_euler_results.h - writes efforts and joint wrenches, with their rates, from the wrench that each joint
+ * transmits. */
+#pragma once
+#include "newton_euler_forward.h"
+#include "dynamics/joint/joint_forces.h"
+
+/* Wrench of a body about its origin, in its axes, and its time derivative. The rate is not set if a call computes no
+ * rates. */
+typedef struct wrench_state {
+    wrench w, rate;
+} wrench_state;
+
+/* S^T w of a joint with a quaternion: linear in w, so it also gives rates. */
+LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
+{
+    lane *out = tau + b->v;
+    if (b->joint == DYN_FLOATING) store3(out, w.f);
+    store3(b->joint == DYN_FLOATING ? out + 3 : out, w.n);
+}
+
+/* S^T w of a joint with one coordinate. */
+LANE_INLINE lane effort_along(const dyn_body *b, wrench w)
+{
+    return b->joint == DYN_PRISMATIC ? w.f.z : w.n.z;
+}
+
+/* Writes the effort of a joint at its coordinate; with mimics, several joints add to one coordinate. */
+LANE_INLINE void coordinate_effort_out(const dyn_model *m, const dyn_body *b, lane effort, lane *tau)
+{
+    effort    = coordinate_effort(b, effort);
+    tau[b->v] = m->has_mimics ? tau[b->v] + effort : effort;
+}
+
+/* tau_s = S^T w + rotor sdd + friction + spring */
+LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrench w)
+{
+    const newton_euler_io *io = p->io;
+    if (b->is_ideal) {
+        io->tau[b->v] = effort_along(b, w);
+    } else if (dyn_joint_has_quaternion(b->joint)) {
+        free_effort_out(b, w, io->tau);
+    } else {
+        lane effort = effort_along(b, w);
+        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate_of(b, io->qdd));
+        if (b->has_friction || b->has_spring) effort += joint_passive(b, p->scene->terms, io->q, io->qd);
+        coordinate_effort_out(p->scene->model, b, effort, io->tau);
+    }
+}
+
+/* tau_s' = S^T w' + rotor sddd + (friction + spring)' */
+LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, wrench rate)
+{
+    const newton_euler_io *io = p->io;
+    if (b->is_ideal) {
+        io->tau_dot[b->v] = effort_along(b, rate);
+    } else if (dyn_joint_has_quaternion(b->joint)) {
+        free_effort_out(b, rate, io->tau_dot);
+    } else {
+        lane effort = effort_along(b, rate);
+        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate_of(b, io->qddd));
+        if (b->has_friction || b->has_spring) effort += joint_passive_rate(b, p->scene->terms, io->qd, io->qdd);
+        coordinate_effort_out(p->scene->model, b, effort, io->tau_dot);
+    }
+}
+
+/* The whole wrench that the joint transmits: with the mass that a revolute body moved to its parent. */
+LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
+{
+    return b->joint == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
+}
+
+LANE_INLINE void joint_wrench_out(const dyn_body *b, joint_transform XJ, wrench w, lane *wrenches)
+{
+    lane *out = wrenches + 6 * b->row;
+    w         = wrench_at_joint(b, XJ, w);
+    store3(out, w.f);
+    store3(out + 3, w.n);
+}
+
+/* With near_end the moment is about a point from which a prismatic joint slides away: n + s z x f has the rate
+ * n' + s z x f' + sd z x f. */
+LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wrench_state *s)
+{
+    const dyn_body *b = &p->scene->model->body[i];
+    wrench          r = total_joint_wrench(b, s->rate, &p->ws->axis_wrench_rate[i]);
+    if (b->near_end && b->joint == DYN_PRISMATIC) r.n = add_spin(r.n, s->w.f, joint_rate_of(b, p->io->qd));
+    return r;
+}
+
+LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_state *s, newton_euler_variant v)
+{
+    const dyn_body               *b  = &p->scene->model->body[i];
+    const newton_euler_workspace *ws = p->ws;
+    const newton_euler_io        *io = p->io;
+    if (io->tau) effort_out(p, b, s->w);
+    if (v.rates && io->tau_dot) effort_rate_out(p, b, s->rate);
+    if (!v.wrenches || b->row < 0) return;
+    if (io->joint_wrenches)
+        joint_wrench_out(b, ws->XJ[i], total_joint_wrench(b, s->w, &ws->axis_wrench[i]), io->joint_wrenches);
+    if (v.rates && io->joint_wrench_rates)
+        joint_wrench_out(b, ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
+}
+
+/* f_p = R f,  n_p = R n + p x R f */
+LANE_INLINE void wrench_to_parent_step(link_transform X, lane sd, wrench_state *s, newton_euler_variant v)
+{
+    if (v.rates) {
+        /* R x has the rate R (x' + sd z x x); if p slides along z, p x R f has R (sd z x f) in addition. */
+        if (X.joint == DYN_REVOLUTE)
+            s->rate = (wrench){add_spin(s->rate.f, s->w.f, sd), add_spin(s->rate.n, s->w.n, sd)};
+        else if (X.joint == DYN_PRISMATIC)
+            s->rate.n = add_spin(s->rate.n, s->w.f, sd);
+        wrench_to_parent_form(X, &s->rate);
+    }
+    wrench_to_parent_form(X, &s->w);
+}
