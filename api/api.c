@@ -63,6 +63,8 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->limits       = config->limits;
     a->resources    = api_resources;
     a->files        = config->files;
+    a->hosts        = config->hosts;
+    a->origins      = config->origins;
     a->kernels      = kernels;
     a->alone        = dyn_kernels_for_one_state(kernels);
     a->budget.limit = config->limits.memory;

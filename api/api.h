@@ -43,7 +43,13 @@ typedef struct api_config {
     const char     *target;
     api_limits      limits;
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
+    const char *hosts;   /* names that Host may have, separated by commas, besides loopback names; NULL: see access.h */
+    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
 } api_config;
+
+/* True if a list is well-formed: names without port; origins such as "http://localhost:5173", or "*" alone. */
+bool api_hosts_are_valid(const char *list);
+bool api_origins_are_valid(const char *list);
 
 typedef struct api        api;
 typedef struct api_call   api_call;
@@ -118,7 +124,9 @@ typedef struct api_request {
     const char *target; /* path and query as sent, still percent-encoded */
     const char *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
     const char *request_timeout, *request_id;
-    bool        has_body; /* true: Content-Length is above 0, or the body is chunked */
+    const char *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
+    bool        on_loopback;                      /* true: the connection was accepted on a loopback address */
+    bool        has_body;                         /* true: Content-Length is above 0, or the body is chunked */
 } api_request;
 
 typedef struct api_header {

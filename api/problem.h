@@ -55,6 +55,8 @@
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
       "The path and query together are too long for any resource here. (Sent as a bare status, before the request is processed.)") \
+    X(MISDIRECTED_REQUEST, "misdirected-request", 421, "Unknown host name", \
+      "Host is a name that this server does not answer to. Use an IP address or localhost, or start the server with this name in --host. The check protects browsers against DNS rebinding.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
       "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \

@@ -33,6 +33,13 @@ static const setting settings[] = {
      "unix socket"},
     {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
+    {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,
+     "names by which clients may call the server, separated by commas; IP addresses and localhost always may (default: "
+     "any "
+     "name, but none on loopback addresses)"},
+    {"allow-origin", "ORIGIN", TEXT, OFFSET(origins), 0, 0, NULL, NULL,
+     "web origins whose pages may use the server, separated by commas, such as http://localhost:5173, or * for all "
+     "(default: only its own pages)"},
     {"models", "DIR", TEXT, OFFSET(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,
@@ -245,6 +252,22 @@ static bool check_addresses(const srv_config *config, char *error, size_t error_
     return false;
 }
 
+/* Checks --host and --allow-origin. */
+static bool check_lists(const srv_config *config, char *error, size_t error_size)
+{
+    if (config->hosts && !api_hosts_are_valid(config->hosts)) {
+        snprintf(error, error_size,
+                 "--host is \"%.200s\"; expected names without port, such as robots.example, with commas between",
+                 config->hosts);
+        return false;
+    }
+    if (!config->origins || api_origins_are_valid(config->origins)) return true;
+    snprintf(error, error_size,
+             "--allow-origin is \"%.200s\"; expected origins such as http://localhost:5173 with commas between, or *",
+             config->origins);
+    return false;
+}
+
 static srv_action parse_action(const char *flag)
 {
     if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) return SRV_HELP;
@@ -265,7 +288,8 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (!read_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
     }
     clip_sizes(config);
-    return check_addresses(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+    bool valid = check_addresses(config, error, error_size) && check_lists(config, error, error_size);
+    return valid ? SRV_SERVE : SRV_MISUSE;
 }
 
 void srv_config_help(FILE *out)
@@ -377,6 +401,8 @@ api_config srv_config_api(const srv_config *c)
 {
     return (api_config){.version = TORQUED_VERSION,
                         .target  = c->target,
+                        .hosts   = c->hosts,
+                        .origins = c->origins,
                         .limits  = {.body    = c->max_body,
                                     .answer  = c->max_answer,
                                     .memory  = c->memory,

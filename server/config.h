@@ -14,10 +14,12 @@ typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level
 
 /* The strings belong to argv, the environment or the program, and live as long as the process. */
 typedef struct srv_config {
-    const char *listen; /* HOST:PORT or unix:PATH, separated by commas */
-    const char *models; /* folder; NULL: srv_config_models_folder determines it */
-    const char *store;  /* folder; NULL: srv_config_store_folder determines it */
-    const char *target; /* vector instructions of the kernels; NULL: the widest */
+    const char *listen;  /* HOST:PORT or unix:PATH, separated by commas */
+    const char *models;  /* folder; NULL: srv_config_models_folder determines it */
+    const char *store;   /* folder; NULL: srv_config_store_folder determines it */
+    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.h */
+    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    const char *target;  /* vector instructions of the kernels; NULL: the widest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */

@@ -8,6 +8,7 @@
 #include "api/load/formats.h"
 #include "api/wire/emit.h"
 #include "api/cost/cost_feedback.h"
+#include "access.h"
 #include "negotiate.h"
 #include "api/cost/calibration.h"
 #include "route.h"
@@ -19,16 +20,17 @@ typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
 enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 
-enum { API_HEADER_TEXT = 640 /* bytes of header values, such as Request-Id, Location and ETag */ };
+enum { API_HEADER_TEXT = 960 /* bytes of header values, such as Request-Id, Location, ETag and an origin */ };
 
 /* Request headers on which an answer depends: bits of the Vary header. */
-enum { API_VARY_ACCEPT = 1, API_VARY_ENCODING = 2, API_VARY_SETS = 4 };
+enum { API_VARY_ACCEPT = 1, API_VARY_ENCODING = 2, API_VARY_ORIGIN = 4, API_VARY_SETS = 8 };
 
 struct api {
     char                version[32];
     api_limits          limits;
     const api_resource *resources;       /* table of all resources; ends with a NULL pattern */
     const api_file     *files;           /* embedded files; ends with a NULL path. NULL: none */
+    const char         *hosts, *origins; /* lists of api_config; NULL: none */
     const dyn_kernels  *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget          budget;
     api_registry       *models;
@@ -57,6 +59,7 @@ struct api_call {
     api                        *api;
     api_route                   route;
     api_method                  method;
+    api_method_kind             kind;
     const struct api_operation *operation; /* the operation in the path; NULL: `evaluate` */
     api_model                  *model;     /* a counted reference; NULL: the path names no model, or an unknown one */
     char                       *if_match, *if_none_match; /* the call's own copies of these headers */

@@ -34,9 +34,13 @@ void api_reply_header(api_call *call, const char *name, const char *text)
 void api_reply_vary(api_call *call, unsigned headers)
 {
     static const char *const lists[API_VARY_SETS] = {
-        [API_VARY_ACCEPT]                     = "Accept",
-        [API_VARY_ENCODING]                   = "Accept-Encoding",
-        [API_VARY_ACCEPT | API_VARY_ENCODING] = "Accept, Accept-Encoding",
+        [API_VARY_ACCEPT]                                       = "Accept",
+        [API_VARY_ENCODING]                                     = "Accept-Encoding",
+        [API_VARY_ACCEPT | API_VARY_ENCODING]                   = "Accept, Accept-Encoding",
+        [API_VARY_ORIGIN]                                       = "Origin",
+        [API_VARY_ORIGIN | API_VARY_ACCEPT]                     = "Origin, Accept",
+        [API_VARY_ORIGIN | API_VARY_ENCODING]                   = "Origin, Accept-Encoding",
+        [API_VARY_ORIGIN | API_VARY_ACCEPT | API_VARY_ENCODING] = "Origin, Accept, Accept-Encoding",
     };
     call->vary |= headers;
     api_reply_static_header(call, "Vary", lists[call->vary]);

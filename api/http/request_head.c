@@ -1,5 +1,5 @@
-/* request_head.c - check the head of a request: resource, method, timeout, model, media types, preconditions and query,
- * in this order. */
+/* request_head.c - check the head of a request: host, origin, resource, method, timeout, model, media types,
+ * preconditions and query, in this order. */
 #include "call.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -20,15 +20,49 @@ static bool redirect(api_call *call, const api_request *request)
     return true;
 }
 
+static bool check_host(const api_call *call, const api_request *request, api_problem *problem)
+{
+    if (api_host_is_allowed(request, call->api->hosts)) return true;
+    return api_fail(problem, API_MISDIRECTED_REQUEST, NULL,
+                    "this server does not answer to Host: %.100s; start it with --host to add a name",
+                    request->host ? request->host : request->target);
+}
+
+/* Lets pages of a listed origin read the answer, headers included. */
+static bool admit_origin(api_call *call, const char *origin)
+{
+    const char *list = call->api->origins;
+    if (!list) return false;
+    api_reply_vary(call, API_VARY_ORIGIN);
+    if (!origin || !api_origin_is_listed(list, origin)) return false;
+    api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
+    api_reply_static_header(call, "Access-Control-Expose-Headers", "ETag, Model-Revision, Request-Id, Retry-After");
+    return true;
+}
+
+/* Answers OPTIONS: "*", and the preflight of a browser for a listed origin. A preflight succeeds for every path, so
+ * that the page can read the answer to the request itself. Returns true if the request goes on. */
+static bool answer_options(api_call *call, const api_request *request)
+{
+    bool admitted = admit_origin(call, request->origin);
+    if (call->kind != API_KIND_OPTIONS) return true;
+    if (admitted && request->preflight_method) {
+        api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
+        api_reply_static_header(call, "Access-Control-Allow-Headers",
+                                "Accept, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
+        api_reply_static_header(call, "Access-Control-Max-Age", "600");
+    } else if (strcmp(request->target, "*") == 0) {
+        api_reply_static_header(call, "Allow", "GET, HEAD, PUT, POST, DELETE, OPTIONS");
+    } else {
+        return true;
+    }
+    api_reply_empty(call, 204);
+    return false;
+}
+
 static bool find_resource(api_call *call, const api_request *request, api_problem *problem)
 {
-    if (strcmp(request->method, "OPTIONS") == 0 && strcmp(request->target, "*") == 0) {
-        api_reply_header(call, "Allow", "GET, HEAD, PUT, POST, DELETE, OPTIONS");
-        api_reply_empty(call, 204);
-        return false;
-    }
-    api_method_kind kind = api_method_of(request->method, &call->method);
-    call->reply.head     = kind == API_KIND_HEAD;
+    api_method_kind kind = call->kind;
     if (kind == API_KIND_UNKNOWN)
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
     bool gets        = call->method == API_GET && (kind == API_KIND_PLAIN || kind == API_KIND_HEAD);
@@ -175,7 +209,10 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
 
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem)
 {
-    return find_resource(call, request, problem) && check_loaded(call, problem) &&
+    call->kind       = api_method_of(request->method, &call->method);
+    call->reply.head = call->kind == API_KIND_HEAD;
+    return check_host(call, request, problem) && answer_options(call, request) &&
+           find_resource(call, request, problem) && check_loaded(call, problem) &&
            read_timeout(call, request->request_timeout, problem) && find_model(call, problem) &&
            negotiate(call, request, problem) && check_conditions(call, request, problem) && check_query(call, problem);
 }

@@ -1,5 +1,6 @@
 /* connection.c - see connection.h. */
 #include "connection.h"
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -20,11 +21,28 @@ static void remove_from_list(srv_connections *all, srv_connection *c)
     *(c->next ? &c->next->previous : &all->last[c->phase])      = c->previous;
 }
 
+/* True if the socket's own address is a loopback address: ::1, or 127.0.0.0/8, also mapped to IPv6. */
+static bool is_on_loopback(int fd)
+{
+    union {
+        struct sockaddr     any;
+        struct sockaddr_in  ipv4;
+        struct sockaddr_in6 ipv6;
+    } own          = {.any = {.sa_family = AF_UNSPEC}};
+    socklen_t size = sizeof own;
+    if (getsockname(fd, &own.any, &size) != 0) return true; /* unknown: the stricter rule applies */
+    if (own.any.sa_family == AF_INET) return ntohl(own.ipv4.sin_addr.s_addr) >> 24 == 127;
+    if (own.any.sa_family != AF_INET6) return false;
+    const struct in6_addr *address = &own.ipv6.sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
 srv_connection *srv_connection_open(srv_connections *all, int fd)
 {
     srv_connection *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    c->fd = fd;
+    c->fd          = fd;
+    c->on_loopback = is_on_loopback(fd);
     append_to_list(all, c, SRV_ARRIVED);
     all->count++;
     return c;

@@ -28,6 +28,7 @@ typedef struct srv_connection {
     uint64_t               since;
     bool                   needs_lingering_close; /* true: the connection closes with input unread */
     bool                   client_closed;         /* the client has closed its side */
+    bool                   on_loopback;           /* accepted on a loopback address: the client is on this machine */
     struct srv_loop       *loop;                  /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */

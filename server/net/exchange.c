@@ -179,8 +179,10 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
 {
     srv_head head;
     memccpy(x->method, method, '\0', sizeof x->method - 1);
-    if (srv_head_read(&head, x->mhd, method, version, x->target))
-        x->job.call = api_begin(x->loop->server->api, &head.request);
+    if (srv_head_read(&head, x->mhd, method, version, x->target)) {
+        head.request.on_loopback = x->connection->on_loopback;
+        x->job.call              = api_begin(x->loop->server->api, &head.request);
+    }
     srv_head_free(&head);
     if (!x->job.call) return MHD_NO; /* there is no memory, not even for an error reply */
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));

@@ -21,10 +21,13 @@ static const struct {
 } wanted[] = {
     WANTED("Accept", accept),
     WANTED("Accept-Encoding", accept_encoding),
+    WANTED("Access-Control-Request-Method", preflight_method),
     WANTED("Content-Type", content_type),
     WANTED("Content-Encoding", content_encoding),
+    WANTED("Host", host),
     WANTED("If-Match", if_match),
     WANTED("If-None-Match", if_none_match),
+    WANTED("Origin", origin),
     WANTED("Request-Id", request_id),
     WANTED("Request-Timeout", request_timeout),
 };

@@ -130,6 +130,10 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("--socket-mode", "40000000600", "an octal number, 0 to 777"); /* would be 600 after an overflow */
     assert_refused("--max-rows", "0000000000000000000000000000001", "a whole number"); /* 31 digits */
     assert_refused("--models", "", "--models is");
+    assert_refused("--host", "a:80", "names without port");
+    assert_refused("--host", "a,", "--host is \"a,\"");
+    assert_refused("--allow-origin", "localhost:5173", "origins such as");
+    assert_refused("--allow-origin", "http://a/", "--allow-origin is");
     assert_refused("--max-rows", NULL, "--max-rows needs a value");
     assert_refused("--max-row", "1", "setting of torqued");
     assert_refused("max-rows", "1", "setting of torqued");
