@@ -49,15 +49,17 @@ LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math
 NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
 LANE_TEXTS := $(patsubst dynamics/%.c,%,$(wildcard dynamics/algorithms/*.c)) target
 ifeq ($(shell uname -m),x86_64)
-TARGETS    := scalar sse2 fma avx2 avx512
+TARGETS    := scalar sse2 scalar_unfused sse2_unfused fma avx2 avx512
 else ifeq ($(shell uname -m),aarch64)
 TARGETS    := scalar neon
 else
-TARGETS    := scalar
+TARGETS    := scalar scalar_unfused
 endif
 LANES_scalar  := -DLANES=1
 LANES_sse2    := -DLANES=2
 LANES_neon    := -DLANES=2
+LANES_scalar_unfused := -DLANES=1 -DDYN_UNFUSED
+LANES_sse2_unfused   := -DLANES=2 -DDYN_UNFUSED
 LANES_fma     := -DLANES=1 -march=x86-64-v3
 LANES_avx2    := -DLANES=4 -march=x86-64-v3
 LANES_avx512  := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
@@ -65,6 +67,8 @@ LANES_avx512  := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
 LANES_avx512  += $(if $(findstring address,$(SANITIZE)),--param asan-use-after-return=0)
 # Complex numbers in one lane, for the tests' complex-step derivatives; not part of the product.
 LANES_complex := -DLANES=1 -DDYN_COMPLEX
+# Long doubles, for the tests of accuracy; not part of the product either.
+LANES_extended := -DLANES=1 -DDYN_EXTENDED -O1
 
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
 DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c),$(wildcard dynamics/*.c dynamics/*/*.c)))
@@ -76,12 +80,13 @@ $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	@echo '  CC    $$< ($(1))'
 	$$(Q)$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
-$(foreach t,$(TARGETS) complex,$(eval $(call lane_rule,$(t))))
+$(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
 
 $(BUILD)/dynamics/dispatch.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
+$(BUILD)/libextended.a: $(call lane_objects,extended)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c api/*/*/*.c)) \

@@ -10,6 +10,12 @@ X(scalar)
 #ifdef HAVE_TARGET_sse2
 X(sse2)
 #endif
+#ifdef HAVE_TARGET_scalar_unfused
+X(scalar_unfused)
+#endif
+#ifdef HAVE_TARGET_sse2_unfused
+X(sse2_unfused)
+#endif
 #ifdef HAVE_TARGET_neon
 X(neon)
 #endif
@@ -24,13 +30,20 @@ X(avx512)
 #endif
 #undef X
 
-/* all tables of this build, in order of speed, the fastest last */
+/* All tables of this build in order of speed, the fastest last. The targets scalar and sse2 emulate the fused
+ * multiply-add on x86-64, so the unfused targets are faster. */
 static const dyn_kernels *const tables[] = {
 #ifdef HAVE_TARGET_scalar
     &dyn_kernels_scalar,
 #endif
 #ifdef HAVE_TARGET_sse2
     &dyn_kernels_sse2,
+#endif
+#ifdef HAVE_TARGET_scalar_unfused
+    &dyn_kernels_scalar_unfused,
+#endif
+#ifdef HAVE_TARGET_sse2_unfused
+    &dyn_kernels_sse2_unfused,
 #endif
 #ifdef HAVE_TARGET_neon
     &dyn_kernels_neon,
@@ -83,8 +96,21 @@ const dyn_kernels *dyn_kernels_for_one_state(const dyn_kernels *wide)
 {
     const dyn_kernels *k, *found = NULL;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
-        if (k->lanes == 1) found = k;
+        if (k->lanes == 1 && k->fused == wide->fused) found = k;
         if (k == wide) break;
     }
     return found;
+}
+
+const dyn_kernels *dyn_kernels_for_models(void)
+{
+    const dyn_kernels *k, *found = dyn_kernels_at(0);
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
+        if (k->fused && k->lanes == 1) found = k;
+    return found;
+}
+
+const char *dyn_kernels_arithmetic(const dyn_kernels *kernels)
+{
+    return kernels->fused ? "fused" : "unfused";
 }

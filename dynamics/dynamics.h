@@ -195,8 +195,9 @@ typedef struct dyn_bound {
 } dyn_bound;
 
 typedef struct dyn_kernels {
-    const char *target; /* name: "scalar", "sse2", "neon", "fma", "avx2" or "avx512" */
+    const char *target; /* name: "scalar", "sse2", "fma" ... (targets of the Makefile) */
     int         lanes;  /* W, number of lanes */
+    bool        fused;  /* arithmetic class: a b + c is rounded once (fused) or twice (unfused) */
     /* Size in bytes of a workspace that is sufficient for every kernel on this model. The caller allocates the
      * workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
@@ -235,5 +236,13 @@ const dyn_kernels *dyn_kernels_at(size_t index);
 const dyn_kernels *dyn_kernels_find(const char *target);
 
 /* Returns the table for single states on a machine that uses the table `wide` for batches: the fastest table with one
- * lane, up to `wide` in the order of tables. A table with several lanes would compute a full block for one state. */
+ * lane and the same arithmetic class, up to `wide` in the order of tables. A table with several lanes would compute a
+ * full block for one state. */
 const dyn_kernels *dyn_kernels_for_one_state(const dyn_kernels *wide);
+
+/* Returns the table with which constants of models are computed: one lane of the fused class, emulated if necessary, so
+ * that the constants have the same bits on every processor. */
+const dyn_kernels *dyn_kernels_for_models(void);
+
+/* Returns the name of the arithmetic class, "fused" or "unfused". Tables of one class give the same bits. */
+const char *dyn_kernels_arithmetic(const dyn_kernels *kernels);

@@ -21,11 +21,16 @@ extern const dyn_kernels LANE_NAME(kernels);
 const dyn_kernels        LANE_NAME(kernels) = {
     .target         = TEXT(TARGET),
     .lanes          = LANES,
+#ifdef DYN_UNFUSED
+    .fused          = false,
+#else
+    .fused          = true,
+#endif
     .workspace_size = workspace_size,
 #define X(name) .name = LANE_NAME(name),
     DYN_KERNELS(X)
 #undef X
-#ifndef DYN_COMPLEX
+#ifndef LANE_FOR_TESTS
     .from_rows      = LANE_NAME(from_rows),
     .to_rows        = LANE_NAME(to_rows),
     .bounded        = LANE_NAME(bounded),

@@ -5,12 +5,13 @@
 C_TESTS      := $(patsubst %.c,$(BUILD)/%,$(foreach d,dynamics api server,$(wildcard tests/$(d)/test_*.c)))
 SCRIPT_TESTS := $(wildcard tests/*/test_*.py tests/*/test_*.mjs)
 
-LAYERS_dynamics := libcomplex.a libdynamics.a
+LAYERS_dynamics := libcomplex.a libextended.a libdynamics.a
 LAYERS_api      := libapi.a libdynamics.a
 LAYERS_server   := libserver.a libapi.a libdynamics.a
 
-# Lane texts of complex numbers are for tests only: sanitizers would take minutes to compile them and look at no product.
-$(call lane_objects,complex): private SANFLAGS :=
+# Lane texts of complex and extended numbers are for tests only: sanitizers would take minutes to compile them and look at
+# no product.
+$(call lane_objects,complex) $(call lane_objects,extended): private SANFLAGS :=
 
 # What the test programs of a folder share: every .c there that is not a test itself.
 define test_rule

@@ -84,7 +84,7 @@ static bool fail(const api_loop_workspace *c, api_problem *problem)
 
 static bool find_reference(api_pool *pool, const api_model *model, const api_deadline *deadline, api_problem *problem)
 {
-    const dyn_kernels  *tree  = dyn_kernels_for_one_state(dyn_kernels_find(NULL));
+    const dyn_kernels  *tree  = dyn_kernels_for_models();
     size_t              W     = (size_t)tree->lanes;
     bool                room  = true;
     dyn_scene           scene = {.model = model->dyn, .gravity = {0}};

@@ -44,10 +44,10 @@ typedef struct api_base_loop_solver {
     void *arg;
 } api_base_loop_solver;
 
-/* Finds the base parameters at the model's own gravity; every target gives the same result. The model has at most
- * API_BASE_MAX_BODIES bodies. `closing` is NULL for a model without loops, `deadline` may be NULL. Returns NULL if
- * there is no memory or the loops could not be closed, and NULL with a problem if the request has ended or values
- * overflow. The caller frees the result. */
+/* Finds the base parameters at the model's own gravity; every target of an arithmetic class gives the same result. The
+ * model has at most API_BASE_MAX_BODIES bodies. `closing` is NULL for a model without loops, `deadline` may be NULL.
+ * Returns NULL if there is no memory or the loops could not be closed, and NULL with a problem if the request has ended
+ * or values overflow. The caller frees the result. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
                         unsigned with, const api_deadline *deadline, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */

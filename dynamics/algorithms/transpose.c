@@ -5,7 +5,7 @@
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
-#ifndef DYN_COMPLEX /* requests and answers have real numbers only */
+#ifndef LANE_FOR_TESTS /* requests and answers have real numbers only */
 
 /* A lane at an address that need not be aligned. */
 typedef lane unaligned_lane __attribute__((aligned(1), may_alias));

@@ -115,7 +115,7 @@ LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
     if (!b->has_ratio) return q[b->q];
-    return b->is_rotor ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
+    return b->is_rotor ? lane_of(0) : lane_add_product(lane_of(b->offset), lane_of(b->ratio), q[b->q]);
 }
 /* Returns the rate of the joint at the rates qd of the coordinates, or its acceleration if qdd is passed as qd. NULL
  * means zeros. */

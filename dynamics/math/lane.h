@@ -1,11 +1,13 @@
 /* lane.h - defines `lane`, the number type of the algorithms: LANES states side by side.
  *
- * With LANES = 1 a lane is a double, otherwise a vector of the target's width. + - * / act on each element; add_mul()
- * and sub_mul() do so with a single rounding. With DYN_COMPLEX (tests only, LANES = 1) a lane is a complex number, for
- * derivatives by the complex step: the imaginary part of f(x + i h) is h df/dx. Comparisons then use the real part.
+ * With LANES = 1 a lane is a double, otherwise a vector of the target's width. + - * / act on each element, and so do
+ * add_mul() and sub_mul(): with a single rounding, or with DYN_UNFUSED with one for the product and one for the sum.
+ * With DYN_COMPLEX (tests only, LANES = 1) a lane is a complex number, for derivatives by the complex step: the
+ * imaginary part of f(x + i h) is h df/dx. Comparisons then use the real part. With DYN_EXTENDED (tests only, LANES =
+ * 1) a lane is a long double, for measuring rounding errors.
  *
  * No operation mixes lanes. Only add_mul() and the like are fused (-ffp-contract=off), since compilers would fuse
- * differently at each width. So all widths give the same bits. */
+ * differently at each width. So all widths of an arithmetic class, fused or unfused, give the same bits. */
 #pragma once
 #include "fma.h"
 #include <float.h>
@@ -26,6 +28,15 @@
 #undef I       /* algorithms use I for inertias */
 typedef double _Complex lane;
 typedef int64_t lane_mask; /* 0 or -1 in every lane */
+#define LANE_FOR_TESTS
+#define lane_real(x) creal(x)
+#define lane_root(x) csqrt(x)
+#elif defined DYN_EXTENDED
+typedef long double lane;
+typedef int64_t     lane_mask;
+#define LANE_FOR_TESTS
+#define lane_real(x) (x)
+#define lane_root(x) sqrtl(x)
 #elif LANES == 1
 typedef double   lane;
 typedef int64_t  lane_mask;
@@ -54,8 +65,8 @@ LANE_INLINE lane lane_same(lane x)
     return x;
 }
 
-#ifdef DYN_COMPLEX
-LANE_INLINE lane lane_fma(lane a, lane b, lane c)
+#if defined LANE_FOR_TESTS || defined DYN_UNFUSED
+LANE_INLINE lane                      lane_fma(lane a, lane b, lane c)
 {
     return a * b + c;
 }
@@ -90,23 +101,29 @@ LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 #endif
 /* c - a b. Where the processor has an instruction for it, this is a function of its own: a compiler that sees -b might
  * compute -b and keep it in a register. */
-#if defined      DYN_COMPLEX || LANES < 4
+#ifdef DYN_UNFUSED
+LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
+{
+    return c - a * b;
+}
+#elif LANES < 4
 LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
     return lane_fma(a, -b, c);
 }
 #endif
 
-/* c + a b, c - a b and -c - a b with one rounding. Each argument is a lane or a constant of the model. */
+/* c + a b, c - a b and -c - a b: one rounding in the fused class. Each argument is a lane or a constant of the model.
+ */
 #define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
 #define add_mul(c, a, b)     lane_fma(LANE(a), LANE(b), LANE(c))
 #define sub_mul(c, a, b)     lane_fnma(LANE(a), LANE(b), LANE(c))
 #define neg_sub_mul(c, a, b) lane_fnma(LANE(a), LANE(b), -LANE(c))
 
-#ifdef DYN_COMPLEX
+#ifdef LANE_FOR_TESTS
 LANE_INLINE lane_mask lane_less(lane a, lane b)
 {
-    return -(int64_t)(creal(a) < creal(b));
+    return -(int64_t)(lane_real(a) < lane_real(b));
 }
 LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
 {
@@ -114,7 +131,7 @@ LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
 }
 LANE_INLINE lane lane_sqrt(lane x)
 {
-    return csqrt(x);
+    return lane_root(x);
 }
 #elif LANES == 1
 LANE_INLINE lane_mask lane_less(lane a, lane b)
@@ -162,7 +179,7 @@ LANE_INLINE lane lane_sqrt(lane x)
 }
 #endif
 
-#ifndef DYN_COMPLEX
+#ifndef LANE_FOR_TESTS
 /* m ? x : y, lane by lane */
 LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
 {
@@ -181,6 +198,33 @@ LANE_INLINE lane lane_sign(lane x)
     lane zero = lane_of(0);
     return lane_select(lane_less(zero, x), lane_of(1), lane_select(lane_less(x, zero), lane_of(-1), zero));
 }
+
+/* c + a b with an error of at most one unit in the last place of the result, even if c and a b cancel. */
+#ifdef DYN_UNFUSED
+/* a = head + tail, each of at most 26 bits, so that products of such parts are exact (Veltkamp) */
+LANE_INLINE void lane_split(lane a, lane *head, lane *tail)
+{
+    lane wide = 134217729.0 * a;
+    *head     = wide - (wide - a);
+    *tail     = a - *head;
+}
+/* The rounding errors of the product (Dekker) and of the sum (Knuth) are added at the end. They are not finite where
+ * the split overflows, above 1e300. */
+LANE_INLINE lane lane_add_product(lane c, lane a, lane b)
+{
+    lane head_a, tail_a, head_b, tail_b, product = a * b, sum = product + c, of_c = sum - product;
+    lane_split(a, &head_a, &tail_a);
+    lane_split(b, &head_b, &tail_b);
+    lane lost  = ((head_a * head_b - product) + head_a * tail_b + tail_a * head_b) + tail_a * tail_b;
+    lane error = lost + ((product - (sum - of_c)) + (c - of_c));
+    return sum + lane_select(lane_less(lane_abs(error), lane_of(INFINITY)), error, lane_of(0));
+}
+#else
+LANE_INLINE lane lane_add_product(lane c, lane a, lane b)
+{
+    return lane_fma(a, b, c);
+}
+#endif
 
 /* 0 < x < infinity; false for NaN */
 LANE_INLINE lane_mask lane_positive(lane x)

@@ -2,12 +2,26 @@
  *
  * Library functions for vectors differ between widths and versions, so this file has its own. Sine and cosine:
  * reduction by multiples of pi/2 in three parts, then the minimax polynomials of Sun's fdlibm on [-pi/4, pi/4]. Error
- * at most 1.5 ulp for |x| <= 100; absolute error of order 1e-16 up to |x| = 1e6. tanh is computed from exp(2x) - 1. */
+ * at most 1.5 ulp for |x| <= 100; absolute error of order 1e-16 up to |x| = 1e5. tanh is computed from exp(2x) - 1. */
 #pragma once
 #include "lane.h"
 #include "dynamics/model/model.h"
 
-#ifdef DYN_COMPLEX
+#if defined DYN_EXTENDED
+enum { TRIG_ANGLES = 1 };
+LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
+{
+    const unsigned quarters = (unsigned)(*rounder - DYN_ROUNDER);
+    const lane     sine = sinl(*x) * cosl(*d) + cosl(*x) * sinl(*d), cosine = cosl(*x) * cosl(*d) - sinl(*x) * sinl(*d);
+    const lane     quadrants[4] = {sine, cosine, -sine, -cosine};
+    cs[0]                       = quadrants[(quarters + 1) % 4];
+    cs[1]                       = quadrants[quarters % 4];
+}
+LANE_INLINE lane lane_tanh(lane x)
+{
+    return tanhl(x);
+}
+#elif defined DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
 LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
@@ -24,7 +38,7 @@ LANE_INLINE lane lane_tanh(lane x)
 
 /* With one lane, bit operations would move numbers between floating-point and integer registers. So several angles are
  * computed at once in vectors. */
-#if LANES == 1 && defined __FMA__
+#if LANES == 1 && defined __FMA__ && !defined DYN_UNFUSED
 enum { TRIG_ANGLES = 4 };
 typedef double   trig __attribute__((vector_size(32)));
 typedef uint64_t trig_word __attribute__((vector_size(32)));
@@ -34,8 +48,12 @@ typedef uint64_t trig_word __attribute__((vector_size(32)));
 enum { TRIG_ANGLES = 2 };
 typedef double2      trig;
 typedef double2_word trig_word;
+#ifdef DYN_UNFUSED
+#define trig_fma(a, b, c) ((a) * (b) + (c))
+#else
 #define trig_fma(a, b, c) fma_double2(a, b, c)
-#define trig_of(type, x)  ((type){(x)[0], (x)[1]})
+#endif
+#define trig_of(type, x) ((type){(x)[0], (x)[1]})
 #else
 enum { TRIG_ANGLES = 1 };
 typedef lane      trig;
@@ -44,7 +62,7 @@ typedef lane_word trig_word;
 #define trig_of(type, x)  ((x)[0] - (type){0})
 #endif
 
-/* c + a b with one rounding; c and b may be scalar constants */
+/* c + a b as lane_fma computes it; c and b may be scalar constants */
 #define trig_add_mul(c, a, b) trig_fma(a, (b) - (trig){0}, (c) - (trig){0})
 
 /* Exchanges sine and cosine where the quadrant k is odd. */
@@ -62,18 +80,30 @@ LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 #endif
 }
 
+/* Computes r = x + d - k pi/2. For |x| >= 1, x minus k times the first part of pi/2 is a multiple of 2^-52 below 2,
+ * hence exact. */
+LANE_INLINE trig trig_reduced(trig x, trig d, trig k)
+{
+#ifdef DYN_UNFUSED
+    /* The first two parts of pi/2 have 37 bits, so that their products with k < 2^16 are exact. `lost` is the rounding
+     * error of r, computed exactly (Dekker). */
+    trig first = x - k * 0x1.921fb54440000p+0 + d, part = k * 0x1.68c234c4c0000p-39, r = first - part;
+    trig lost = (first - r) - part;
+    return r - (k * 0x1.98a2e03707345p-77 - lost);
+#else
+    trig r                = trig_add_mul(x, k, -1.57079632679489655800e+00) + d;
+    r                     = trig_add_mul(r, k, -6.12323399573676603587e-17);
+    return trig_add_mul(r, k, 1.49738490485916983294e-33);
+#endif
+}
+
 /* Computes sine and cosine of x + d + quarter turns. |d| must be at most pi/4; d is separate because the sum x + d
  * loses digits of d when x is large. `rounder` is DYN_ROUNDER + the number of quarter turns. */
 LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 {
-    /* x + d = k pi/2 + r. For |x| >= 1, x minus k times the first part of pi/2 is a multiple of 2^-52 below 2, hence
-     * exact. */
     trig      kr = trig_add_mul(rounder, x + d, 0.63661977236758134308);
     trig_word k  = (trig_word)kr; /* k, including the quarter turns of `rounder` */
-    trig      kd = kr - rounder;
-    trig      r  = trig_add_mul(x, kd, -1.57079632679489655800e+00) + d;
-    r            = trig_add_mul(r, kd, -6.12323399573676603587e-17);
-    r            = trig_add_mul(r, kd, 1.49738490485916983294e-33);
+    trig      r  = trig_reduced(x, d, kr - rounder);
 
     /* sin r = r + r^3 P(r^2),  cos r = 1 + r^2 (-1/2 + r^2 Q(r^2)) */
     trig z = r * r;

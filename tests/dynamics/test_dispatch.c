@@ -13,15 +13,18 @@ static void assert_all_kernels(const dyn_kernels *k)
         assert_memory_not_equal((const char *)k + at, &none, sizeof none);
 }
 
-/* The list has every target once, the baseline first. Among targets with the same instructions, those with more lanes
- * come later. All have all kernels. */
+/* The list has every target once, the baseline first. Among targets with the same instructions and arithmetic class,
+ * those with more lanes come later. All have all kernels. */
 static void test_table_is_in_order_and_complete(void **state)
 {
     size_t             n = 0;
     const dyn_kernels *k, *before = NULL;
     for (; (k = dyn_kernels_at(n)); n++, before = k) {
-        bool wider = before && k->lanes > before->lanes;
-        assert_true(before ? wider || !strcmp(k->target, "fma") : k->lanes == 1);
+        bool wider  = before && k->lanes > before->lanes;
+        bool starts = !strcmp(k->target, "fma") || !strcmp(k->target, "scalar_unfused");
+        assert_true(before ? wider || starts : k->lanes == 1);
+        assert_int_equal(k->fused, strstr(k->target, "_unfused") == NULL);
+        assert_string_equal(dyn_kernels_arithmetic(k), k->fused ? "fused" : "unfused");
         assert_true(k->lanes <= DYN_MAX_LANES);
         assert_all_kernels(k);
         assert_ptr_equal(dyn_kernels_find(k->target), k);
@@ -32,18 +35,40 @@ static void test_table_is_in_order_and_complete(void **state)
     assert_ptr_equal(dyn_kernels_find(""), before);
 }
 
-/* The table for one state has one lane, and uses no instructions that the table for batches does not use. */
+/* The table for one state has one lane and the same arithmetic class, and uses no instructions that the table for
+ * batches does not use. */
 static void test_one_state_has_a_table(void **state)
 {
     const dyn_kernels *k, *before = NULL;
     for (size_t n = 0; (k = dyn_kernels_at(n)); n++) {
         const dyn_kernels *alone = dyn_kernels_for_one_state(k);
         assert_int_equal(alone->lanes, 1);
+        assert_int_equal(alone->fused, k->fused);
         assert_ptr_equal(alone, k->lanes == 1 ? k : before);
         before = alone;
     }
     if (dyn_kernels_find("fma"))
         assert_ptr_equal(dyn_kernels_for_one_state(dyn_kernels_find("avx2")), dyn_kernels_find("fma"));
+}
+
+#ifdef __x86_64__
+static bool has_fma(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+#endif
+
+/* A processor without fused multiply-add uses the unfused class unless another target is named. Its models are those of
+ * the fused class all the same. */
+static void test_the_default_is_not_emulated(void **state)
+{
+#ifdef __x86_64__
+    if (dyn_kernels_find("fma") || !has_fma()) assert_int_equal(dyn_kernels_find(NULL)->fused, has_fma());
+#else
+    assert_true(dyn_kernels_find(NULL)->fused);
+#endif
+    assert_true(dyn_kernels_for_models()->fused);
+    assert_int_equal(dyn_kernels_for_models()->lanes, 1);
 }
 
 static void test_unknown_targets_are_not_found(void **state)
@@ -58,8 +83,9 @@ static void test_supported_targets_are_in_the_build(void **state)
 {
 #if defined __x86_64__
     assert_non_null(dyn_kernels_find("sse2"));
-    assert_int_equal(dyn_kernels_find("avx2") != NULL,
-                     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
+    assert_non_null(dyn_kernels_find("scalar_unfused"));
+    assert_non_null(dyn_kernels_find("sse2_unfused"));
+    assert_int_equal(dyn_kernels_find("avx2") != NULL, has_fma());
     assert_int_equal(dyn_kernels_find("avx512") != NULL,
                      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
@@ -74,9 +100,8 @@ static void test_supported_targets_are_in_the_build(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_is_in_order_and_complete),
-        cmocka_unit_test(test_one_state_has_a_table),
-        cmocka_unit_test(test_unknown_targets_are_not_found),
+        cmocka_unit_test(test_table_is_in_order_and_complete),     cmocka_unit_test(test_one_state_has_a_table),
+        cmocka_unit_test(test_the_default_is_not_emulated),        cmocka_unit_test(test_unknown_targets_are_not_found),
         cmocka_unit_test(test_supported_targets_are_in_the_build),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

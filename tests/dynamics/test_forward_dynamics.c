@@ -210,7 +210,7 @@ static void test_singular_states_are_reported(void **state)
         for (size_t r = 0; r < t.rows; r++) {
             assert_true(singular[r] == (r % 2 ? 0 : -1));
             rows_forward_dynamics(
-                dyn_kernels_at(0), &t.scene, 1,
+                dyn_kernels_for_one_state(k), &t.scene, 1,
                 (dyn_forward_dynamics){
                     .q = t.q + 2 * r, .qd = t.qd + 2 * r, .tau = t.tau + 2 * r, .qdd = alone, .singular = &pivot});
             assert_true(pivot == singular[r]);
