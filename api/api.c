@@ -74,6 +74,16 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     return a;
 }
 
+const char *api_target(const api *a)
+{
+    return a->kernels->target;
+}
+
+const char *api_arithmetic(const api *a)
+{
+    return dyn_kernels_arithmetic(a->kernels);
+}
+
 void api_close(api *a)
 {
     if (!a) return;
@@ -142,6 +152,7 @@ api_call *api_begin(api *a, const api_request *request)
     call->share.budget = &a->budget;
     call->timeout      = a->limits.timeout;
     set_request_id(call, request->request_id);
+    api_reply_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
     bool go_on = api_head_check(call, request, &problem);
     if (go_on && call->method != API_GET)
         call->wants_body = true;

@@ -39,7 +39,7 @@ typedef struct api_file {
 
 typedef struct api_config {
     const char *version;
-    /* Vector instructions of the kernels, see dyn_kernels_find; NULL: the widest of this machine. */
+    /* Vector instructions of the kernels, see dyn_kernels_find; NULL: the fastest of this machine. */
     const char     *target;
     api_limits      limits;
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
@@ -58,6 +58,9 @@ typedef struct api_worker api_worker;
 /* Creates an api in the state "loading". NULL with a message in `error` if the target is unknown or memory is short. */
 api *api_open(const api_config *config, char *error, size_t error_size);
 void api_close(api *api);
+
+const char *api_target(const api *api);     /* the name of the target that evaluates batches */
+const char *api_arithmetic(const api *api); /* its arithmetic class, "fused" or "unfused" */
 
 /* Loads every DIR/NAME.json as the bundled model NAME. Calls `report` once per file with `problem` NULL or the text
  * of the problem, for the log. False with errno if the folder cannot be read. */
@@ -136,7 +139,7 @@ typedef struct api_header {
 typedef struct api_reply {
     unsigned    status;
     const char *content_type; /* NULL if there is no body (204, 304) */
-    api_header  header[16];   /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
+    api_header  header[16];   /* Request-Id, Arithmetic, Allow, Location, ETag, Model-Revision, Retry-After ... */
     size_t      n_headers;
     char       *body;        /* owned by the call; api_take_body transfers it */
     const char *static_body; /* sent instead of `body`; lives as long as the process. NULL: none */

@@ -76,7 +76,8 @@ static const setting settings[] = {
     {"drain", "SECONDS", SECONDS, OFFSET(drain), 0, 86400, "30", NULL,
      "time for requests in flight to finish after SIGTERM"},
     {"target", "NAME", TEXT, OFFSET(target), 0, 0, NULL, NULL,
-     "instruction set of the kernels: scalar, sse2, fma, avx2, avx512 or neon (default: the widest of the machine)"},
+     "instruction set of the kernels: scalar, sse2, scalar_unfused, sse2_unfused, fma, avx2, avx512 or neon "
+     "(default: the fastest of the machine)"},
     {"log-format", "FORMAT", CHOICE, OFFSET(log_format), 0, 0, "auto", "auto|text|json",
      "auto, text or json; auto is text on a terminal, json otherwise"},
     {"log-level", "LEVEL", CHOICE, OFFSET(log_level), 0, 0, "info", "error|warning|info|debug",

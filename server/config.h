@@ -19,7 +19,7 @@ typedef struct srv_config {
     const char *store;   /* folder; NULL: srv_config_store_folder determines it */
     const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.h */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
-    const char *target;  /* vector instructions of the kernels; NULL: the widest */
+    const char *target;  /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */

@@ -126,6 +126,8 @@ static bool load_models(service *s, char *error, size_t size)
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
     srv_log_text(&line, "address", s->listener[0].bound);
+    srv_log_text(&line, "target", api_target(s->shared.api));
+    srv_log_text(&line, "arithmetic", api_arithmetic(s->shared.api));
     srv_log_count(&line, "models", s->models.bundled);
     srv_log_text(&line, "from", s->models.models);
     srv_log_count(&line, "stored", s->models.stored.good);

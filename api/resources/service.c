@@ -57,6 +57,7 @@ bool api_get_service(api_call *call, const api_input *input, api_problem *proble
     emit_limits(&e, &call->api->limits);
     api_emit_string_member(&e, "target", call->api->kernels->target);
     api_emit_integer_member(&e, "lanes", call->api->kernels->lanes);
+    api_emit_string_member(&e, "arithmetic", dyn_kernels_arithmetic(call->api->kernels));
     api_emit_end(&e);
     return api_reply_emitted(call, 200, &e, problem);
 }

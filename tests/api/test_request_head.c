@@ -2,6 +2,7 @@
 #include "door.h"
 #include "api/http/negotiate.h"
 #include "api/http/route.h"
+#include "dynamics/dynamics.h"
 #include <string.h>
 
 /* --- routes ----------------------------------------------------------------------------------------------------- */
@@ -359,6 +360,10 @@ static void the_service_publishes_its_limits(void **state)
     ask("GET", "/v1", NULL);
     assert_true(number_at("limits/rows") == 20000 && number_at("limits/timeout") == 10);
     assert_true(number_at("limits/angle") >= 1e5 && number_at("lanes") >= 1);
+    const dyn_kernels *k       = dyn_kernels_find(NULL);
+    const json_t      *service = ask("GET", "/v1", NULL)->json;
+    assert_string_equal(json_string_value(json_object_get(service, "target")), k->target);
+    assert_string_equal(json_string_value(json_object_get(service, "arithmetic")), dyn_kernels_arithmetic(k));
 }
 
 int main(void)

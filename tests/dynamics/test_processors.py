@@ -1,8 +1,8 @@
 """The kernels on processors that this machine is not: a plain x86-64 without AVX, and 64-bit ARM, both under qemu.
 
-What is not compiled for a target of its own must do with the baseline; on ARM the targets are `scalar` and `neon`, and
-the tests there say whether they give the same bits as each other and the numbers of the reference. Models are the same
-to the last bit on all of them."""
+Objects outside of the wide targets must do with the baseline. Without fused operations the default is the unfused class. On ARM
+the targets are `scalar` and `neon`, and the tests there say whether they give the same bits as each other and the numbers of
+the reference. Models are the same to the last bit on all of them."""
 import glob
 import os
 import platform
@@ -63,7 +63,7 @@ def baseline_objects():
 
 
 def plain_processor():
-    """Dispatch takes what there is, and the kernels run."""
+    """The default is the unfused class (test_dispatch), and the kernels run."""
     need(PLAIN)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")

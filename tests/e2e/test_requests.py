@@ -89,8 +89,8 @@ class Batches(ServerCase):
 
 
 class SameBitsEverywhere(unittest.TestCase):
-    """Every vector target of the machine, inline and on a worker, byte for byte."""
-    TARGETS = ("scalar", "sse2", "neon", "fma", "avx2", "avx512")
+    """Every vector target of the machine, inline and on a worker, byte for byte within its arithmetic class."""
+    TARGETS = ("sse2", "neon", "fma", "avx2", "avx512")
 
     def answers(self, *arguments):
         try:
@@ -106,15 +106,30 @@ class SameBitsEverywhere(unittest.TestCase):
                 answer = client.post(f"/v1/models/{model}/evaluate", everything(states(size, nv, nv == 10)))
                 self.assertEqual(answer.status, 200, answer)
                 bodies.append(answer.body)
+        self.check_class(server, client, answer)
         client.close()
         self.assertIsNone(server.stop())
         return bodies
+
+    def check_class(self, server, client, answer):
+        """The log, GET /v1 and the answer's header name the same class."""
+        service = client.get("/v1").json()
+        server.await_log('"event":"ready"')
+        ready = next(line for line in server.events() if line["event"] == "ready")
+        self.assertEqual(service["arithmetic"], "unfused" if service["target"].endswith("_unfused") else "fused")
+        self.assertEqual((ready["target"], ready["arithmetic"]), (service["target"], service["arithmetic"]))
+        self.assertEqual(answer.headers["Arithmetic"], service["arithmetic"])
 
     def test_targets(self):
         reference = self.answers("--target", "scalar")
         self.assertIsNotNone(reference, "the scalar target is missing")
         compared = 0
-        for target in self.TARGETS[1:]:
+        unfused = [self.answers("--target", target) for target in ("scalar_unfused", "sse2_unfused")]
+        if unfused[0] and unfused[1]:
+            compared += 1
+            self.assertEqual(*unfused)
+            self.assertNotEqual(unfused[0], reference)
+        for target in self.TARGETS:
             bodies = self.answers("--target", target)
             if bodies is not None:
                 compared += 1
