@@ -12,8 +12,8 @@ enum { PAGE_MAX = 16 * 1024 }; /* largest page about a problem, bytes: a detail 
 #define STYLE                                                                                                          \
     ":root{color-scheme:light dark}"                                                                                   \
     "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:12vh auto;padding:0 1.25rem}"                      \
-    "h1{font-size:1.5rem;margin:0}code{font-size:.95em;overflow-wrap:anywhere}nav a{margin-right:1.25rem}"
-#define STYLE_HASH "sha256-0faJRDSyrpfq0Wq1uzbbeFD94yQsFgov63y1cHY1hrw="
+    "h1{font-size:1.5rem;margin:0}p{overflow-wrap:anywhere}code{font-size:.95em}nav a{margin-right:1.25rem}"
+#define STYLE_HASH "sha256-mAJ8Q8iuQw1h6UMBz5xQ8+iLEtvmqmjUD5m9TO0B/VU="
 
 #define NO_FRAMES "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -99,6 +99,20 @@ static void put_escaped(api_buffer *b, const char *text)
     }
 }
 
+/* Writes a text of the table of problems, in which `...` marks code. */
+static void put_meaning(api_buffer *b, const char *text)
+{
+    for (bool code = false;; code = !code) {
+        char   part[1024];
+        size_t length = strcspn(text, "`");
+        snprintf(part, sizeof part, "%.*s", (int)length, text);
+        put_escaped(b, part);
+        if (text[length] == '\0') return;
+        api_buffer_text(b, code ? "</code>" : "<code>");
+        text += length + 1;
+    }
+}
+
 bool api_reply_problem_page(api_call *call, const api_problem_kind *kind, const char *detail, api_problem *problem)
 {
     api_buffer b;
@@ -109,12 +123,12 @@ bool api_reply_problem_page(api_call *call, const api_problem_kind *kind, const 
                       "<title>%s - torqued</title>\n<style>" STYLE "</style>\n</head>\n<body>\n<main>\n"
                       "<h1>%s</h1>\n<p>%u <code>%s</code></p>\n<p>",
                       kind->title, kind->title, kind->status, kind->code);
-    put_escaped(&b, kind->text);
+    put_meaning(&b, kind->text);
     api_buffer_text(&b, "</p>\n");
     if (detail) {
-        api_buffer_text(&b, "<p>This request: <code>");
+        api_buffer_text(&b, "<p>In this request: ");
         put_escaped(&b, detail);
-        api_buffer_text(&b, "</code></p>\n");
+        api_buffer_text(&b, ".</p>\n");
     }
     api_buffer_text(&b, "<nav><a href=\"/\">Console</a><a href=\"/docs\">Reference</a></nav>\n"
                         "</main>\n</body>\n</html>\n");

@@ -136,11 +136,14 @@ static bool find_model(api_call *call, api_problem *problem)
     return api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
 }
 
-/* Adds the Vary header to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. */
-static void add_vary_header(api_call *call)
+/* Adds headers to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. nosniff: a
+ * browser must not take a model for a script, since the pages' policy allows scripts of this server. */
+static void add_get_headers(api_call *call)
 {
+    if (call->method != API_GET) return;
     bool by_accept = is_under(&call->route, "/v1") || call->route.resource->has_page;
-    if (call->method == API_GET) api_reply_vary(call, (by_accept ? API_VARY_ACCEPT : 0) | API_VARY_ENCODING);
+    api_reply_vary(call, (by_accept ? API_VARY_ACCEPT : 0) | API_VARY_ENCODING);
+    api_reply_static_header(call, "X-Content-Type-Options", "nosniff");
 }
 
 static bool fail_media_type(const api_call *call, const char *content_type, api_problem *problem)
@@ -157,7 +160,7 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
 {
     call->coding     = api_coding_by_accept(request->accept_encoding);
     call->takes_gzip = call->file && api_accepts_gzip(request->accept_encoding);
-    add_vary_header(call);
+    add_get_headers(call);
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
