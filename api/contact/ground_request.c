@@ -17,8 +17,8 @@ static bool global_joints(const dyn_model *m)
     if (m->n_bodies < API_BASE_DOF) return false;
     for (int i = 0; i < API_BASE_DOF; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->parent != i - 1 || b->mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
-        sliding += b->joint == DYN_PRISMATIC;
+        if (b->tree.parent != i - 1 || b->joint.mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
+        sliding += b->joint.kind == DYN_PRISMATIC;
     }
     return sliding == 3;
 }
@@ -27,7 +27,7 @@ static bool global_joints(const dyn_model *m)
 static bool hangs_on(const dyn_model *m, int body, int base)
 {
     while (body > base)
-        body = m->body[body].parent;
+        body = m->body[body].tree.parent;
     return body == base;
 }
 
@@ -53,7 +53,7 @@ static bool find_base(const api_query *q, api_ground *ground)
             "%.64s has neither a floating base nor three prismatic and three revolute joints, one after the "
             "other, before all others",
             q->model->name);
-    ground->base = (dyn_frame){.body = body, .X_bf = m->body[body].X_bl};
+    ground->base = (dyn_frame){.body = body, .X_bf = m->body[body].pose.X_bl};
     return check_loops(q, body);
 }
 

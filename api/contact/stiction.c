@@ -14,12 +14,13 @@ enum { MAX_ROUNDS = 100000 /* most pivoting rounds; a few are typical */ };
 static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
 {
     size_t k = 0;
-    while (k < n && joints[k].v != (size_t)b->v)
+    while (k < n && joints[k].v != (size_t)b->joint.v)
         k++;
-    if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->v};
-    double along = fabs(b->ratio) * b->friction.positive, back = fabs(b->ratio) * b->friction.negative;
-    joints[k].positive += b->ratio > 0 ? along : back;
-    joints[k].negative += b->ratio > 0 ? back : along;
+    if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v};
+    double along = fabs(b->joint.ratio) * b->joint.friction.positive,
+           back  = fabs(b->joint.ratio) * b->joint.friction.negative;
+    joints[k].positive += b->joint.ratio > 0 ? along : back;
+    joints[k].negative += b->joint.ratio > 0 ? back : along;
     return n;
 }
 

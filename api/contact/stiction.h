@@ -21,8 +21,8 @@ typedef struct api_stiction_joint {
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
 static inline bool api_stiction_is_possible(const dyn_body *b)
 {
-    return b->has_friction && !(b->friction.coulomb_velocity > 0) &&
-           (b->friction.positive > 0 || b->friction.negative > 0);
+    return b->joint.has_friction && !(b->joint.friction.coulomb_velocity > 0) &&
+           (b->joint.friction.positive > 0 || b->joint.friction.negative > 0);
 }
 
 /* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their

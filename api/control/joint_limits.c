@@ -23,7 +23,7 @@ static void add_joint(const api_query *q, const api_actuator_input *input, size_
     const api_joint_name *j     = &q->model->joints[i];
     const dyn_body       *b     = &q->model->dyn->body[j->body];
     int                   v     = effort_of(q, input, i);
-    api_joint_limit       limit = {.joint = j->name, .ratio = b->mimic ? b->ratio : 1};
+    api_joint_limit       limit = {.joint = j->name, .ratio = b->joint.mimic ? b->joint.ratio : 1};
     if (v >= 0) {
         limit.kind  = API_LIMIT_EFFORT;
         limit.entry = (size_t)v;
@@ -32,14 +32,14 @@ static void add_joint(const api_query *q, const api_actuator_input *input, size_
     }
     if (j->has_position_limits) {
         limit.kind   = API_LIMIT_POSITION;
-        limit.entry  = (size_t)b->q;
-        limit.offset = b->mimic ? b->offset : 0;
+        limit.entry  = (size_t)b->joint.q;
+        limit.offset = b->joint.mimic ? b->joint.offset : 0;
         limit.lower = j->lower, limit.upper = j->upper;
         add(limits, limit);
     }
     if (j->has_velocity_limit) {
         limit.kind   = API_LIMIT_VELOCITY;
-        limit.entry  = (size_t)b->v;
+        limit.entry  = (size_t)b->joint.v;
         limit.offset = 0;
         limit.lower = -j->velocity, limit.upper = j->velocity;
         add(limits, limit);

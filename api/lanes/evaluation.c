@@ -68,9 +68,9 @@ bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row,
 const char *api_joint_of(const api_model *m, int body)
 {
     const dyn_body *b = &m->dyn->body[body];
-    if (b->mover >= 0) return m->mover_names[b->mover];
+    if (b->joint.mover >= 0) return m->mover_names[b->joint.mover];
     for (size_t i = 0; i < m->n_joints; i++) /* an inner body of a joint that consists of several bodies */
-        if (m->dyn->body[m->joints[i].body].link == b->link) return m->joints[i].name;
+        if (m->dyn->body[m->joints[i].body].tree.link == b->tree.link) return m->joints[i].name;
     return "the floating base";
 }
 

@@ -43,7 +43,7 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     for (size_t i = 0; i < m->n_bodies; i++) {
         int at = api_quaternion_offset(&m->body[i]);
         if (at < 0) continue;
-        size_t first = passive_place(e->model->loops, m->body[i].q + at);
+        size_t first = passive_place(e->model->loops, m->body[i].joint.q + at);
         if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
             return false;
     }

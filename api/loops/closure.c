@@ -31,8 +31,8 @@ static void set_units(api_closure *c)
     const dyn_model *m = c->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t k = 0; k < c->unknowns; k++)
-            if (c->unknown[k] >= m->body[i].v && !m->body[i].mimic)
-                c->step_limit[k] = m->body[i].joint == DYN_PRISMATIC ? c->loops->length : 1;
+            if (c->unknown[k] >= m->body[i].joint.v && !m->body[i].joint.mimic)
+                c->step_limit[k] = m->body[i].joint.kind == DYN_PRISMATIC ? c->loops->length : 1;
 }
 
 bool api_closure_open(api_pool *pool, api_closure *c)
@@ -353,9 +353,9 @@ static void move(const api_closure *c, size_t lane, double part)
     size_t           W = c->W;
     copy_lane(c, c->accepted_q, lane, c->q);
     for (size_t i = 0; i < m->n_bodies && part != 0; i++)
-        if (!m->body[i].mimic)
-            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].q * W + lane, W,
-                                 c->step + (size_t)m->body[i].v * W + lane, part);
+        if (!m->body[i].joint.mimic)
+            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * W + lane, W,
+                                 c->step + (size_t)m->body[i].joint.v * W + lane, part);
 }
 
 /* Finds the Newton step of a lane, shortened so that no entry exceeds its step_limit. Known coordinates do not move. */

@@ -146,9 +146,9 @@ static void correct(api_closure *c, size_t lane)
 {
     const dyn_model *m = c->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (!m->body[i].mimic)
-            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].q * c->W + lane, c->W,
-                                 c->step + (size_t)m->body[i].v * c->W + lane, 1);
+        if (!m->body[i].joint.mimic)
+            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * c->W + lane, c->W,
+                                 c->step + (size_t)m->body[i].joint.v * c->W + lane, 1);
 }
 
 static void copy_lane(const api_closure *c, const double *from, size_t lane, double *to)

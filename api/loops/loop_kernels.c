@@ -36,7 +36,7 @@ static double body_of(const api_loop_workspace *c, size_t v)
 {
     const dyn_model *m = c->model->dyn;
     size_t           i = 0;
-    while (i + 1 < m->n_bodies && (m->body[i].mimic || m->body[i].v != c->loops->active_v[v]))
+    while (i + 1 < m->n_bodies && (m->body[i].joint.mimic || m->body[i].joint.v != c->loops->active_v[v]))
         i++;
     return (double)i;
 }

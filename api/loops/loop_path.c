@@ -9,7 +9,8 @@
 
 static bool is_active(const api_loop_workspace *c, const dyn_body *b)
 {
-    return !b->mimic && b->v >= 0 && dyn_joint_nv(b->joint) > 0 && c->loops->active_index_v[b->v] >= 0;
+    return !b->joint.mimic && b->joint.v >= 0 && dyn_joint_nv(b->joint.kind) > 0 &&
+           c->loops->active_index_v[b->joint.v] >= 0;
 }
 
 /* Interpolates unit quaternions, entries W apart, along the shorter arc. */
@@ -33,11 +34,11 @@ static void slerp(const double *from, const double *to, size_t W, double s, doub
  * coordinates equal line_end exactly. */
 static void set_joint_point(const api_loop_workspace *c, const dyn_body *b, size_t lane, double s, double *q)
 {
-    size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
+    size_t        W = c->W, first = (size_t)b->joint.q * W + lane, n = (size_t)dyn_joint_nq(b->joint.kind);
     const double *from = c->line_start + first, *to = c->line_end + first;
     int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
-    bool          at_end     = s >= 1 || c->loops->travel[b->v] == 0;
+    bool          at_end     = s >= 1 || c->loops->travel[b->joint.v] == 0;
     for (size_t i = 0; i < n; i++)
         q[first + i * W] = at_end || i >= linear ? to[i * W] : from[i * W] + s * (to[i * W] - from[i * W]);
     if (quaternion >= 0 && !at_end) slerp(from + linear * W, to + linear * W, W, s, q + first + linear * W);
@@ -53,8 +54,8 @@ static void set_line_point(const void *arg, api_closure *closure, size_t lane, d
 /* The distance that a joint moves along the line: rad, or parts of the model's length. */
 static double joint_length(const api_loop_workspace *c, const dyn_body *b, size_t lane)
 {
-    size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
-    const double *from = c->line_start + first, *to = c->line_end + first, *travel = c->loops->travel + b->v;
+    size_t        W = c->W, first = (size_t)b->joint.q * W + lane, n = (size_t)dyn_joint_nq(b->joint.kind);
+    const double *from = c->line_start + first, *to = c->line_end + first, *travel = c->loops->travel + b->joint.v;
     int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
     double        cosine = 0, most = 0;

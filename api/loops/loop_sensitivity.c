@@ -64,8 +64,8 @@ static void find_brackets(const api_loop_workspace *c, const double *a, const do
 {
     const dyn_model *m = c->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        size_t at = (size_t)m->body[i].v * c->W;
-        for (size_t lane = 0; lane < c->W && !m->body[i].mimic; lane++)
+        size_t at = (size_t)m->body[i].joint.v * c->W;
+        for (size_t lane = 0; lane < c->W && !m->body[i].joint.mimic; lane++)
             api_coordinates_bracket(&m->body[i], c->W, a + at + lane, b + at + lane, brackets + at + lane);
     }
 }

@@ -18,8 +18,8 @@ static void add_reference(const api_reference_continuation *w, double *q)
     const dyn_model *m = w->model->dyn;
     for (size_t b = 0; b < m->n_bodies; b++) {
         int first = api_first_position(w->model, &m->body[b]), quaternion = api_quaternion_offset(&m->body[b]);
-        if (first < 0 || m->body[b].mimic) continue;
-        size_t n = quaternion < 0 ? (size_t)dyn_joint_nq(m->body[b].joint) : (size_t)quaternion;
+        if (first < 0 || m->body[b].joint.mimic) continue;
+        size_t n = quaternion < 0 ? (size_t)dyn_joint_nq(m->body[b].joint.kind) : (size_t)quaternion;
         for (size_t i = (size_t)first; i < (size_t)first + n; i++)
             for (size_t lane = 0; lane < w->W; lane++)
                 q[i * w->W + lane] += l->reference[l->active_q[i]];

@@ -106,7 +106,7 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
         int             place = api_first_position(m, body), quaternion = api_quaternion_offset(body);
         if (place < 0) continue;
         double *coordinates = q + (size_t)place * W;
-        if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *coordinates = uniform(seed, 3);
+        if (body->joint.kind == DYN_REVOLUTE && !body->joint.mimic && !m->loops) *coordinates = uniform(seed, 3);
         if (quaternion >= 0) sample_quaternion(seed, coordinates + (size_t)quaternion * W, W);
     }
     for (size_t i = 0; i < m->nv; i++) {

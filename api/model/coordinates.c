@@ -38,7 +38,7 @@ void api_coordinates_make_quaternions_positive(const dyn_model *model, double *q
         const dyn_body *b      = &model->body[i];
         int             offset = api_quaternion_offset(b);
         if (offset < 0) continue;
-        double *r = q + (size_t)(b->q + offset) * W;
+        double *r = q + (size_t)(b->joint.q + offset) * W;
         for (size_t lane = 0; lane < W; lane++)
             for (size_t k = 0; r[3 * W + lane] < 0 && k < 4; k++)
                 r[k * W + lane] = -r[k * W + lane];

@@ -6,7 +6,7 @@
 /* Index of the quaternion among the coordinates of a body's joint; -1: it has none. */
 static inline int api_quaternion_offset(const dyn_body *body)
 {
-    return dyn_joint_has_quaternion(body->joint) ? dyn_joint_nq(body->joint) - 4 : -1;
+    return dyn_joint_has_quaternion(body->joint.kind) ? dyn_joint_nq(body->joint.kind) - 4 : -1;
 }
 
 /* Changes the sign of quaternions with w < 0 in W states, in lanes: the rotations stay the same. */

@@ -61,7 +61,7 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
 static void measure(const api_model *model, api_loops *loops)
 {
     for (size_t i = 0; i < model->dyn->n_bodies; i++)
-        loops->length = fmax(loops->length, api_length(model->dyn->body[i].p_pc));
+        loops->length = fmax(loops->length, api_length(model->dyn->body[i].pose.p_pc));
     for (size_t k = 0; k < loops->n; k++)
         loops->length =
             fmax(loops->length, fmax(api_length(loops->pair[k].a.X_bf.p), api_length(loops->pair[k].b.X_bf.p)));
@@ -83,16 +83,16 @@ static void put_rows(api_loops *loops)
 /* Number of a body's own coordinates; a mimic joint has none. */
 static size_t positions_of(const dyn_body *b)
 {
-    return b->mimic ? 0 : (size_t)dyn_joint_nq(b->joint);
+    return b->joint.mimic ? 0 : (size_t)dyn_joint_nq(b->joint.kind);
 }
 static size_t velocities_of(const dyn_body *b)
 {
-    return b->mimic ? 0 : (size_t)dyn_joint_nv(b->joint);
+    return b->joint.mimic ? 0 : (size_t)dyn_joint_nv(b->joint.kind);
 }
 
 static const api_document_link *link_of(const api_document *document, const dyn_body *b)
 {
-    return b->link == DYN_WORLD ? NULL : &document->links[document->order[b->link]];
+    return b->tree.link == DYN_WORLD ? NULL : &document->links[document->order[b->tree.link]];
 }
 
 typedef struct sorting {
@@ -139,10 +139,12 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
         /* A joint may consist of several bodies; a motor coordinate has the home of its joint. */
-        if (i > 0 && (b->is_rotor || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
-        if (n > 1) home[(size_t)b->q + n - 1] = 1;
-        if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
-        if (n > 0 && link && link->has_home) memset(has_home + b->v, true, velocities_of(b) * sizeof *has_home);
+        if (i > 0 && (b->joint.is_rotor || b->tree.link != model->dyn->body[i - 1].tree.link))
+            first = (size_t)b->joint.q;
+        if (n > 1) home[(size_t)b->joint.q + n - 1] = 1;
+        if (n > 0 && link && link->has_home)
+            memcpy(home + b->joint.q, link->home + ((size_t)b->joint.q - first), n * sizeof *home);
+        if (n > 0 && link && link->has_home) memset(has_home + b->joint.v, true, velocities_of(b) * sizeof *has_home);
     }
     loops->home     = home;
     loops->has_home = has_home;
@@ -158,8 +160,8 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
         const dyn_body          *b       = &model->dyn->body[i];
         const api_document_link *link    = link_of(document, b);
         bool                     passive = link && !link->actuated;
-        sort_in(&q, b->q, positions_of(b), passive);
-        sort_in(&v, b->v, velocities_of(b), passive);
+        sort_in(&q, b->joint.q, positions_of(b), passive);
+        sort_in(&v, b->joint.v, velocities_of(b), passive);
     }
     loops->active_q = q.active, loops->passive_q = q.passive, loops->active_index_q = q.place;
     loops->active_v = v.active, loops->passive_v = v.passive, loops->active_index_v = v.place;
@@ -179,7 +181,7 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
 /* Inverts the marks of a body and its ancestors. */
 static void turn_over(const dyn_model *m, int body, bool *mark)
 {
-    for (int i = body; i != DYN_WORLD; i = m->body[i].parent)
+    for (int i = body; i != DYN_WORLD; i = m->body[i].tree.parent)
         mark[i] = !mark[i];
 }
 
@@ -192,7 +194,8 @@ static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carrie
         turn_over(m, loops->pair[k].a.body, carries);
         turn_over(m, loops->pair[k].b.body, carries);
         for (size_t i = 0; i < m->n_bodies; i++)
-            if (carries[i]) memset(moves + m->body[i].v, true, (size_t)dyn_joint_nv(m->body[i].joint) * sizeof *moves);
+            if (carries[i])
+                memset(moves + m->body[i].joint.v, true, (size_t)dyn_joint_nv(m->body[i].joint.kind) * sizeof *moves);
     }
 }
 
@@ -203,11 +206,11 @@ static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
     double          *travel = api_arena_take(&model->arena, loops->nv, sizeof *travel);
     for (size_t i = 0; travel && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        size_t          n = (size_t)dyn_joint_nv(b->joint);
+        size_t          n = (size_t)dyn_joint_nv(b->joint.kind);
         for (size_t k = 0; k < n; k++) {
-            bool   slides = n == 1 ? b->joint == DYN_PRISMATIC : n == 6 && k < 3;
-            double by     = (n == 1 ? fabs(b->ratio) : 1) / (slides ? loops->length : 1);
-            size_t v      = (size_t)b->v + k;
+            bool   slides = n == 1 ? b->joint.kind == DYN_PRISMATIC : n == 6 && k < 3;
+            double by     = (n == 1 ? fabs(b->joint.ratio) : 1) / (slides ? loops->length : 1);
+            size_t v      = (size_t)b->joint.v + k;
             if (moves[v]) travel[v] = fmax(travel[v], by);
         }
     }
@@ -228,11 +231,11 @@ static bool check_passive(api_model *model, const api_document *document, api_lo
     if (!put_travel(model, loops, moves)) return api_reader_no_memory(reader);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (velocities_of(b) == 0 || loops->active_index_v[b->v] >= 0 || moves[b->v]) continue;
-        snprintf(pointer, sizeof pointer, "/links/%d/joint/actuated", document->order[b->link]);
+        if (velocities_of(b) == 0 || loops->active_index_v[b->joint.v] >= 0 || moves[b->joint.v]) continue;
+        snprintf(pointer, sizeof pointer, "/links/%d/joint/actuated", document->order[b->tree.link]);
         return api_fail(reader->problem, API_BAD_MODEL, pointer,
                         "no loop passes through \"%s\", so its motion is undetermined: make it actuated",
-                        loops->velocity_names[b->v]);
+                        loops->velocity_names[b->joint.v]);
     }
     return true;
 }

@@ -47,13 +47,14 @@ static bool check_figures(const api_model *model, const api_document *document, 
     char             text[64];
     for (size_t i = 0; i < dyn->n_bodies; i++) {
         const dyn_body *body = &dyn->body[i];
-        double          sum  = body->subtree_mass + body->mass + fabs(body->ratio) + fabs(body->friction.viscous) +
-                     fabs(body->friction.positive) + fabs(body->friction.negative);
+        double          sum  = body->derived.subtree_mass + body->moments.mass + fabs(body->joint.ratio) +
+                     fabs(body->joint.friction.viscous) + fabs(body->joint.friction.positive) +
+                     fabs(body->joint.friction.negative);
         for (int k = 0; k < 3; k++)
-            sum += fabs(body->p_pc[k]) + fabs(body->before.p[k]) + fabs(body->h[k]) + fabs(body->E[k]) +
-                   fabs(body->E[3 + k]);
+            sum += fabs(body->pose.p_pc[k]) + fabs(body->pose.before.p[k]) + fabs(body->moments.h[k]) +
+                   fabs(body->moments.E[k]) + fabs(body->moments.E[3 + k]);
         if (!isfinite(sum))
-            return api_fail(problem, API_NON_FINITE, link_pointer(document, body->link, text),
+            return api_fail(problem, API_NON_FINITE, link_pointer(document, body->tree.link, text),
                             "the values of this body are so large that they overflow");
     }
     for (size_t i = 0; i < dyn->n_links; i++) {
@@ -161,7 +162,8 @@ static bool name_entries(api_model *model, const api_document_link *link, const 
 static bool name_coordinates(api_model *model, const api_document_link *link, const dyn_body *last)
 {
     int nq = dyn_joint_nq(link->dyn.joint), nv = dyn_joint_nv(link->dyn.joint);
-    int q = last->q + dyn_joint_nq(last->joint) - nq, v = last->v + dyn_joint_nv(last->joint) - nv;
+    int q = last->joint.q + dyn_joint_nq(last->joint.kind) - nq,
+        v = last->joint.v + dyn_joint_nv(last->joint.kind) - nv;
     return name_entries(model, link, api_joint_coordinate_suffixes(link, false), nq, &model->position_names[q]) &&
            name_entries(model, link, api_joint_coordinate_suffixes(link, true), nv, &model->velocity_names[v]);
 }
@@ -170,7 +172,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
 {
     int                      body  = model->dyn->row_body[row];
     const dyn_body          *dyn   = &model->dyn->body[body];
-    int                      index = document->order[dyn->link];
+    int                      index = document->order[dyn->tree.link];
     const api_document_link *link  = &document->links[index];
     *joint                         = (api_joint_name){
                                 .name                  = api_arena_text(&model->arena, link->joint),
@@ -192,12 +194,12 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .elasticity            = link->dyn.elasticity,
                                 .body                  = body,
     };
-    model->body_names[row]         = joint->link;
-    model->mover_names[dyn->mover] = joint->name;
-    if (!dyn->mimic) return joint->name && name_coordinates(model, link, dyn);
+    model->body_names[row]               = joint->link;
+    model->mover_names[dyn->joint.mover] = joint->name;
+    if (!dyn->joint.mimic) return joint->name && name_coordinates(model, link, dyn);
     joint->leader     = api_arena_text(&model->arena, document->links[link->leader].joint);
-    joint->multiplier = dyn->ratio;
-    joint->offset     = dyn->offset;
+    joint->multiplier = dyn->joint.ratio;
+    joint->offset     = dyn->joint.offset;
     return joint->name && joint->leader;
 }
 
@@ -208,11 +210,12 @@ static bool name_rotors(api_model *model, const api_document *document)
     for (size_t i = 0; i < dyn->n_bodies; i++) {
         const dyn_body *b = &dyn->body[i];
         char            name[API_COORDINATE_NAME];
-        if (!b->is_rotor || b->mimic) continue;
-        snprintf(name, sizeof name, "%s.motor", document->links[document->order[b->link]].joint);
+        if (!b->joint.is_rotor || b->joint.mimic) continue;
+        snprintf(name, sizeof name, "%s.motor", document->links[document->order[b->tree.link]].joint);
         const char *kept = api_arena_text(&model->arena, name);
         if (!kept) return false;
-        model->position_names[b->q] = model->velocity_names[b->v] = model->mover_names[b->mover] = kept;
+        model->position_names[b->joint.q] = model->velocity_names[b->joint.v] = model->mover_names[b->joint.mover] =
+            kept;
     }
     return true;
 }
@@ -248,10 +251,10 @@ static bool name_motors(api_model *model, const api_document *document)
  * its sine. */
 static bool has_motor_angle(const dyn_model *dyn, const dyn_body *body)
 {
-    if (!body->is_rotor || body->mimic) return false;
+    if (!body->joint.is_rotor || body->joint.mimic) return false;
     for (size_t c = 0; c < dyn->n_couplings; c++)
-        for (size_t i = 0; dyn->coupling[c].theta == body->q && i < dyn->n_bodies; i++)
-            if (dyn->body[i].q == dyn->coupling[c].q && dyn_body_has_angle(&dyn->body[i])) return true;
+        for (size_t i = 0; dyn->coupling[c].theta == body->joint.q && i < dyn->n_bodies; i++)
+            if (dyn->body[i].joint.q == dyn->coupling[c].q && dyn_body_has_angle(&dyn->body[i])) return true;
     return false;
 }
 
@@ -266,8 +269,8 @@ static bool list_angles(api_model *model)
         bool            motor = has_motor_angle(dyn, body);
         if (place < 0 || (!motor && !dyn_body_has_angle(body))) continue;
         model->angles[model->n_angles++] = (dyn_bound){.entry  = (size_t)place,
-                                                       .ratio  = motor ? 1 : body->ratio,
-                                                       .offset = motor ? 0 : body->offset,
+                                                       .ratio  = motor ? 1 : body->joint.ratio,
+                                                       .offset = motor ? 0 : body->joint.offset,
                                                        .most   = DYN_MAX_ANGLE};
     }
     return model->angles != NULL;
@@ -399,10 +402,10 @@ api_names api_model_frames(const api_model *model)
 
 int api_first_position(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->active_index_q[body->q] : body->q;
+    return model->loops ? model->loops->active_index_q[body->joint.q] : body->joint.q;
 }
 
 int api_first_velocity(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->active_index_v[body->v] : body->v;
+    return model->loops ? model->loops->active_index_v[body->joint.v] : body->joint.v;
 }

@@ -53,21 +53,21 @@ static const dyn_body *body_of_mover(const api_model *m, size_t j)
 {
     const dyn_body *b = m->dyn->body;
     if (j < m->n_joints) return &b[m->joints[j].body];
-    while (b->mover != (int)j)
+    while (b->joint.mover != (int)j)
         b++;
     return b;
 }
 
 static const dyn_body *rotor_of(const api_model *m, size_t j)
 {
-    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].is_rotor; i--) /* rotors come last */
-        if (m->dyn->body[i - 1].mover == (int)j) return &m->dyn->body[i - 1];
+    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].joint.is_rotor; i--) /* rotors come last */
+        if (m->dyn->body[i - 1].joint.mover == (int)j) return &m->dyn->body[i - 1];
     return NULL;
 }
 
 static bool moves(const dyn_body *body, size_t v)
 {
-    return v >= (size_t)body->v && v < (size_t)(body->v + dyn_joint_nv(body->joint));
+    return v >= (size_t)body->joint.v && v < (size_t)(body->joint.v + dyn_joint_nv(body->joint.kind));
 }
 
 bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
@@ -81,9 +81,9 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
         size_t          j     = mover_of(m, parameter, &c);
         const dyn_body *rotor = c == API_ROTOR_INERTIA ? rotor_of(m, j) : NULL;
         if (moves(body_of_mover(m, j), v)) return true;
-        body = rotor ? rotor->parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
+        body = rotor ? rotor->tree.parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
     }
-    for (; body != DYN_WORLD; body = m->dyn->body[body].parent)
+    for (; body != DYN_WORLD; body = m->dyn->body[body].tree.parent)
         if (moves(&m->dyn->body[body], v)) return true;
     return false;
 }
@@ -92,7 +92,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 static double rate_of(const api_model *m, const api_regressor_lane *state, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
-    return state->rates[(size_t)b->v * state->lanes + state->lane] * (j < m->n_joints ? b->ratio : 1);
+    return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < m->n_joints ? b->joint.ratio : 1);
 }
 
 double api_parameter_effort(const api_model *m, const api_regressor_lane *state, size_t parameter, size_t v)
@@ -142,13 +142,13 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
     double           J[4][4], T[4][4] = {[3] = {0, 0, 0, 1}}, TJ[4][4] = {{0}}, turned[16] = {0};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            J[i][k] = b->E[tensor_index[i][k]];
-            T[i][k] = b->X_bl.R[k][i];
-            T[i][3] -= b->X_bl.R[k][i] * b->X_bl.p[k];
+            J[i][k] = b->moments.E[tensor_index[i][k]];
+            T[i][k] = b->pose.X_bl.R[k][i];
+            T[i][3] -= b->pose.X_bl.R[k][i] * b->pose.X_bl.p[k];
         }
-        J[i][3] = J[3][i] = b->h[i];
+        J[i][3] = J[3][i] = b->moments.h[i];
     }
-    J[3][3] = b->mass;
+    J[3][3] = b->moments.mass;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
             for (int k = 0; k < 4; k++)
@@ -166,12 +166,12 @@ static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
     static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     dyn_body         b                  = m->body[body];
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) { /* rotors come last */
-        const dyn_body *r    = &m->body[i - 1];
-        const double    a[3] = {r->sg * r->sa, -r->cg * r->sa, r->ca}, J = r->spin_inertia;
-        for (int e = 0; r->parent == body && e < 6; e++) /* E of the tensor J a a^T is J/2 1 - J a a^T */
-            b.E[e] += (tensor_index[e][0] == tensor_index[e][1] ? J / 2 : 0) -
-                      J * a[tensor_index[e][0]] * a[tensor_index[e][1]];
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].joint.is_rotor; i--) { /* rotors come last */
+        const dyn_body *r = &m->body[i - 1];
+        const double a[3] = {r->pose.sg * r->pose.sa, -r->pose.cg * r->pose.sa, r->pose.ca}, J = r->joint.spin_inertia;
+        for (int e = 0; r->tree.parent == body && e < 6; e++) /* E of the tensor J a a^T is J/2 1 - J a a^T */
+            b.moments.E[e] += (tensor_index[e][0] == tensor_index[e][1] ? J / 2 : 0) -
+                              J * a[tensor_index[e][0]] * a[tensor_index[e][1]];
     }
     return b;
 }
@@ -187,9 +187,10 @@ static void add_friction(const dyn_friction *f, double square, double *own, bool
 /* Adds a motor's parameters to those of the driven joint; the motor rotates at `spin` times the joint's rate. */
 static void add_rotor(const api_model *m, const dyn_body *rotor, double *own)
 {
-    double spin = rotor->ratio / (rotor->mimic ? body_of_mover(m, (size_t)rotor->mover)->ratio : 1);
-    own[API_ROTOR_INERTIA] += rotor->spin_inertia;
-    add_friction(&rotor->friction, spin * spin, own, spin < 0);
+    double spin =
+        rotor->joint.ratio / (rotor->joint.mimic ? body_of_mover(m, (size_t)rotor->joint.mover)->joint.ratio : 1);
+    own[API_ROTOR_INERTIA] += rotor->joint.spin_inertia;
+    add_friction(&rotor->joint.friction, spin * spin, own, spin < 0);
 }
 
 void api_parameters_compute(const api_model *m, double *parameters)
@@ -203,8 +204,8 @@ void api_parameters_compute(const api_model *m, double *parameters)
         const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
         double         *own = parameters + api_joint_parameter(m, j, 0);
         memset(own, 0, API_PER_JOINT * sizeof *own);
-        own[API_ROTOR_INERTIA] = b->rotor_inertia;
-        if (b != rotor) add_friction(&b->friction, 1, own, false);
+        own[API_ROTOR_INERTIA] = b->joint.rotor_inertia;
+        if (b != rotor) add_friction(&b->joint.friction, 1, own, false);
         if (rotor) add_rotor(m, rotor, own);
     }
 }

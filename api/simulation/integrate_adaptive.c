@@ -213,7 +213,7 @@ static int slowest_joint(const api_ode *ode)
     for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
         if (!api_stiction_is_possible(b)) continue;
-        double speed = fabs(b->ratio * qd[(size_t)b->v * ode->W]);
+        double speed = fabs(b->joint.ratio * qd[(size_t)b->joint.v * ode->W]);
         if (speed >= slowest) continue;
         slowest      = speed;
         slowest_body = (int)i;

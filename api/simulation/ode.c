@@ -201,9 +201,9 @@ static void subtract_damping(const api_ode *ode, const double *qd, double *to)
     const dyn_model *m = ode->e->query->scene.model;
     size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t l = 0; m->body[i].has_spring && l < W; l++) {
-            double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
-            to[l] -= m->body[i].spring.damping * sd * sd;
+        for (size_t l = 0; m->body[i].joint.has_spring && l < W; l++) {
+            double sd = m->body[i].joint.ratio * qd[(size_t)m->body[i].joint.v * W + l];
+            to[l] -= m->body[i].joint.spring.damping * sd * sd;
         }
     for (size_t i = 0; i < m->n_couplings; i++)
         for (size_t l = 0; l < W; l++) {

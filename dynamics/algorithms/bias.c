@@ -18,8 +18,8 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
         out[v] = lane_of(0);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->has_friction && (scene->terms & DYN_FRICTION))
-            out[b->v] += coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
+        if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
+            out[b->joint.v] += coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
     }
 }
 

@@ -88,9 +88,10 @@ static void add_joint(const dyn_model *m, const workspace *ws, const frame_motio
 {
     const dyn_body     *b  = &m->body[i];
     const world_motion *B  = &ws->world[i];
-    size_t              nv = (size_t)m->nv, v = (size_t)b->v;
-    if (!dyn_joint_has_quaternion(b->joint)) {
-        add_column(a, p, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, sign * b->ratio, nv, v, order, out);
+    size_t              nv = (size_t)m->nv, v = (size_t)b->joint.v;
+    if (!dyn_joint_has_quaternion(b->joint.kind)) {
+        add_column(a, p, B, mat3_column(&B->R, 2), b->joint.kind == DYN_REVOLUTE, sign * b->joint.ratio, nv, v, order,
+                   out);
         return;
     }
     for (int k = joint_first_axis(b); k < 6; k++, v++)
@@ -105,10 +106,10 @@ static void jacobians(const dyn_model *m, const workspace *ws, const dyn_frame_p
     while (up_a != up_b) {
         if (up_b > up_a) {
             add_joint(m, ws, a, &b->p, up_b, 1, order, out);
-            up_b = m->body[up_b].parent;
+            up_b = m->body[up_b].tree.parent;
         } else {
             add_joint(m, ws, a, &b->p, up_a, -1, order, out);
-            up_a = m->body[up_a].parent;
+            up_a = m->body[up_a].tree.parent;
         }
     }
 }

@@ -45,16 +45,16 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
     const dyn_body     *b  = &m->body[i];
     const spatial_body *B  = &ws->body[i];
     const dof          *d  = &ws->dof[dof_first(m, i) + k];
-    size_t              nv = (size_t)m->nv, va = (size_t)b->v + k;
+    size_t              nv = (size_t)m->nv, va = (size_t)b->joint.v + k;
     wrench              two = coriolis_mul(B->l, &B->C, d->S.w);
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
-    wrench              t   = inertia_mul(b->subtree_mass, B->h, B->E, d->S);
+    wrench              t   = inertia_mul(b->derived.subtree_mass, B->h, B->E, d->S);
     vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));
-    F                       = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(d)));
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent)
+    F                       = wrench_add(F, inertia_mul(b->derived.subtree_mass, B->h, B->E, axis_rate(d)));
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const dof *e  = &ws->dof[dof_first(m, (size_t)p) + j];
-            size_t     vb = (size_t)m->body[p].v + j;
+            size_t     vb = (size_t)m->body[p].joint.v + j;
             C[va * nv + vb] += power(axis_rate(e), t) + dot(r, e->S.w);
             if (p != (int)i) C[vb * nv + va] += power(e->S, F);
         }
@@ -70,7 +70,7 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, (size_t)i, k, C);
-        if (b->parent != DYN_WORLD) spatial_gather(&ws->body[i], &ws->body[b->parent]);
+        if (b->tree.parent != DYN_WORLD) spatial_gather(&ws->body[i], &ws->body[b->tree.parent]);
     }
 }
 

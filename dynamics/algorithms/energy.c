@@ -34,7 +34,7 @@ static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        sum                   = add(sum, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
+        sum = add(sum, add_scaled(mat3_mul(&B->R, vec3_of(b->moments.h)), B->p, lane_of(b->moments.mass)));
     }
     return times(1 / m->mass, sum);
 }
@@ -42,8 +42,10 @@ static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
 /* Momentum l and its moment k of one body about its origin, in world axes. */
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
-    vec3 h = mat3_mul(&B->R, vec3_of(b->h)), Iw = tensor_const_mul(b->E, mat3_mul_transposed(&B->R, B->w));
-    return (wrench){.f = cross_add(times(b->mass, B->v), B->w, h), .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
+    vec3 h  = mat3_mul(&B->R, vec3_of(b->moments.h)),
+         Iw = tensor_const_mul(b->moments.E, mat3_mul_transposed(&B->R, B->w));
+    return (wrench){.f = cross_add(times(b->moments.mass, B->v), B->w, h),
+                    .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
 /* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. */
@@ -54,9 +56,9 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
         const dyn_body *b = &m->body[i];
         wrench          l = momentum_of(b, &ws->world[i]);
         twice += dot(ws->world[i].v, l.f) + dot(ws->world[i].w, l.n);
-        if (b->rotor_inertia != 0) {
+        if (b->joint.rotor_inertia != 0) {
             lane sd = joint_rate(b, qd);
-            twice   = add_mul(twice, b->rotor_inertia, sd * sd);
+            twice   = add_mul(twice, b->joint.rotor_inertia, sd * sd);
         }
     }
     return 0.5 * twice;
@@ -72,10 +74,10 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
-        if (b->has_spring && (scene->terms & DYN_SPRINGS)) {
-            lane stretch = joint_position(b, q) - b->spring.rest;
-            V            = add_mul(V, 0.5 * b->spring.stiffness, stretch * stretch);
+        V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->moments.h)), B->p, lane_of(b->moments.mass)));
+        if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
+            lane stretch = joint_position(b, q) - b->joint.spring.rest;
+            V            = add_mul(V, 0.5 * b->joint.spring.stiffness, stretch * stretch);
         }
     }
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < m->n_couplings; i++) {
@@ -125,18 +127,18 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
         ws->composite[i] = handed = composite_gather(m, ws->composite, &handed, i, m->branched);
-        if (b->parent == DYN_WORLD) continue;
-        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_form, &handed, b->regrouped_mass)
+        if (b->tree.parent == DYN_WORLD) continue;
+        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_form, &handed, b->derived.regrouped_mass)
         composite_fork(b, ws->composite, &handed, i);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!dyn_joint_has_quaternion(b->joint)) {
+        if (!dyn_joint_has_quaternion(b->joint.kind)) {
             wrench F = composite_along_joint(b, &ws->composite[i]);
-            momentum_column(m, &ws->world[i], com, F, b->ratio, (size_t)b->v, com_jacobian, matrix);
+            momentum_column(m, &ws->world[i], com, F, b->joint.ratio, (size_t)b->joint.v, com_jacobian, matrix);
             continue;
         }
-        for (int k = joint_first_axis(b), v = b->v; k < 6; k++, v++)
+        for (int k = joint_first_axis(b), v = b->joint.v; k < 6; k++, v++)
             momentum_column(m, &ws->world[i], com, composite_column(b, &ws->composite[i], k), 1, (size_t)v,
                             com_jacobian, matrix);
     }

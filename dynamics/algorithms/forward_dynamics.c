@@ -53,12 +53,12 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 /* Computes I and p of the last body of a run: its own plus those that the runs on it have passed on. */
 LANE_INLINE void gather_children(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
 {
-    *I = b->carries_run ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
-    *p = b->carries_run ? wrench_add(B->p, *own) : *own;
+    *I = b->tree.carries_run ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
+    *p = b->tree.carries_run ? wrench_add(B->p, *own) : *own;
 }
 
 /* Transforms I and p from body b to the previous body and adds those of the previous body. `own` is the wrench that the
- * previous body requires; with `uses_next_origin` it is about the origin of b (dyn_body.next_origin). */
+ * previous body requires; with `uses_next_origin` it is about the origin of b (dyn_body_derived.next_origin). */
 LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, const wrench *own, articulated *I,
                                        wrench *p, bool whole, bool uses_next_origin)
 {
@@ -76,7 +76,7 @@ LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, co
 LANE_NOINLINE lane net_effort(const dyn_scene *scene, const dyn_body *b, const newton_euler_io *io, const lane *tau)
 {
     lane effort = joint_effort(b, tau);
-    if (b->has_friction || b->has_spring) effort -= joint_passive(b, scene->terms, io->q, io->qd);
+    if (b->joint.has_friction || b->joint.has_spring) effort -= joint_passive(b, scene->terms, io->q, io->qd);
     return effort;
 }
 
@@ -84,9 +84,9 @@ LANE_NOINLINE lane net_effort(const dyn_scene *scene, const dyn_body *b, const n
 LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B,
                           const bool plain)
 {
-    bool along = b->joint == DYN_PRISMATIC;
+    bool along = b->joint.kind == DYN_PRISMATIC;
     lane pivot = along ? U->f.z : U->n.z;
-    if (!plain) pivot += b->rotor_inertia;
+    if (!plain) pivot += b->joint.rotor_inertia;
     lane d = 1.0 / pivot;
     B->G   = (wrench){scale(U->f, d), scale(U->n, d)};
     B->g   = (effort - (along ? p->f.z : p->n.z)) * d;
@@ -97,10 +97,10 @@ LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const
 LANE_INLINE void eliminate_joint(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B,
                                  lane *singular, const bool plain)
 {
-    wrench U     = articulated_along(I, b->joint);
+    wrench U     = articulated_along(I, b->joint.kind);
     lane   pivot = pivot_of(b, effort, &U, p, B, plain);
-    note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
-    if (b->parent == DYN_WORLD) return;
+    note_pivot(pivot, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, singular);
+    if (b->tree.parent == DYN_WORLD) return;
     *p = (wrench){add_scaled(p->f, U.f, B->g), add_scaled(p->n, U.n, B->g)};
     articulated_project(I, &U, &B->G, b, plain);
 }
@@ -117,8 +117,8 @@ LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, co
     lane            d = 1.0 / c.pivot;
     B->G              = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
     B->g              = c.u * d;
-    note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
-    if (b->parent == DYN_WORLD) return outer;
+    note_pivot(c.pivot, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, singular);
+    if (b->tree.parent == DYN_WORLD) return outer;
     outer.p = (wrench){add_scaled(outer.p.f, c.U.f, B->g), add_scaled(outer.p.n, c.U.n, B->g)};
     articulated_subtract(&outer.I, &c.U, &B->G);
     return outer;
@@ -129,15 +129,15 @@ typedef enum elimination { SINGLE_AXIS, LOCKED, GEARED, FREE } elimination;
 
 LANE_INLINE elimination elimination_of(const dyn_body *b, const bool *driven)
 {
-    if (dyn_joint_has_quaternion(b->joint)) return FREE;
-    if (is_driven(driven, b->v) || is_joint_part(b)) return LOCKED;
+    if (dyn_joint_has_quaternion(b->joint.kind)) return FREE;
+    if (is_driven(driven, b->joint.v) || is_joint_part(b)) return LOCKED;
     return is_geared_joint(b) ? GEARED : SINGLE_AXIS;
 }
 
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
 {
-    P->I = b->is_last_child ? *I : articulated_add(&P->I, I);
-    P->p = b->is_last_child ? *p : wrench_add(P->p, *p);
+    P->I = b->tree.is_last_child ? *I : articulated_add(&P->I, I);
+    P->p = b->tree.is_last_child ? *p : wrench_add(P->p, *p);
 }
 
 /* Backward pass along a run; I and p stay in registers. `plain`, a constant of the inlined code: the run is plain and
@@ -155,26 +155,26 @@ LANE_INLINE void articulated_run(const dyn_scene *scene, const workspace *ws, co
         const dyn_body *b = &body[i];
         link_state     *B = &ws->body[i];
         assume_plain_body(b, plain);
-        const elimination r = plain || (b->is_ideal && !driven) ? SINGLE_AXIS : elimination_of(b, driven);
+        const elimination r = plain || (b->joint.is_ideal && !driven) ? SINGLE_AXIS : elimination_of(b, driven);
         if (r == SINGLE_AXIS) {
-            const lane left = b->is_ideal ? tau[b->v] : net_effort(scene, b, io, tau);
+            const lane left = b->joint.is_ideal ? tau[b->joint.v] : net_effort(scene, b, io, tau);
             eliminate_joint(b, i, left, &I, &p, B, singular, plain);
         } else if (r != LOCKED) {
             const articulated_body outer =
                 r == FREE ? eliminate_free_joint(b, i, tau, driven, (articulated_body){I, p},
-                                                 &ws->freely[b->quaternion], singular)
+                                                 &ws->freely[b->joint.quaternion], singular)
                           : eliminate_geared_joint(scene, ws, io, i, tau, (articulated_body){I, p}, singular);
             I = outer.I;
             p = outer.p;
         }
-        whole = !plain && (r != SINGLE_AXIS || b->rotor_inertia != 0);
+        whole = !plain && (r != SINGLE_AXIS || b->joint.rotor_inertia != 0);
         if (i == run.first) break;
         hand_to_previous_body(b, ws->euler.XJ[i], &ws->euler.required[i - 1], &I, &p, whole, plain || run.plain);
     }
-    if (body[i].parent == DYN_WORLD) return;
+    if (body[i].tree.parent == DYN_WORLD) return;
     assume_plain_body(&body[i], plain);
     articulated_to_parent(&body[i], ws->euler.XJ[i], &I, &p, NULL, whole);
-    hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
+    hand_on(&body[i], &I, &p, &ws->body[body[i].tree.parent]);
 }
 
 LANE_INLINE void articulated_pass(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io,
@@ -205,16 +205,16 @@ LANE_INLINE void acceleration_form(link_transform X, vec3 *w, vec3 *v)
 /* Replaces alpha = (w, v) of the parent by that of the body; returns sdd of its joint. */
 LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
-    const double *p = b->p_pc;
-    if (b->offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
-    if (b->offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
-    if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
+    const double *p = b->pose.p_pc;
+    if (b->pose.offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
+    if (b->pose.offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
+    if (b->pose.offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
     WITH_LINK_TRANSFORM(b, XJ, acceleration_form, w, v)
     if (locked) return lane_of(0);
     lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
     lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), linear = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
     lane sdd = (along - across) - linear;
-    if (b->joint == DYN_PRISMATIC)
+    if (b->joint.kind == DYN_PRISMATIC)
         v->z += sdd;
     else
         w->z += sdd;
@@ -225,7 +225,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_
 LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     lane sdd = locked ? lane_of(0) : B->g;
-    if (b->joint == DYN_PRISMATIC)
+    if (b->joint.kind == DYN_PRISMATIC)
         v->z = sdd;
     else
         w->z = sdd;
@@ -236,7 +236,7 @@ LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, b
 LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
                                    const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
-    if (b->parent != DYN_WORLD)
+    if (b->tree.parent != DYN_WORLD)
         acceleration_form((link_transform){.b = b, .J = XJ, .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, w, v);
     twist alpha = accelerate_free_joint(b, r, driven, driven_qdd, (twist){*v, *w}, qdd);
     *v          = alpha.v;
@@ -258,29 +258,29 @@ LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i,
 {
     const workspace  *ws     = pass->ws;
     const link_state *B      = &ws->body[i];
-    const bool        simple = plain || (b->is_ideal && !pass->driven);
-    const bool        locked = !simple && (is_driven(pass->driven, b->v) || is_joint_part(b));
+    const bool        simple = plain || (b->joint.is_ideal && !pass->driven);
+    const bool        locked = !simple && (is_driven(pass->driven, b->joint.v) || is_joint_part(b));
     assume_plain_body(b, plain);
-    if (!simple && dyn_joint_has_quaternion(b->joint)) {
-        free_acceleration(b, ws->euler.XJ[i], &ws->freely[b->quaternion], pass->driven, pass->driven_qdd, w, v,
+    if (!simple && dyn_joint_has_quaternion(b->joint.kind)) {
+        free_acceleration(b, ws->euler.XJ[i], &ws->freely[b->joint.quaternion], pass->driven, pass->driven_qdd, w, v,
                           pass->qdd);
         return;
     }
     lane sdd = ground ? grounded_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.XJ[i], B, locked, w, v);
-    if (b->has_slide_body) v->z = add_mul(v->z, slide_ratio(b), sdd);
+    if (b->joint.has_slide_body) v->z = add_mul(v->z, slide_ratio(b), sdd);
     if (simple)
-        pass->qdd[b->v] = sdd;
+        pass->qdd[b->joint.v] = sdd;
     else if (!locked)
-        pass->qdd[b->v] = b->has_ratio ? sdd / b->ratio : sdd;
+        pass->qdd[b->joint.v] = b->joint.has_ratio ? sdd / b->joint.ratio : sdd;
     else if (!is_joint_part(b))
-        pass->qdd[b->v] = pass->driven_qdd[b->v];
+        pass->qdd[b->joint.v] = pass->driven_qdd[b->joint.v];
 }
 
 /* Acceleration pass along a run; the parent's alpha stays in registers. */
 LANE_INLINE void acceleration_run(accelerations pass, dyn_run run, const bool plain)
 {
     const dyn_body *body = pass.m->body;
-    int             i = run.first, parent = body[i].parent;
+    int             i = run.first, parent = body[i].tree.parent;
     vec3            w = vec3_zero(), v = vec3_zero();
     if (parent == DYN_WORLD) {
         accelerate(&pass, &body[i], i, &w, &v, true, plain);
@@ -291,7 +291,7 @@ LANE_INLINE void acceleration_run(accelerations pass, dyn_run run, const bool pl
     }
     for (; i < run.end; i++)
         accelerate(&pass, &body[i], i, &w, &v, false, plain);
-    if (!body[i - 1].carries_run) return;
+    if (!body[i - 1].tree.carries_run) return;
     pass.ws->body[i - 1].w = w;
     pass.ws->body[i - 1].v = v;
 }

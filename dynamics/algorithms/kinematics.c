@@ -110,14 +110,14 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
         if (J) J[e] = lane_of(0);
         if (Jd) Jd[e] = lane_of(0);
     }
-    for (int i = io->frame->body; i != DYN_WORLD; i = m->body[i].parent) {
+    for (int i = io->frame->body; i != DYN_WORLD; i = m->body[i].tree.parent) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        if (!dyn_joint_has_quaternion(b->joint)) {
-            jacobian_column(io, k, B, 2, b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
+        if (!dyn_joint_has_quaternion(b->joint.kind)) {
+            jacobian_column(io, k, B, 2, b->joint.kind == DYN_REVOLUTE, b->joint.ratio, nv, (size_t)b->joint.v, J, Jd);
             continue;
         }
-        for (int c = joint_first_axis(b), v = b->v; c < 6; c++, v++)
+        for (int c = joint_first_axis(b), v = b->joint.v; c < 6; c++, v++)
             jacobian_column(io, k, B, c % 3, c >= 3, 1, nv, (size_t)v, J, Jd);
     }
 }

@@ -101,7 +101,7 @@ LANE_INLINE column_cursor cursor_at(const dyn_model *m, const workspace *ws, siz
                                     const matrix_layout layout)
 {
     const dyn_body *b  = &m->body[i];
-    const size_t    nv = (size_t)m->nv, j = layout == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
+    const size_t    nv = (size_t)m->nv, j = layout == SERIAL ? i - 1 : (size_t)m->body[b->tree.parent].joint.v;
     return (column_cursor){b, &ws->XJ[i], M + j * nv + v, M + v * nv + j};
 }
 /* Moves the cursor to the parent. Returns false if the parent's own joint is on the world. In a serial model
@@ -109,31 +109,31 @@ LANE_INLINE column_cursor cursor_at(const dyn_model *m, const workspace *ws, siz
 LANE_INLINE bool cursor_advance(const dyn_model *m, const workspace *ws, column_cursor *s, size_t v, lane *M,
                                 const matrix_layout layout)
 {
-    if (layout == SERIAL || s->b->is_in_line) {
+    if (layout == SERIAL || s->b->tree.is_in_line) {
         *s = (column_cursor){s->b - 1, s->XJ - 1, s->in_row - m->nv, s->in_column - 1};
         return true;
     }
-    const size_t i = (size_t)s->b->parent;
-    if (m->body[i].parent_joint == DYN_PARENT_WORLD) return false;
+    const size_t i = (size_t)s->b->tree.parent;
+    if (m->body[i].tree.parent_joint == DYN_PARENT_WORLD) return false;
     *s = cursor_at(m, ws, i, v, M, layout);
     return true;
 }
 LANE_INLINE bool cursor_is_last(const dyn_model *m, column_cursor s, const matrix_layout layout)
 {
-    return layout == SERIAL ? s.b == &m->body[1] : s.b->parent_joint == DYN_PARENT_GROUNDED;
+    return layout == SERIAL ? s.b == &m->body[1] : s.b->tree.parent_joint == DYN_PARENT_GROUNDED;
 }
 
 /* Stores S^T F for the joint of the parent of the cursor's body; S and F are in the parent's frame. */
 LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F, const matrix_layout layout)
 {
-    if (layout == SERIAL || s.b->parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
+    if (layout == SERIAL || s.b->tree.parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
         put_pair(s.in_row, s.in_column, F.n.z, layout);
         return;
     }
-    const dyn_body *p        = &m->body[s.b->parent];
+    const dyn_body *p        = &m->body[s.b->tree.parent];
     const lane      along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-    if (!dyn_joint_has_quaternion(p->joint))
-        put_pair(s.in_row, s.in_column, coordinate_effort(p, p->joint == DYN_PRISMATIC ? F.f.z : F.n.z), layout);
+    if (!dyn_joint_has_quaternion(p->joint.kind))
+        put_pair(s.in_row, s.in_column, coordinate_effort(p, p->joint.kind == DYN_PRISMATIC ? F.f.z : F.n.z), layout);
     else
         for (int k = joint_first_axis(p); k < 6; k++, s.in_row += m->nv, s.in_column++)
             put_pair(s.in_row, s.in_column, along[k], layout);
@@ -180,10 +180,10 @@ LANE_NOINLINE void column_to_base(const dyn_model *m, const workspace *ws, const
 /* Stores M_ii = S_i^T F + rotor inertia. */
 LANE_INLINE void put_diagonal(const dyn_body *b, const composite *c, size_t e, lane *M, const matrix_layout layout)
 {
-    lane own = b->joint == DYN_PRISMATIC ? lane_of(b->regrouped_mass) : c->E.xx + c->E.yy;
-    if (!b->is_ideal) {
-        own += b->rotor_inertia;
-        own = b->has_ratio ? b->ratio * own * b->ratio : own;
+    lane own = b->joint.kind == DYN_PRISMATIC ? lane_of(b->derived.regrouped_mass) : c->E.xx + c->E.yy;
+    if (!b->joint.is_ideal) {
+        own += b->joint.rotor_inertia;
+        own = b->joint.has_ratio ? b->joint.ratio * own * b->joint.ratio : own;
     }
     M[e] = layout == SHARED ? M[e] + own : own;
 }
@@ -196,11 +196,11 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
                               const bool second_waits)
 {
     const dyn_body *b = &m->body[i];
-    const size_t    v = layout == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
+    const size_t    v = layout == SERIAL ? i : (size_t)b->joint.v, nv = (size_t)m->nv;
     const double    mass =
-        layout == SERIAL ? 0 : b->regrouped_mass; /* zero: revolute bodies moved their mass to the parent */
+        layout == SERIAL ? 0 : b->derived.regrouped_mass; /* zero: revolute bodies moved their mass to the parent */
     put_diagonal(b, c, v * (nv + 1), M, layout);
-    if (!second_waits && (layout == SERIAL ? i == 0 : b->parent == DYN_WORLD)) return;
+    if (!second_waits && (layout == SERIAL ? i == 0 : b->tree.parent == DYN_WORLD)) return;
     column_cursor       s      = cursor_at(m, ws, i, v, M, layout);
     const column_cursor beside = cursor_of_next_column(m, s);
     if (!second_waits && cursor_is_last(m, s, layout)) {
@@ -212,7 +212,7 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     }
     wrench F;
     WITH_LINK_TRANSFORM(b, *s.XJ, start_column_form, c, &F, G, mass, has_second)
-    if (b->has_ratio) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+    if (b->joint.has_ratio) F = (wrench){times(b->joint.ratio, F.f), times(b->joint.ratio, F.n)};
     put_joint_entries(m, s, F, layout);
     if (has_second) put_joint_entries(m, beside, *G, layout);
     if (second_waits)
@@ -230,7 +230,7 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size
                                    const matrix_layout layout, const int first)
 {
     const dyn_body *b  = &m->body[i];
-    size_t          nv = (size_t)m->nv, v = (size_t)b->v;
+    size_t          nv = (size_t)m->nv, v = (size_t)b->joint.v;
     wrench          F[6];
     for (int k = first; k < 6; k++) {
         F[k]                = composite_column(b, c, k);
@@ -238,7 +238,7 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size
         for (int l = first; l < 6; l++)
             M[(v + (size_t)(l - first)) * nv + v + (size_t)(k - first)] = along[l];
     }
-    if (b->parent == DYN_WORLD) return;
+    if (b->tree.parent == DYN_WORLD) return;
     for (int k = first; k < 6; k++, v++) {
         const column_cursor s = cursor_at(m, ws, i, v, M, layout);
         column_to_base(m, ws, &s, v, &F[k], M, layout == SHARED);
@@ -249,13 +249,13 @@ LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t 
                                 const matrix_layout layout)
 {
     const dyn_body *b = &m->body[i];
-    if (b->joint == DYN_FLOATING)
+    if (b->joint.kind == DYN_FLOATING)
         free_columns_form(m, ws, i, c, M, layout, 0);
     else
         free_columns_form(m, ws, i, c, M, layout, 3);
-    if (b->parent != DYN_WORLD)
+    if (b->tree.parent != DYN_WORLD)
         composite_form((link_transform){.b = b, .J = ws->XJ[i], .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, c,
-                       b->regrouped_mass);
+                       b->derived.regrouped_mass);
 }
 
 /* Returns body i of a plain run, and tells the compiler its properties. */
@@ -273,10 +273,11 @@ LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn
                                     const matrix_layout layout)
 {
     const size_t first = (size_t)run.first, last = (size_t)run.end - 1;
-    const size_t grounded =
-        m->body[first].parent == DYN_WORLD ? first + 1 : first; /* a body on the world has no column towards the base */
-    wrench G;
-    size_t i = last;
+    const size_t grounded = m->body[first].tree.parent == DYN_WORLD
+                                ? first + 1
+                                : first; /* a body on the world has no column towards the base */
+    wrench       G;
+    size_t       i = last;
     for (; COLUMNS_PAIR && i > grounded; i -= 2) {
         plain_body(m, i, layout);
         joint_column(m, ws, i, &c, &G, M, layout, true, false, true);
@@ -298,7 +299,7 @@ static composite general_columns(const dyn_model *m, const workspace *ws, dyn_ru
 {
     for (size_t i = (size_t)run.end - 1;; i--) {
         const dyn_body *b = &m->body[i];
-        if (dyn_joint_has_quaternion(b->joint)) {
+        if (dyn_joint_has_quaternion(b->joint.kind)) {
             composite whole = c; /* a copy, so that `c` stays in registers */
             free_columns(m, ws, i, &whole, M, layout);
             c = whole;
@@ -327,7 +328,7 @@ LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, c
             handed = plain_columns(m, ws, run, c, M, TREE);
         else
             handed = general_columns(m, ws, run, c, M, layout);
-        if (b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, (size_t)run.first);
+        if (b->tree.parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, (size_t)run.first);
     }
 }
 

@@ -43,8 +43,8 @@ static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
 {
     link_motion k;
     for (int i = 0; i < 3; i++)
-        store3(k.R.m[i], unrotate_const(b->X_bl.R, load3(B->R.m[i])));
-    k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->X_bl.p)));
+        store3(k.R.m[i], unrotate_const(b->pose.X_bl.R, load3(B->R.m[i])));
+    k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
     vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical from spatial acceleration: a + wd x x + w x v(x) */
     vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
     k.a    = mat3_mul_transposed(&k.R, a);
@@ -85,16 +85,16 @@ static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
 {
-    size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].row;
+    size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
     link_motion k = link_motion_of(&m->body[i], &ws->body[i]);
     wrench      needs[PARAMETERS];
     unit_wrenches(&k, needs);
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
         size_t n = dofs_of(&m->body[p]);
         for (size_t j = 0; j < n; j++) {
             const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
             twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
-            lane *row = Y + ((size_t)m->body[p].v + j) * columns + first;
+            lane *row = Y + ((size_t)m->body[p].joint.v + j) * columns + first;
             for (int c = 0; c < PARAMETERS; c++)
                 row[c] += power(S, needs[c]);
         }
@@ -105,14 +105,14 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
-    const spatial_body *P       = &ws->body[b->parent];
-    size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->mover;
+    const spatial_body *P       = &ws->body[b->tree.parent];
+    size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->joint.mover;
     vec3                a = mat3_column(&ws->body[i].R, 2);
     vec3                n = cross_add(scale(a, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), a);
-    Y[(size_t)b->v * columns + column] += coordinate_effort(b, dot(P->a.w, a));
-    for (int p = b->parent; p != DYN_WORLD; p = m->body[p].parent)
+    Y[(size_t)b->joint.v * columns + column] += coordinate_effort(b, dot(P->a.w, a));
+    for (int p = b->tree.parent; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++)
-            Y[((size_t)m->body[p].v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
+            Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
 }
 
 /* Columns of rotor inertia and friction. With a motor, the rotor inertia's column is that of the spin inertia. The
@@ -124,25 +124,26 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
         Y[e] = lane_of(0);
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
-        lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        if (b->mover < 0 || b->is_multi_dof) continue; /* joints without these parameters have zero columns */
+        lane           *row = Y + (size_t)b->joint.v * columns + 3 * (size_t)b->joint.mover;
+        if (b->joint.mover < 0 || b->joint.is_multi_dof)
+            continue; /* joints without these parameters have zero columns */
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
-        if (b->is_rotor && b->mimic) continue;
-        lane sd = b->is_rotor && qd ? qd[b->v] : joint_rate(b, qd);
-        row[1]  = b->is_rotor ? sd : coordinate_effort(b, sd);
-        row[2]  = b->is_rotor ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
+        if (b->joint.is_rotor && b->joint.mimic) continue;
+        lane sd = b->joint.is_rotor && qd ? qd[b->joint.v] : joint_rate(b, qd);
+        row[1]  = b->joint.is_rotor ? sd : coordinate_effort(b, sd);
+        row[2]  = b->joint.is_rotor ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
     }
 }
 
 /* True for a rotor on a moving body. For a rotor on the world only its own rate has an effect. */
 static bool is_carried_rotor(const dyn_body *b)
 {
-    return b->is_rotor && b->parent != DYN_WORLD;
+    return b->joint.is_rotor && b->tree.parent != DYN_WORLD;
 }
 
 static bool carries_rotors(const dyn_model *m)
 {
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) /* rotors are the last bodies */
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].joint.is_rotor; i--) /* rotors are the last bodies */
         if (is_carried_rotor(&m->body[i - 1])) return true;
     return false;
 }
@@ -173,6 +174,6 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         for (size_t e = 0; e < ny; e++)
             Y[e] = lane_of(0);
         for (size_t i = 0; i < m->n_bodies; i++)
-            if (m->body[i].row >= 0) body_columns(m, &ws, i, Y);
+            if (m->body[i].tree.row >= 0) body_columns(m, &ws, i, Y);
     }
 }

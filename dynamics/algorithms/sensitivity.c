@@ -50,15 +50,15 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->is_ideal) continue;
-        size_t e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
-        double square = b->ratio * b->ratio;
-        if (b->rotor_inertia != 0) out->dqdd[e] += square * b->rotor_inertia;
-        if (b->has_friction && (scene->terms & DYN_FRICTION))
+        if (b->joint.is_ideal) continue;
+        size_t e      = (size_t)b->joint.v * (size_t)m->nv + (size_t)b->joint.v;
+        double square = b->joint.ratio * b->joint.ratio;
+        if (b->joint.rotor_inertia != 0) out->dqdd[e] += square * b->joint.rotor_inertia;
+        if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out->dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
-        if (b->has_spring && (scene->terms & DYN_SPRINGS)) {
-            out->dq[e] += square * b->spring.stiffness;
-            out->dqd[e] += square * b->spring.damping;
+        if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
+            out->dq[e] += square * b->joint.spring.stiffness;
+            out->dqd[e] += square * b->joint.spring.damping;
         }
     }
 }
@@ -83,7 +83,7 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
         const attitude        *att      = &ws->ext.attitude[site->body == DYN_WORLD ? 0 : site->body];
         vec3                   x        = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(values + 6)));
         relative_pose          relative = relative_pose_identity();
-        for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent) {
+        for (int p = site->body; p != DYN_WORLD; p = m->body[p].tree.parent) {
             for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
                 twist S     = twist_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k).S);
                 lane *entry = out + coordinate(m, (size_t)p, k) * 6;
@@ -127,10 +127,10 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
     const dyn_body *b          = &m->body[i];
     force_partials  c;
     force_partials_copy(&c, start);
-    while (serial || b->parent_joint != DYN_PARENT_WORLD) {
-        const size_t           p     = serial ? i - 1 : (size_t)b->parent;
+    while (serial || b->tree.parent_joint != DYN_PARENT_WORLD) {
+        const size_t           p     = serial ? i - 1 : (size_t)b->tree.parent;
         const joint_transform *XJ    = &ws->XJ[i];
-        const dyn_parent_joint above = !serial  ? b->parent_joint
+        const dyn_parent_joint above = !serial  ? b->tree.parent_joint
                                        : i == 1 ? DYN_PARENT_GROUNDED
                                                 : DYN_PARENT_UNIT_REVOLUTE;
         entries                e;
@@ -140,7 +140,7 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
             WITH_LINK_TRANSFORM(b, *XJ, force_partials_to_grounded_form, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
             grounded_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
-            put_entries(out, nv, has_mimics, va, serial ? p : (size_t)m->body[p].v, &e);
+            put_entries(out, nv, has_mimics, va, serial ? p : (size_t)m->body[p].joint.v, &e);
             return;
         }
         WITH_LINK_TRANSFORM(b, *XJ, force_partials_turn_form, &c, world_fixed)
@@ -150,7 +150,7 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
         if (!world_fixed && above == DYN_PARENT_UNIT_REVOLUTE) {
             e = (entries){.q = c.q.n.z, .qd = c.qd.n.z, .t = c.t.n.z};
             unit_revolute_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
-        } else if (dyn_joint_has_quaternion(b->joint)) {
+        } else if (dyn_joint_has_quaternion(b->joint.kind)) {
             const force_partials here = c;
             put_free_row(m, out, va, b, &ws->body[i], &here);
             put_free_column(m, out, va, b, &here);
@@ -159,7 +159,7 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
             const force_partials here = c;
             e                         = joint_entries(b, &ws->body[i], &here);
         }
-        put_entries(out, nv, has_mimics, va, serial ? i : (size_t)b->v, &e);
+        put_entries(out, nv, has_mimics, va, serial ? i : (size_t)b->joint.v, &e);
     }
 }
 
@@ -174,7 +174,7 @@ LANE_NOINLINE void to_base_any(const dyn_model *m, const workspace *ws, const re
 /* Stores the diagonal entries of a joint of one coordinate. */
 LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, const dyn_body *b, const entries *e)
 {
-    const size_t own = (size_t)b->v * (nv + 1);
+    const size_t own = (size_t)b->joint.v * (nv + 1);
     put_entry(out->dq + own, e->row_q, has_mimics);
     put_entry(out->dqd + own, e->row_qd, has_mimics);
     put_entry(out->dqdd + own, e->t, has_mimics);
@@ -188,8 +188,8 @@ LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, 
     entries         e = {.t = c->t.n.z};
     unit_revolute_row(&ws->body[i], c, &e.row_q, &e.row_qd);
     put_diagonal(out, (size_t)m->nv, !serial && m->has_mimics, b, &e);
-    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
-    to_base_form(m, ws, out, i, serial ? i : (size_t)b->v, c, false, serial);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->joint.v);
+    to_base_form(m, ws, out, i, serial ? i : (size_t)b->joint.v, c, false, serial);
 }
 
 /* Stores the entries of any joint of one coordinate, with itself and with all ancestors. */
@@ -199,8 +199,8 @@ static void joint_dof(const dyn_model *m, const workspace *ws, const results *ou
     const dyn_body *b = &m->body[i];
     const entries   e = joint_entries(b, &ws->body[i], c);
     put_diagonal(out, (size_t)m->nv, m->has_mimics, b, &e);
-    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
-    to_base_any(m, ws, out, i, (size_t)b->v, c, world_fixed);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->joint.v);
+    to_base_any(m, ws, out, i, (size_t)b->joint.v, c, world_fixed);
 }
 
 static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const composite_motion *S,
@@ -209,12 +209,12 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
     const dyn_body *b = &m->body[i];
     for (size_t k = 0; k < dofs_of(b); k++) {
         dof            d = dof_of(b, &ws->body[i], k);
-        force_partials c = force_partials_of(b->regrouped_mass, S, world_fixed, &d);
+        force_partials c = force_partials_of(b->derived.regrouped_mass, S, world_fixed, &d);
         size_t         v = coordinate(m, i, k);
         lane           t[6];
         wrench_to_array(c.t, t);
         put_free_row(m, out, v, b, &ws->body[i], &c);
-        for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
+        for (int n = joint_first_axis(b), j = b->joint.v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
         to_base_any(m, ws, out, i, v, &c, world_fixed);
@@ -227,7 +227,7 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
                               const composite_motion *children)
 {
     const dyn_body    *b   = &m->body[i];
-    const dyn_moments *own = &b->regrouped;
+    const dyn_moments *own = &b->derived.regrouped;
     const lane         x = children->c.h.x + own->h[0], y = children->c.h.y + own->h[1],
                z = children->C.m[0][0] + children->C.m[1][1];
     force_partials c;
@@ -236,15 +236,15 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
     entries e = {.t = (children->c.E.xx + children->c.E.yy) + (own->E[0] + own->E[3])};
     grounded_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
     put_diagonal(out, (size_t)m->nv, m->has_mimics, b, &e);
-    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->joint.v);
 }
 
 /* Transforms a composite to a parent with a unit revolute joint on the world. Only the quantities that grounded_dof
  * uses are set. */
 LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
 {
-    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, b->regrouped_mass)
-    composite_motion_shift_offsets(b, &S, b->regrouped_mass);
+    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, b->derived.regrouped_mass)
+    composite_motion_shift_offsets(b, &S, b->derived.regrouped_mass);
     to->c.h.x     = S.c.h.x;
     to->c.h.y     = S.c.h.y;
     to->c.E.xx    = S.c.E.xx;
@@ -256,13 +256,13 @@ LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composi
 /* Adds the composite S of body i, already in the parent's frame, to the sum of the parent. */
 LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, composite_motion S)
 {
-    if (b->parent == (int)i - 1) {
+    if (b->tree.parent == (int)i - 1) {
         *ws->handed = S;
-    } else if (b->is_last_child) {
-        ws->forked[b->parent] = S;
+    } else if (b->tree.is_last_child) {
+        ws->forked[b->tree.parent] = S;
     } else {
         const composite_motion here = S;
-        composite_motion_accumulate(&ws->forked[b->parent], &here);
+        composite_motion_accumulate(&ws->forked[b->tree.parent], &here);
     }
 }
 
@@ -270,9 +270,9 @@ LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, compo
 LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const workspace *ws, size_t i)
 {
     const dyn_body *b = &m->body[i];
-    if (b->is_leaf) return ws->handed + 1;
-    const bool next = i + 1 < m->n_bodies && b[1].parent == (int)i;
-    if (b->has_branch && next) composite_motion_accumulate(ws->handed, &ws->forked[i]);
+    if (b->tree.is_leaf) return ws->handed + 1;
+    const bool next = i + 1 < m->n_bodies && b[1].tree.parent == (int)i;
+    if (b->tree.has_branch && next) composite_motion_accumulate(ws->handed, &ws->forked[i]);
     return next ? ws->handed : &ws->forked[i];
 }
 
@@ -283,17 +283,19 @@ LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, cons
     const dyn_body      *b = &m->body[i];
     const spatial_state *B = &ws->body[i];
     assume_serial_body(b, i, serial);
-    composite_motion S = composite_motion_with_body(children, &b->regrouped, B->v, B->a, true);
+    composite_motion S = composite_motion_with_body(children, &b->derived.regrouped, B->v, B->a, true);
     if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
-    if (serial ? i == 1 : b->parent_joint == DYN_PARENT_GROUNDED && b->parent == (int)i - 1 && !b[-1].has_branch) {
+    if (serial
+            ? i == 1
+            : b->tree.parent_joint == DYN_PARENT_GROUNDED && b->tree.parent == (int)i - 1 && !b[-1].tree.has_branch) {
         hand_to_grounded(b, ws->XJ[i], S, ws->handed);
     } else {
         composite_motion x = S;
-        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_motion_form, &x, b->regrouped_mass)
-        composite_motion_shift_offsets(b, &x, b->regrouped_mass);
+        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_motion_form, &x, b->derived.regrouped_mass)
+        composite_motion_shift_offsets(b, &x, b->derived.regrouped_mass);
         hand_on(b, i, ws, x);
     }
-    const force_partials c = force_partials_about_z(b->regrouped_mass, &S, B);
+    const force_partials c = force_partials_about_z(b->derived.regrouped_mass, &S, B);
     unit_revolute_entries(m, ws, out, i, &c, serial);
 }
 
@@ -303,18 +305,20 @@ LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const resul
                             const world_fixed_wrenches *world_fixed)
 {
     const dyn_body  *b = &m->body[i];
-    composite_motion S = composite_motion_with_body(children, &b->regrouped, ws->body[i].v, ws->body[i].a, false);
+    composite_motion S =
+        composite_motion_with_body(children, &b->derived.regrouped, ws->body[i].v, ws->body[i].a, false);
     if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
-    if (b->parent != DYN_WORLD) hand_on(b, i, ws, composite_motion_to_parent(b, ws->XJ[i], S, b->regrouped_mass));
-    if (dyn_joint_has_quaternion(b->joint)) {
+    if (b->tree.parent != DYN_WORLD)
+        hand_on(b, i, ws, composite_motion_to_parent(b, ws->XJ[i], S, b->derived.regrouped_mass));
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_dofs(m, ws, out, i, &S, world_fixed);
     } else {
         const dof            d = dof_of(b, &ws->body[i], 0);
-        const force_partials c = force_partials_of(b->regrouped_mass, &S, world_fixed, &d);
+        const force_partials c = force_partials_of(b->derived.regrouped_mass, &S, world_fixed, &d);
         joint_dof(m, ws, out, i, &c, world_fixed);
     }
-    if (world_fixed && b->parent != DYN_WORLD)
-        world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->parent]);
+    if (world_fixed && b->tree.parent != DYN_WORLD)
+        world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
 }
 
 static void pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches, bool any_world_fixed)
@@ -324,7 +328,7 @@ static void pairs(const dyn_model *m, const workspace *ws, const results *out, b
         const composite_motion *children = child_composite(m, ws, i);
         if (any_world_fixed || !is_unit_revolute(b))
             any_dofs(m, ws, out, i, children, with_wrenches, any_world_fixed ? &ws->world_fixed[i] : NULL);
-        else if (b->parent == DYN_WORLD)
+        else if (b->tree.parent == DYN_WORLD)
             grounded_dof(m, ws, out, i, children);
         else
             unit_revolute_dof(m, ws, out, i, children, with_wrenches, false);

@@ -44,15 +44,15 @@ LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const forc
     const wrench *t = &c->t;
     const twist   P = psi_dot(b, B);
     *q = dot(B->Q.v, t->f), *qd = lane_of(0);
-    if (b->parent != DYN_WORLD) {
+    if (b->tree.parent != DYN_WORLD) {
         *qd = add_mul(P.v.x * t->f.x, P.v.y, t->f.y);
-        if (b->joint == DYN_REVOLUTE) {
+        if (b->joint.kind == DYN_REVOLUTE) {
             *q += add_mul(add_mul(dot(B->Q.w, t->n), P.w.x, c->r.x), P.w.y, c->r.y);
             *qd = add_mul(add_mul(*qd, P.w.x, t->n.x), P.w.y, t->n.y);
         }
         *qd += *qd;
     }
-    if (b->joint == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
+    if (b->joint.kind == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
 }
 
 /* The entries for a dof a and a joint b of one coordinate: rows d tau_a / dq_b and d tau_a / dqd_b; columns q, qd and
@@ -63,7 +63,7 @@ typedef struct entries {
 
 LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, const force_partials *c)
 {
-    const bool slides = b->joint == DYN_PRISMATIC;
+    const bool slides = b->joint.kind == DYN_PRISMATIC;
     entries    e      = {.q  = coordinate_effort(b, slides ? c->q.f.z : c->q.n.z),
                          .qd = coordinate_effort(b, slides ? c->qd.f.z : c->qd.n.z),
                          .t  = coordinate_effort(b, slides ? c->t.f.z : c->t.n.z)};
@@ -101,7 +101,7 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
     twist        u = B->v;
     wrench       q = {vec3_zero(), cross_add(c->k, t.f, B->Q.v)};
     lane         dq[6], dqd[6];
-    if (b->parent != DYN_WORLD) {
+    if (b->tree.parent != DYN_WORLD) {
         u   = twist_add(u, B->P);
         q.f = cross(t.f, B->Q.w);
         q.n = cross_add(cross_add(q.n, t.n, B->Q.w), c->r, B->P.w);
@@ -110,8 +110,8 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
     wrench_to_array(q, dq);
     wrench_to_array((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
     for (int n = first; n < 6; n++) {
-        put(m, out->dq, a, (size_t)(b->v + n - first), dq[n]);
-        put(m, out->dqd, a, (size_t)(b->v + n - first), dqd[n]);
+        put(m, out->dq, a, (size_t)(b->joint.v + n - first), dq[n]);
+        put(m, out->dqd, a, (size_t)(b->joint.v + n - first), dqd[n]);
     }
 }
 
@@ -125,7 +125,7 @@ LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t
     wrench_to_array(c->qd, qd);
     wrench_to_array(c->t, t);
     for (int n = first; n < 6; n++) {
-        size_t v = (size_t)(b->v + n - first);
+        size_t v = (size_t)(b->joint.v + n - first);
         put(m, out->dq, v, a, q[n]);
         put(m, out->dqd, v, a, qd[n]);
         put(m, out->dqdd, v, a, t[n]);
@@ -137,7 +137,7 @@ LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t
 static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
                          const force_partials *c)
 {
-    if (b->joint == DYN_FLOATING)
+    if (b->joint.kind == DYN_FLOATING)
         free_row_form(m, out, a, b, B, c, 0);
     else
         free_row_form(m, out, a, b, B, c, 3);
@@ -145,7 +145,7 @@ static void put_free_row(const dyn_model *m, const results *out, size_t a, const
 static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
                             const force_partials *c)
 {
-    if (b->joint == DYN_FLOATING)
+    if (b->joint.kind == DYN_FLOATING)
         free_column_form(m, out, a, b, c, 0);
     else
         free_column_form(m, out, a, b, c, 3);

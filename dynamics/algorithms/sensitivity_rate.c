@@ -84,10 +84,10 @@ LANE_INLINE void axis_rates(const spatial_body *P, twist Pv_r, twist Pj, const s
 static inline void acceleration_rate(const dyn_body *b, const dof *d, const dof *r, const lane *qd, const lane *qdd,
                                      const lane *qddd, twist *j)
 {
-    for (int k = 0; k < dyn_joint_nv(b->joint); k++) {
-        if (qddd) *j = twist_add_scaled(*j, d[k].S, qddd[b->v + k]);
-        if (qdd) *j = twist_add_scaled(*j, twist_add(r[k].S, d[k].P), qdd[b->v + k]);
-        if (qd) *j = twist_add_scaled(*j, r[k].P, qd[b->v + k]);
+    for (int k = 0; k < dyn_joint_nv(b->joint.kind); k++) {
+        if (qddd) *j = twist_add_scaled(*j, d[k].S, qddd[b->joint.v + k]);
+        if (qdd) *j = twist_add_scaled(*j, twist_add(r[k].S, d[k].P), qdd[b->joint.v + k]);
+        if (qd) *j = twist_add_scaled(*j, r[k].P, qd[b->joint.v + k]);
     }
 }
 
@@ -127,8 +127,8 @@ static void motion_rates(const dyn_scene *scene, const workspace *ws, const lane
     const twist        still = {vec3_zero(), vec3_zero()};
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
-        const spatial_body *P    = b->parent == DYN_WORLD ? &world : &ws->body[b->parent];
-        const twist         Pj   = b->parent == DYN_WORLD ? still : ws->body_rate[b->parent].j;
+        const spatial_body *P    = b->tree.parent == DYN_WORLD ? &world : &ws->body[b->tree.parent];
+        const twist         Pj   = b->tree.parent == DYN_WORLD ? still : ws->body_rate[b->tree.parent].j;
         const twist         Pv_r = twist_sub(P->a, world.a), v_r = twist_sub(ws->body[i].a, world.a);
         const size_t        first = dof_first(m, i);
         const dof          *d     = &ws->dof[first];
@@ -137,7 +137,7 @@ static void motion_rates(const dyn_scene *scene, const workspace *ws, const lane
             axis_rates(P, Pv_r, Pj, &ws->body[i], v_r, &d[k], &r[k]);
         ws->body_rate[i].j = Pj;
         acceleration_rate(b, d, r, qd, qdd, qddd, &ws->body_rate[i].j);
-        inertia_rates(b->mass, &ws->body[i], v_r, &ws->body_rate[i]);
+        inertia_rates(b->moments.mass, &ws->body[i], v_r, &ws->body_rate[i]);
     }
 }
 
@@ -229,16 +229,16 @@ LANE_INLINE void put_column(const results *out, size_t entry, const world_force_
 static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
                     const world_fixed_wrenches *world_fixed)
 {
-    size_t                     nv = (size_t)m->nv, a = (size_t)m->body[i].v + k, own = dof_first(m, i) + k;
-    double                     mass = m->body[i].subtree_mass;
+    size_t                     nv = (size_t)m->nv, a = (size_t)m->body[i].joint.v + k, own = dof_first(m, i) + k;
+    double                     mass = m->body[i].derived.subtree_mass;
     const world_force_partials F    = world_force_partials_of(mass, &ws->body[i], world_fixed, &ws->dof[own]);
     const world_force_partials R    = world_force_partials_rate(mass, &ws->body[i], &ws->body_rate[i], world_fixed,
                                                                 &ws->dof[own], &ws->dof_rate[own]);
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
         size_t from = dof_first(m, (size_t)p), np = dofs_of(&m->body[p]);
         for (size_t j = 0; j < np; j++) {
             const dof *d = &ws->dof[from + j], *r = &ws->dof_rate[from + j];
-            size_t     b = (size_t)m->body[p].v + j;
+            size_t     b = (size_t)m->body[p].joint.v + j;
             put_row(out, a * nv + b, &F, &R, d, r, world_fixed);
             if (p != (int)i) put_column(out, b * nv + a, &F, &R, d, r);
         }
@@ -261,10 +261,10 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
         const world_fixed_wrenches *world_fixed = any_world_fixed ? &ws->world_fixed[i] : NULL;
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, out, (size_t)i, k, world_fixed);
-        if (b->parent == DYN_WORLD) continue;
-        spatial_gather(&ws->body[i], &ws->body[b->parent]);
-        gather_rates(&ws->body_rate[i], &ws->body_rate[b->parent]);
-        if (any_world_fixed) world_fixed_accumulate(world_fixed, &ws->world_fixed[b->parent]);
+        if (b->tree.parent == DYN_WORLD) continue;
+        spatial_gather(&ws->body[i], &ws->body[b->tree.parent]);
+        gather_rates(&ws->body_rate[i], &ws->body_rate[b->tree.parent]);
+        if (any_world_fixed) world_fixed_accumulate(world_fixed, &ws->world_fixed[b->tree.parent]);
     }
 }
 
@@ -274,9 +274,9 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
     const dyn_model *m = scene->model;
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->has_friction && (scene->terms & DYN_FRICTION))
-            out->dqd[(size_t)b->v * (size_t)(m->nv + 1)] +=
-                b->ratio * b->ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
+        if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
+            out->dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
+                b->joint.ratio * b->joint.ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
     }
 }
 

@@ -32,7 +32,7 @@ static void clear(lane *M, size_t n)
 
 LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 {
-    return (size_t)m->body[i].v + k;
+    return (size_t)m->body[i].joint.v + k;
 }
 
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 static void wrench_entry(const dyn_model *m, size_t i, joint_transform XJ, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &m->body[i];
-    size_t          nv = (size_t)m->nv, first = 6 * (size_t)b->row;
+    size_t          nv = (size_t)m->nv, first = 6 * (size_t)b->tree.row;
     lane            x[6];
     F = wrench_at_joint(b, XJ, F);
     store3(x, F.f);
@@ -53,7 +53,7 @@ static void wrench_entry(const dyn_model *m, size_t i, joint_transform XJ, wrenc
 static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
                            const force_partials *c)
 {
-    if (m->body[i].row < 0) return;
+    if (m->body[i].tree.row < 0) return;
     if (out->dwrench_q) wrench_entry(m, i, ws->XJ[i], c->q, out->dwrench_q, v);
     if (out->dwrench_qd) wrench_entry(m, i, ws->XJ[i], c->qd, out->dwrench_qd, v);
     if (out->dwrench_qdd) wrench_entry(m, i, ws->XJ[i], c->t, out->dwrench_qdd, v);
@@ -66,13 +66,14 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
 {
     const dyn_body *b        = &m->body[i];
     relative_pose   relative = relative_pose_identity();
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
         for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k));
-            force_partials c = force_partials_of(b->subtree_mass, S, world_fixed, &d);
+            force_partials c = force_partials_of(b->derived.subtree_mass, S, world_fixed, &d);
             c.q              = wrench_sub(c.q, twist_cross_wrench(d.S, S->f));
-            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
-                vec3 f = times(b->ratio, S->f.f);
+            if (p == (int)i && b->joint.near_end &&
+                b->joint.kind == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
+                vec3 f = times(b->joint.ratio, S->f.f);
                 c.q.n  = add(c.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
             wrench_entries(m, ws, out, i, coordinate(m, (size_t)p, k), &c);
@@ -85,10 +86,10 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
 static void wrenches_to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
                              force_partials c)
 {
-    for (const dyn_body *b = &m->body[i]; b->parent != DYN_WORLD; b = &m->body[i]) {
+    for (const dyn_body *b = &m->body[i]; b->tree.parent != DYN_WORLD; b = &m->body[i]) {
         WITH_LINK_TRANSFORM(b, ws->XJ[i], force_partials_turn_form, &c, false)
         force_partials_shift_offsets(b, &c);
-        i = (size_t)b->parent;
+        i = (size_t)b->tree.parent;
         wrench_entries(m, ws, out, i, v, &c);
     }
 }
@@ -98,11 +99,11 @@ static composite_motion true_composite_of(const dyn_model *m, const workspace *w
 {
     const dyn_body      *b   = &m->body[i];
     const spatial_state *B   = &ws->body[i];
-    dyn_moments          own = {.mass = b->mass};
-    memcpy(own.h, b->h, sizeof own.h);
-    memcpy(own.E, b->E, sizeof own.E);
+    dyn_moments          own = {.mass = b->moments.mass};
+    memcpy(own.h, b->moments.h, sizeof own.h);
+    memcpy(own.E, b->moments.E, sizeof own.E);
     composite_motion S =
-        composite_motion_with_body(b->is_leaf ? ws->handed + 1 : &ws->forked[i], &own, B->v, B->a, false);
+        composite_motion_with_body(b->tree.is_leaf ? ws->handed + 1 : &ws->forked[i], &own, B->v, B->a, false);
     if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
     return S;
 }
@@ -119,15 +120,15 @@ static void wrench_changes(const dyn_model *m, const workspace *ws, const result
         for (size_t k = 0; k < dofs_of(b); k++) {
             dof d = dof_of(b, &ws->body[i], k);
             wrenches_to_base(m, ws, out, i, coordinate(m, i, k),
-                             force_partials_of(b->subtree_mass, &S, world_fixed, &d));
+                             force_partials_of(b->derived.subtree_mass, &S, world_fixed, &d));
         }
-        if (b->row >= 0) wrench_of_ancestors(m, ws, out, i, &S, world_fixed);
-        if (b->parent == DYN_WORLD) continue;
-        S = composite_motion_to_parent(b, ws->XJ[i], S, b->subtree_mass);
-        if (b->is_last_child)
-            ws->forked[b->parent] = S;
+        if (b->tree.row >= 0) wrench_of_ancestors(m, ws, out, i, &S, world_fixed);
+        if (b->tree.parent == DYN_WORLD) continue;
+        S = composite_motion_to_parent(b, ws->XJ[i], S, b->derived.subtree_mass);
+        if (b->tree.is_last_child)
+            ws->forked[b->tree.parent] = S;
         else
-            composite_motion_accumulate(&ws->forked[b->parent], &S);
-        if (any_world_fixed) world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->parent]);
+            composite_motion_accumulate(&ws->forked[b->tree.parent], &S);
+        if (any_world_fixed) world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
     }
 }

@@ -49,7 +49,7 @@ typedef struct link_transform {
         F(((link_transform){body, XJ, JOINT, TURN}), __VA_ARGS__);                                                     \
         break;
 #define WITH_LINK_TRANSFORM(body, XJ, F, ...)                                                                          \
-    switch ((body)->form) {                                                                                            \
+    switch ((body)->pose.form) {                                                                                       \
         LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \
         LINK_TRANSFORM_CASE(1, body, XJ, DYN_REVOLUTE, DYN_TURN_X_PLUS, F, __VA_ARGS__)                                \
         LINK_TRANSFORM_CASE(2, body, XJ, DYN_REVOLUTE, DYN_TURN_X_MINUS, F, __VA_ARGS__)                               \
@@ -65,7 +65,7 @@ typedef struct link_transform {
 
 /* The same calls for a body that is known to be revolute. */
 #define WITH_REVOLUTE_TRANSFORM(body, XJ, F, ...)                                                                      \
-    switch ((body)->form) {                                                                                            \
+    switch ((body)->pose.form) {                                                                                       \
         LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \
         LINK_TRANSFORM_CASE(1, body, XJ, DYN_REVOLUTE, DYN_TURN_X_PLUS, F, __VA_ARGS__)                                \
         LINK_TRANSFORM_CASE(2, body, XJ, DYN_REVOLUTE, DYN_TURN_X_MINUS, F, __VA_ARGS__)                               \
@@ -79,24 +79,24 @@ typedef struct link_transform {
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
 LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
-    KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)}
+    KNOWN(b->joint.kind == DYN_REVOLUTE) KNOWN(b->pose.form >= 0) KNOWN(b->pose.form <= (int)DYN_TURN_ZX)}
 /* Tells the compiler all properties of a body in a plain run. */
 LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
 {
     assume_revolute(b, plain);
-    KNOWN(b->is_ideal)
-    KNOWN(!b->has_ratio)
-    KNOWN(!b->mimic)
-    KNOWN(!b->has_slide_body)
+    KNOWN(b->joint.is_ideal)
+    KNOWN(!b->joint.has_ratio)
+    KNOWN(!b->joint.mimic)
+    KNOWN(!b->joint.has_slide_body)
 }
 /* Tells the compiler the properties of body i of a serial model: those of a body in a plain run, and its indices. */
 LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plain)
 {
     assume_plain_body(b, plain);
-    KNOWN(b->parent == (int)i - 1)
-    KNOWN(b->q == (int)i)
-    KNOWN(b->v == (int)i)
-    KNOWN(!b->has_branch)
+    KNOWN(b->tree.parent == (int)i - 1)
+    KNOWN(b->joint.q == (int)i)
+    KNOWN(b->joint.v == (int)i)
+    KNOWN(!b->tree.has_branch)
 }
 #undef KNOWN
 
@@ -107,48 +107,50 @@ LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plai
 #define PIVOT_TOLERANCE 0x1p-40
 LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 {
-    return PIVOT_TOLERANCE * (linear ? b->subtree_mass : b->subtree_moment);
+    return PIVOT_TOLERANCE * (linear ? b->derived.subtree_mass : b->derived.subtree_moment);
 }
 
 /* --- coordinates of the joint and of the model: s = ratio q + offset, tau_q = ratio tau_s ------------------- */
 
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
-    if (!b->has_ratio) return q[b->q];
-    return b->is_rotor ? lane_of(0) : lane_add_product(lane_of(b->offset), lane_of(b->ratio), q[b->q]);
+    if (!b->joint.has_ratio) return q[b->joint.q];
+    return b->joint.is_rotor ? lane_of(0)
+                             : lane_add_product(lane_of(b->joint.offset), lane_of(b->joint.ratio), q[b->joint.q]);
 }
 /* Returns the rate of the joint at the rates qd of the coordinates, or its acceleration if qdd is passed as qd. NULL
  * means zeros. */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
 {
-    lane rate = qd ? qd[b->v] : lane_of(0);
-    return b->has_ratio ? b->ratio * rate : rate; /* a zero rate is multiplied too, since the product may be -0 */
+    lane rate = qd ? qd[b->joint.v] : lane_of(0);
+    return b->joint.has_ratio ? b->joint.ratio * rate
+                              : rate; /* a zero rate is multiplied too, since the product may be -0 */
 }
 LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 {
-    return b->has_ratio ? b->ratio * effort : effort;
+    return b->joint.has_ratio ? b->joint.ratio * effort : effort;
 }
 
 LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
 {
-    return b->has_ratio ? tau[b->v] / b->ratio : tau[b->v];
+    return b->joint.has_ratio ? tau[b->joint.v] / b->joint.ratio : tau[b->joint.v];
 }
 
 /* The linear and angular part of qd, or of qdd if that is passed as qd, of a joint with a quaternion. NULL means
  * zeros. */
 LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)
 {
-    return b->joint == DYN_FLOATING ? load3_from(qd, b->v) : vec3_zero();
+    return b->joint.kind == DYN_FLOATING ? load3_from(qd, b->joint.v) : vec3_zero();
 }
 LANE_INLINE vec3 joint_angular(const dyn_body *b, const lane *qd)
 {
-    return load3_from(qd, b->joint == DYN_FLOATING ? b->v + 3 : b->v);
+    return load3_from(qd, b->joint.kind == DYN_FLOATING ? b->joint.v + 3 : b->joint.v);
 }
 /* Number of the first axis of a joint with a quaternion. Axes 0, 1, 2 are translations along x, y, z of the body, axes
  * 3, 4, 5 rotations about them. */
 LANE_INLINE int joint_first_axis(const dyn_body *b)
 {
-    return b->joint == DYN_FLOATING ? 0 : 3;
+    return b->joint.kind == DYN_FLOATING ? 0 : 3;
 }
 
 /* R of the unit quaternion (x, y, z, w). */
@@ -164,11 +166,11 @@ LANE_INLINE mat3 quaternion_rotation(const lane *q)
 /* Sets X_pc = before * (R(q), p(q)) of a joint with a quaternion. */
 static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_pose *pose)
 {
-    const bool slides = b->joint == DYN_FLOATING, turned = b->turn != DYN_TURN_NONE;
+    const bool slides = b->joint.kind == DYN_FLOATING, turned = b->pose.turn != DYN_TURN_NONE;
     vec3       p = slides ? load3(q) : vec3_zero();
     pose->R      = quaternion_rotation(slides ? q + 3 : q);
-    if (turned) pose->R = const_mat3_mul(b->before.R, &pose->R);
-    pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
+    if (turned) pose->R = const_mat3_mul(b->pose.before.R, &pose->R);
+    pose->p = add(vec3_of(b->pose.before.p), turned ? rotate_const(b->pose.before.R, p) : p);
 }
 
 /* Sets cosine and sine of s + theta for all revolute joints, TRIG_ANGLES at a time; the last group may overlap the
@@ -188,13 +190,13 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
             const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
             const dyn_body *b = &m->body[j];
             assume_plain_body(b, plain);
-            x[k]       = joint_position(b, q);
-            d[k]       = has_frame_angles ? b->frame_angle : -0.0; /* -0 + -0 = -0, so adding it changes no angle */
-            rounder[k] = b->rounder;
+            x[k] = joint_position(b, q);
+            d[k] = has_frame_angles ? b->pose.frame_angle : -0.0; /* -0 + -0 = -0, so adding it changes no angle */
+            rounder[k] = b->pose.rounder;
         }
         lane_cosine_sine(x, d, rounder, cs);
         for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
-            if (!plain && m->body[i + k].joint != DYN_REVOLUTE)
+            if (!plain && m->body[i + k].joint.kind != DYN_REVOLUTE)
                 XJ[i + k] = (joint_transform){.c = x[k], .s = lane_of(0)};
             else if (TRIG_ANGLES == 1)
                 XJ[i + k] = (joint_transform){.c = cs[0], .s = cs[1]};
@@ -217,10 +219,10 @@ static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint
         set_revolute_transforms(m, q, XJ, false, false);
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!dyn_joint_has_quaternion(b->joint)) continue;
-        set_free_joint_pose(b, q + b->q, &pose[b->quaternion]);
+        if (!dyn_joint_has_quaternion(b->joint.kind)) continue;
+        set_free_joint_pose(b, q + b->joint.q, &pose[b->joint.quaternion]);
         joint_address to = {.c = lane_of(0)};
-        to.pose          = &pose[b->quaternion];
+        to.pose          = &pose[b->joint.quaternion];
         XJ[i].c          = to.c;
     }
 }
@@ -241,18 +243,18 @@ LANE_INLINE vec3 turn_up(link_transform X, vec3 v)
     if (X.turn == DYN_TURN_NONE) return v;
     if (X.turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
     if (X.turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
-    v = (vec3){v.x, sub_mul(X.b->ca * v.y, X.b->sa, v.z), add_mul(X.b->ca * v.z, X.b->sa, v.y)};
+    v = (vec3){v.x, sub_mul(X.b->pose.ca * v.y, X.b->pose.sa, v.z), add_mul(X.b->pose.ca * v.z, X.b->pose.sa, v.y)};
     if (X.turn == DYN_TURN_X) return v;
-    return (vec3){sub_mul(X.b->cg * v.x, X.b->sg, v.y), add_mul(X.b->cg * v.y, X.b->sg, v.x), v.z};
+    return (vec3){sub_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), add_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
 }
 LANE_INLINE vec3 turn_down(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_ZX)
-        v = (vec3){add_mul(X.b->cg * v.x, X.b->sg, v.y), sub_mul(X.b->cg * v.y, X.b->sg, v.x), v.z};
+        v = (vec3){add_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), sub_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
     if (X.turn == DYN_TURN_NONE) return v;
     if (X.turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
     if (X.turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
-    return (vec3){v.x, add_mul(X.b->ca * v.y, X.b->sa, v.z), sub_mul(X.b->ca * v.z, X.b->sa, v.y)};
+    return (vec3){v.x, add_mul(X.b->pose.ca * v.y, X.b->pose.sa, v.z), sub_mul(X.b->pose.ca * v.z, X.b->pose.sa, v.y)};
 }
 /* v_p = R_pc v_c */
 LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
@@ -273,11 +275,12 @@ LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
         return (vec3){sub_mul(x, X.J.s, v.y), s.y - v.z, add_mul(add_mul(s.z, X.J.c, v.y), X.J.s, v.x)};
     if (X.turn == DYN_TURN_X_MINUS)
         return (vec3){sub_mul(x, X.J.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, X.J.c, v.y), X.J.s, v.x)};
-    const lane y = add_mul(X.J.c * v.y, X.J.s, v.x), z = add_mul(add_mul(s.z, X.b->ca, v.z), X.b->sa, y);
-    if (X.turn == DYN_TURN_X) return (vec3){sub_mul(x, X.J.s, v.y), sub_mul(add_mul(s.y, X.b->ca, y), X.b->sa, v.z), z};
-    const lane turned = sub_mul(X.J.c * v.x, X.J.s, v.y), across = sub_mul(X.b->ca * y, X.b->sa, v.z);
-    return (vec3){sub_mul(add_mul(s.x, X.b->cg, turned), X.b->sg, across),
-                  add_mul(add_mul(s.y, X.b->cg, across), X.b->sg, turned), z};
+    const lane y = add_mul(X.J.c * v.y, X.J.s, v.x), z = add_mul(add_mul(s.z, X.b->pose.ca, v.z), X.b->pose.sa, y);
+    if (X.turn == DYN_TURN_X)
+        return (vec3){sub_mul(x, X.J.s, v.y), sub_mul(add_mul(s.y, X.b->pose.ca, y), X.b->pose.sa, v.z), z};
+    const lane turned = sub_mul(X.J.c * v.x, X.J.s, v.y), across = sub_mul(X.b->pose.ca * y, X.b->pose.sa, v.z);
+    return (vec3){sub_mul(add_mul(s.x, X.b->pose.cg, turned), X.b->pose.sg, across),
+                  add_mul(add_mul(s.y, X.b->pose.cg, across), X.b->pose.sg, turned), z};
 }
 /* v_c = R_pc^T v_p */
 LANE_INLINE vec3 to_child(link_transform X, vec3 v)
@@ -292,15 +295,15 @@ LANE_INLINE vec3 to_child(link_transform X, vec3 v)
 /* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
 LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 {
-    z[0] = b->sg * b->sa;
-    z[1] = -b->cg * b->sa;
-    z[2] = b->ca;
+    z[0] = b->pose.sg * b->pose.sa;
+    z[1] = -b->pose.cg * b->pose.sa;
+    z[2] = b->pose.ca;
 }
 /* Position of the body's origin in its parent's frame. */
 LANE_INLINE vec3 origin_in_parent(link_transform X)
 {
     if (dyn_joint_has_quaternion(X.joint)) return joint_pose_of(X.J)->p;
-    vec3 p = vec3_of(X.b->p_pc);
+    vec3 p = vec3_of(X.b->pose.p_pc);
     if (X.joint == DYN_PRISMATIC) {
         double z[3];
         axis_in_parent(X.b, z);
@@ -316,7 +319,7 @@ LANE_INLINE void wrench_to_parent_form(link_transform X, wrench *w)
     if (X.joint != DYN_REVOLUTE)
         w->n = cross_add(w->n, origin_in_parent(X), w->f);
     else
-        w->n = offset_cross_add(w->n, X.b->p_pc, X.b->offsets, w->f);
+        w->n = offset_cross_add(w->n, X.b->pose.p_pc, X.b->pose.offsets, w->f);
 }
 
 /* Transforms the wrench w of a revolute body as wrench_to_parent_form does and adds the wrench `addend`, which is in
@@ -325,7 +328,7 @@ LANE_INLINE void wrench_to_parent_form(link_transform X, wrench *w)
 LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *addend, wrench *w)
 {
     w->f = to_parent_add(X, addend->f, w->f);
-    w->n = offset_cross_add(to_parent_add(X, addend->n, w->n), X.b->p_pc, X.b->offsets, w->f);
+    w->n = offset_cross_add(to_parent_add(X, addend->n, w->n), X.b->pose.p_pc, X.b->pose.offsets, w->f);
 }
 
 /* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link
@@ -334,15 +337,15 @@ LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *adden
  * rates. */
 LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench w)
 {
-    if (!b->near_end)
-        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
-    else if (b->joint == DYN_PRISMATIC)
+    if (!b->joint.near_end)
+        w.n = cross_add(w.n, w.f, vec3_of(b->pose.X_bl.p));
+    else if (b->joint.kind == DYN_PRISMATIC)
         w.n = (vec3){sub_mul(w.n.x, XJ.c, w.f.y), add_mul(w.n.y, XJ.c, w.f.x), w.n.z};
-    return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
+    return (wrench){unrotate_const(b->pose.X_bl.R, w.f), unrotate_const(b->pose.X_bl.R, w.n)};
 }
 
 /* True for a revolute joint on the world. Its body rotates about a fixed axis, and tau needs only n.z of its wrench. */
 LANE_INLINE bool is_grounded_revolute(const dyn_body *b)
 {
-    return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
+    return b->tree.parent == DYN_WORLD && b->joint.kind == DYN_REVOLUTE;
 }

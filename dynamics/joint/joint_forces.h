@@ -8,7 +8,7 @@
 /* Friction effort of a joint: viscous sd + coulomb(sd) */
 LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
-    const dyn_friction *f         = &b->friction;
+    const dyn_friction *f         = &b->joint.friction;
     lane                magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
     return add_mul(magnitude * sense, f->viscous, sd);
@@ -16,20 +16,21 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 /* Spring effort of a joint: stiffness (s - rest) + damping sd */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
-    return add_mul(b->spring.damping * sd, b->spring.stiffness, s - b->spring.rest);
+    return add_mul(b->joint.spring.damping * sd, b->joint.spring.stiffness, s - b->joint.spring.rest);
 }
 /* Friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
     lane effort = lane_of(0);
-    if (b->has_friction && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
-    if (b->has_spring && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
+    if (b->joint.has_friction && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
+    if (b->joint.has_spring && (terms & DYN_SPRINGS))
+        effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
 /* d friction / d sd. The derivative of sign() is taken as zero; that of tanh(sd / v) is (1 - tanh^2) / v. */
 LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 {
-    const dyn_friction *f = &b->friction;
+    const dyn_friction *f = &b->joint.friction;
     if (!(f->coulomb_velocity > 0)) return lane_of(f->viscous);
     lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane t         = lane_tanh(sd / f->coulomb_velocity);
@@ -38,7 +39,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 /* Time derivative of joint_friction_slope. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
-    const dyn_friction *f = &b->friction;
+    const dyn_friction *f = &b->joint.friction;
     if (!(f->coulomb_velocity > 0)) return lane_of(0);
     lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane t         = lane_tanh(sd / f->coulomb_velocity);
@@ -48,8 +49,9 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->has_friction && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
-    if (b->has_spring && (terms & DYN_SPRINGS)) rate += add_mul(b->spring.damping * sdd, b->spring.stiffness, sd);
+    if (b->joint.has_friction && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
+    if (b->joint.has_spring && (terms & DYN_SPRINGS))
+        rate += add_mul(b->joint.spring.damping * sdd, b->joint.spring.stiffness, sd);
     return rate;
 }
 

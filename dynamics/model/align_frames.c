@@ -65,10 +65,10 @@ static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int 
     z_rotation other = quarter_turns(0);
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *c = &body[k];
-        if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint)) continue;
-        if (is_near(c->cg, 0) && is_near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
-        if (other.angle == 0 && !is_near(c->cg, -1))
-            other = z_rotation_of(c->cg, c->sg); /* gamma = 180 deg is left to absorb_half_turn */
+        if (c->tree.parent != i || c->pose.turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint.kind)) continue;
+        if (is_near(c->pose.cg, 0) && is_near(fabs(c->pose.sg), 1)) return quarter_turns(c->pose.sg > 0 ? 1 : 3);
+        if (other.angle == 0 && !is_near(c->pose.cg, -1))
+            other = z_rotation_of(c->pose.cg, c->pose.sg); /* gamma = 180 deg is left to absorb_half_turn */
     }
     return other;
 }
@@ -88,10 +88,12 @@ static bool has_more_plus_turns(const dyn_model *m, const dyn_body *body, int i,
     int more = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *b  = &body[k];
-        double          cg = b->cg, sg = b->sg;
+        double          cg = b->pose.cg, sg = b->pose.sg;
         subtract_rotation(t, &cg, &sg);
-        if (b->parent != i || dyn_joint_has_quaternion(b->joint) || !is_near(b->ca, 0) || !is_near(sg, 0)) continue;
-        more += (b->sa > 0) == (cg > 0) ? 1 : -1;
+        if (b->tree.parent != i || dyn_joint_has_quaternion(b->joint.kind) || !is_near(b->pose.ca, 0) ||
+            !is_near(sg, 0))
+            continue;
+        more += (b->pose.sa > 0) == (cg > 0) ? 1 : -1;
     }
     return more > 0;
 }
@@ -128,14 +130,14 @@ static void turn_moments(z_rotation t, double E[6])
 /* Rotates the pose of a child, b, when its parent's frame is rotated by theta about z: gamma' = gamma - theta. */
 static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
 {
-    if (dyn_joint_has_quaternion(b->joint)) {
-        turn_pose(Rt, &b->before);
-        b->turn = DYN_TURN_ZX;
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
+        turn_pose(Rt, &b->pose.before);
+        b->pose.turn = DYN_TURN_ZX;
         return;
     }
-    turn_vector(Rt, b->p_pc);
+    turn_vector(Rt, b->pose.p_pc);
     dyn_canonical_offsets(b);
-    subtract_rotation(t, &b->cg, &b->sg);
+    subtract_rotation(t, &b->pose.cg, &b->pose.sg);
     dyn_canonical_kind(b);
 }
 
@@ -145,30 +147,31 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
 {
     const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
     dyn_body    *b = &body[i];
-    turn_vector(Rt, b->h);
-    turn_moments(t, b->E);
-    turn_pose(Rt, &b->X_bl);
+    turn_vector(Rt, b->moments.h);
+    turn_moments(t, b->moments.E);
+    turn_pose(Rt, &b->pose.X_bl);
     for (size_t l = 0; l < m->n_links; l++)
         if (link[l].body == i) turn_pose(Rt, &link[l].X_bl);
     for (size_t k = (size_t)i + 1; k < m->n_bodies; k++)
-        if (body[k].parent == i) turn_child(t, Rt, &body[k]);
+        if (body[k].tree.parent == i) turn_child(t, Rt, &body[k]);
 }
 
 /* Replaces Rz(pi) Rx(alpha) in the joint of body i by Rx(-alpha) and rotates the frame of body i by pi. */
 static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     dyn_body *b = &body[i];
-    if (b->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(b->joint) || !is_near(b->cg, -1) || !is_near(b->sg, 0))
+    if (b->pose.turn != DYN_TURN_ZX || dyn_joint_has_quaternion(b->joint.kind) || !is_near(b->pose.cg, -1) ||
+        !is_near(b->pose.sg, 0))
         return;
-    b->cg = 1;
-    b->sa = -b->sa;
+    b->pose.cg = 1;
+    b->pose.sa = -b->pose.sa;
     dyn_canonical_kind(b);
     turn_frame(m, body, link, i, quarter_turns(2));
 }
 
 static bool origin_may_slide(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && !b->near_end && !b->has_slide_body;
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.near_end && !b->joint.has_slide_body;
 }
 
 static int count_axes(const double p[3])
@@ -179,9 +182,9 @@ static int count_axes(const double p[3])
 /* Adds d z to p_pc, where z is the joint's axis in the parent's axes. */
 static void move_along_axis(dyn_body *b, double d)
 {
-    b->p_pc[0] += d * (b->sg * b->sa);
-    b->p_pc[1] -= d * (b->cg * b->sa);
-    b->p_pc[2] += d * b->ca;
+    b->pose.p_pc[0] += d * (b->pose.sg * b->pose.sa);
+    b->pose.p_pc[1] -= d * (b->pose.cg * b->pose.sa);
+    b->pose.p_pc[2] += d * b->pose.ca;
     dyn_canonical_offsets(b);
 }
 
@@ -192,12 +195,12 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
     const dyn_body *b     = &body[i];
     int             saved = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++)
-        if (body[k].parent == i && !dyn_joint_has_quaternion(body[k].joint))
-            saved += (body[k].p_pc[2] != 0) - (body[k].p_pc[2] != d);
-    if (b->parent == DYN_WORLD) return saved;
+        if (body[k].tree.parent == i && !dyn_joint_has_quaternion(body[k].joint.kind))
+            saved += (body[k].pose.p_pc[2] != 0) - (body[k].pose.p_pc[2] != d);
+    if (b->tree.parent == DYN_WORLD) return saved;
     dyn_body moved = *b;
     move_along_axis(&moved, d);
-    return saved + count_axes(b->p_pc) - count_axes(moved.p_pc);
+    return saved + count_axes(b->pose.p_pc) - count_axes(moved.pose.p_pc);
 }
 
 /* Moves the origin of body i's frame by d z, and transforms all quantities in that frame and the poses of the children:
@@ -205,17 +208,17 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
 static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
 {
     dyn_body *b = &body[i];
-    b->E[2] -= d * b->h[0];
-    b->E[4] -= d * b->h[1];
-    b->E[5] -= d * (2 * b->h[2] - b->mass * d);
-    b->h[2] -= b->mass * d;
-    b->X_bl.p[2] -= d;
+    b->moments.E[2] -= d * b->moments.h[0];
+    b->moments.E[4] -= d * b->moments.h[1];
+    b->moments.E[5] -= d * (2 * b->moments.h[2] - b->moments.mass * d);
+    b->moments.h[2] -= b->moments.mass * d;
+    b->pose.X_bl.p[2] -= d;
     move_along_axis(b, d);
     for (size_t l = 0; l < m->n_links; l++)
         if (link[l].body == i) link[l].X_bl.p[2] -= d;
     for (size_t k = (size_t)i + 1; k < m->n_bodies; k++) {
-        if (body[k].parent != i) continue;
-        *(dyn_joint_has_quaternion(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+        if (body[k].tree.parent != i) continue;
+        *(dyn_joint_has_quaternion(body[k].joint.kind) ? &body[k].pose.before.p[2] : &body[k].pose.p_pc[2]) -= d;
         dyn_canonical_offsets(&body[k]);
     }
 }
@@ -226,8 +229,8 @@ static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link
 {
     if (!origin_may_slide(&body[i])) return;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
-        const double d = body[k].p_pc[2];
-        if (body[k].parent != i || dyn_joint_has_quaternion(body[k].joint) || d == 0) continue;
+        const double d = body[k].pose.p_pc[2];
+        if (body[k].tree.parent != i || dyn_joint_has_quaternion(body[k].joint.kind) || d == 0) continue;
         if (count_axes_saved(m, body, i, d) > 0) move_frame(m, body, link, i, d);
         return;
     }
@@ -238,11 +241,11 @@ void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *lin
     for (int i = 0; i < (int)m->n_bodies; i++) {
         dyn_body *b = &body[i];
         absorb_half_turn(m, body, link, i);
-        if (b->joint != DYN_REVOLUTE) continue;
+        if (b->joint.kind != DYN_REVOLUTE) continue;
         z_rotation t = choose_rotation(m, body, i);
         if (has_more_plus_turns(m, body, i, t)) t = add_half_turn(t);
-        b->frame_angle    = t.angle;
-        b->frame_quarters = t.quarters;
+        b->pose.frame_angle    = t.angle;
+        b->pose.frame_quarters = t.quarters;
         if (t.angle != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--)

@@ -24,14 +24,14 @@ void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
     mat_vec(X->R, I->com, c);
     for (int i = 0; i < 3; i++) {
         c[i] += X->p[i];
-        b->h[i] += I->mass * c[i];
+        b->moments.h[i] += I->mass * c[i];
     }
-    b->mass += I->mass;
+    b->moments.mass += I->mass;
     double           half          = 0.5 * (t[0] + t[3] + t[5]);
     static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int e = 0; e < 6; e++) {
         int i = entries[e][0], j = entries[e][1];
-        b->E[e] += (i == j ? half : 0) - Tb[i][j] + I->mass * c[i] * c[j];
+        b->moments.E[e] += (i == j ? half : 0) - Tb[i][j] + I->mass * c[i] * c[j];
     }
 }
 
@@ -67,47 +67,47 @@ static bool is_near(double x, double kind)
 static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
-    b->cg = 1;
-    b->sg = 0;
+    b->pose.cg = 1;
+    b->pose.sg = 0;
     if (sa > KIND_TOLERANCE) {
-        b->sg = R[0][2] / sa;
-        b->cg = -R[1][2] / sa;
-        if (b->cg < 0) {
-            sa    = -sa;
-            b->sg = -b->sg;
-            b->cg = -b->cg;
+        b->pose.sg = R[0][2] / sa;
+        b->pose.cg = -R[1][2] / sa;
+        if (b->pose.cg < 0) {
+            sa         = -sa;
+            b->pose.sg = -b->pose.sg;
+            b->pose.cg = -b->pose.cg;
         }
     } else {
         sa = 0;
     }
-    b->sa = sa / norm;
-    b->ca = R[2][2] / norm;
+    b->pose.sa = sa / norm;
+    b->pose.ca = R[2][2] / norm;
     dyn_canonical_kind(b);
 }
 
 void dyn_canonical_kind(dyn_body *b)
 {
-    if (is_near(b->sg, 0) && is_near(b->cg, 1)) {
-        b->turn = is_near(b->ca, 1) && is_near(b->sa, 0)    ? DYN_TURN_NONE
-                  : is_near(b->ca, 0) && is_near(b->sa, 1)  ? DYN_TURN_X_PLUS
-                  : is_near(b->ca, 0) && is_near(b->sa, -1) ? DYN_TURN_X_MINUS
-                                                            : DYN_TURN_X;
-        b->cg   = 1;
-        b->sg   = 0;
-        if (b->turn != DYN_TURN_X) {
-            b->ca = b->turn == DYN_TURN_NONE;
-            b->sa = (b->turn == DYN_TURN_X_PLUS) - (b->turn == DYN_TURN_X_MINUS);
+    if (is_near(b->pose.sg, 0) && is_near(b->pose.cg, 1)) {
+        b->pose.turn = is_near(b->pose.ca, 1) && is_near(b->pose.sa, 0)    ? DYN_TURN_NONE
+                       : is_near(b->pose.ca, 0) && is_near(b->pose.sa, 1)  ? DYN_TURN_X_PLUS
+                       : is_near(b->pose.ca, 0) && is_near(b->pose.sa, -1) ? DYN_TURN_X_MINUS
+                                                                           : DYN_TURN_X;
+        b->pose.cg   = 1;
+        b->pose.sg   = 0;
+        if (b->pose.turn != DYN_TURN_X) {
+            b->pose.ca = b->pose.turn == DYN_TURN_NONE;
+            b->pose.sa = (b->pose.turn == DYN_TURN_X_PLUS) - (b->pose.turn == DYN_TURN_X_MINUS);
         }
     } else {
-        b->turn = DYN_TURN_ZX;
+        b->pose.turn = DYN_TURN_ZX;
     }
 }
 
 void dyn_canonical_offsets(dyn_body *b)
 {
-    const double least = KIND_TOLERANCE * dyn_length(dyn_length(b->p_pc[0], b->p_pc[1]), b->p_pc[2]);
+    const double least = KIND_TOLERANCE * dyn_length(dyn_length(b->pose.p_pc[0], b->pose.p_pc[1]), b->pose.p_pc[2]);
     for (int k = 0; k < 3; k++)
-        if (fabs(b->p_pc[k]) <= least) b->p_pc[k] = 0;
+        if (fabs(b->pose.p_pc[k]) <= least) b->pose.p_pc[k] = 0;
 }
 
 /* Computes Rz(theta) = (Rz(gamma) Rx(alpha))^T R. The last row of R would give theta too, but for tiny alpha gamma is
@@ -115,8 +115,10 @@ void dyn_canonical_offsets(dyn_body *b)
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {
     double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns of R */
-    double cx = b->cg * x[0] + b->sg * x[1], sx = b->ca * (b->cg * x[1] - b->sg * x[0]) + b->sa * x[2];
-    double sy = b->cg * y[0] + b->sg * y[1], cy = b->ca * (b->cg * y[1] - b->sg * y[0]) + b->sa * y[2];
+    double cx = b->pose.cg * x[0] + b->pose.sg * x[1],
+           sx = b->pose.ca * (b->pose.cg * x[1] - b->pose.sg * x[0]) + b->pose.sa * x[2];
+    double sy = b->pose.cg * y[0] + b->pose.sg * y[1],
+           cy = b->pose.ca * (b->pose.cg * y[1] - b->pose.sg * y[0]) + b->pose.sa * y[2];
     double c = 0.5 * (cx + cy), s = 0.5 * (sx - sy), norm = dyn_length(c, s);
     c /= norm;
     s /= norm;
@@ -126,12 +128,12 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 /* A joint with a quaternion needs no axis of its own: the body frame is the moved joint frame. */
 static void set_free_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
-    b->ca = b->cg = 1;
-    b->before     = *X_bj;
-    b->X_bl       = l->after;
-    b->turn       = DYN_TURN_NONE;
+    b->pose.ca = b->pose.cg = 1;
+    b->pose.before          = *X_bj;
+    b->pose.X_bl            = l->after;
+    b->pose.turn            = DYN_TURN_NONE;
     for (int e = 0; e < 9; e++)
-        if (X_bj->R[e / 3][e % 3] != (e % 4 == 0)) b->turn = DYN_TURN_ZX;
+        if (X_bj->R[e / 3][e % 3] != (e % 4 == 0)) b->pose.turn = DYN_TURN_ZX;
 }
 
 static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
@@ -141,7 +143,7 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     mat_mul(X_bj->R, A, R);
     set_constant_turn(b, R);
     theta_of(b, R, Rz);
-    memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
+    memcpy(b->pose.p_pc, X_bj->p, sizeof b->pose.p_pc);
     dyn_canonical_offsets(b);
     /* link frame in the body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
     dyn_pose X_bj2 = pose_identity();
@@ -150,24 +152,24 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
         for (int j = 0; j < 3; j++)
             At[i][j] = A[j][i];
     mat_mul(Rz, At, X_bj2.R);
-    b->X_bl = pose_mul(&X_bj2, &l->after);
+    b->pose.X_bl = pose_mul(&X_bj2, &l->after);
 }
 
 void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     const dyn_friction *f = &l->friction;
-    b->joint              = l->joint;
+    b->joint.kind         = l->joint;
     if (dyn_joint_has_quaternion(l->joint))
         set_free_joint(b, l, X_bj);
     else
         set_axis_joint(b, l, X_bj);
-    b->ratio         = l->ratio;
-    b->offset        = l->offset;
-    b->has_ratio     = l->ratio != 1 || l->offset != 0;
-    b->near_end      = l->near_end;
-    b->rotor_inertia = l->rotor_inertia;
-    b->friction      = *f;
-    b->spring        = l->spring;
-    b->has_friction  = f->viscous != 0 || f->positive != 0 || f->negative != 0;
-    b->has_spring    = l->spring.stiffness != 0 || l->spring.damping != 0;
+    b->joint.ratio         = l->ratio;
+    b->joint.offset        = l->offset;
+    b->joint.has_ratio     = l->ratio != 1 || l->offset != 0;
+    b->joint.near_end      = l->near_end;
+    b->joint.rotor_inertia = l->rotor_inertia;
+    b->joint.friction      = *f;
+    b->joint.spring        = l->spring;
+    b->joint.has_friction  = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->joint.has_spring    = l->spring.stiffness != 0 || l->spring.damping != 0;
 }

@@ -12,9 +12,9 @@ static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}
  *     int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2. */
 static double subtree_moment_at_parent(const dyn_body *b)
 {
-    const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
+    const double *p        = b->joint.kind == DYN_SPHERICAL ? b->pose.before.p : b->pose.p_pc;
     double        distance = dyn_length(dyn_length(p[0], p[1]), p[2]);
-    double        reach    = sqrt(b->subtree_moment) + sqrt(b->subtree_mass) * distance;
+    double        reach    = sqrt(b->derived.subtree_moment) + sqrt(b->derived.subtree_mass) * distance;
     return reach * reach;
 }
 
@@ -23,7 +23,8 @@ static double subtree_moment_at_parent(const dyn_body *b)
  *     h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
 static void move_axis_moments(dyn_body *b, dyn_moments *to)
 {
-    const double z[3] = {b->sg * b->sa, -b->cg * b->sa, b->ca}, *p = b->p_pc, *axis = b->axis_moments;
+    const double z[3] = {b->pose.sg * b->pose.sa, -b->pose.cg * b->pose.sa, b->pose.ca}, *p = b->pose.p_pc,
+                 *axis = b->derived.axis_moments;
     to->mass += axis[0];
     for (int i = 0; i < 3; i++)
         to->h[i] += axis[0] * p[i] + axis[1] * z[i];
@@ -33,25 +34,26 @@ static void move_axis_moments(dyn_body *b, dyn_moments *to)
     }
 }
 
-/* Moves the mass on each revolute axis to the parent, leaves first (see dyn_body.regrouped). */
+/* Moves the mass on each revolute axis to the parent, leaves first (see dyn_body_derived.regrouped). */
 static void regroup(dyn_model *m, dyn_body *body)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
-        body[i].regrouped      = (dyn_moments){.mass = body[i].mass};
-        body[i].regrouped_mass = 0;
-        memcpy(body[i].regrouped.h, body[i].h, sizeof body[i].h);
-        memcpy(body[i].regrouped.E, body[i].E, sizeof body[i].E);
+        body[i].derived.regrouped      = (dyn_moments){.mass = body[i].moments.mass};
+        body[i].derived.regrouped_mass = 0;
+        memcpy(body[i].derived.regrouped.h, body[i].moments.h, sizeof body[i].moments.h);
+        memcpy(body[i].derived.regrouped.E, body[i].moments.E, sizeof body[i].moments.E);
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        dyn_body    *b = &body[i], *p = b->parent == DYN_WORLD ? NULL : &body[b->parent];
-        dyn_moments *own = &b->regrouped;
-        if (b->joint == DYN_REVOLUTE) {
-            memcpy(b->axis_moments, (double[3]){own->mass, own->h[2], own->E[5]}, sizeof b->axis_moments);
+        dyn_body    *b = &body[i], *p = b->tree.parent == DYN_WORLD ? NULL : &body[b->tree.parent];
+        dyn_moments *own = &b->derived.regrouped;
+        if (b->joint.kind == DYN_REVOLUTE) {
+            memcpy(b->derived.axis_moments, (double[3]){own->mass, own->h[2], own->E[5]},
+                   sizeof b->derived.axis_moments);
             own->mass = own->h[2] = own->E[5] = 0;
-            if (p) move_axis_moments(b, &p->regrouped);
+            if (p) move_axis_moments(b, &p->derived.regrouped);
         }
-        b->regrouped_mass += own->mass;
-        if (p) p->regrouped_mass += b->regrouped_mass;
+        b->derived.regrouped_mass += own->mass;
+        if (p) p->derived.regrouped_mass += b->derived.regrouped_mass;
     }
 }
 
@@ -69,7 +71,7 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* Sets dyn_body.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before. */
+/* Sets dyn_body_derived.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before. */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
@@ -77,9 +79,10 @@ static void set_next_origins(const dyn_model *m, dyn_body *body)
             dyn_body  *b        = &body[i];
             const bool has_next = m->run[r].plain && i + 1 < m->run[r].end;
             for (int k = 0; k < 3; k++)
-                b->next_origin[k] = has_next ? b[1].p_pc[k] : 0;
-            b->next_offsets      = has_next ? b[1].offsets : 0;
-            b->regrouped_at_next = has_next ? moments_about(&b->regrouped, b->next_origin) : b->regrouped;
+                b->derived.next_origin[k] = has_next ? b[1].pose.p_pc[k] : 0;
+            b->derived.next_offsets = has_next ? b[1].pose.offsets : 0;
+            b->derived.regrouped_at_next =
+                has_next ? moments_about(&b->derived.regrouped, b->derived.next_origin) : b->derived.regrouped;
         }
     }
 }
@@ -88,14 +91,14 @@ static void set_next_origins(const dyn_model *m, dyn_body *body)
  * joints share one entry of tau. */
 static void derive_body_kind(const dyn_model *m, dyn_body *b)
 {
-    const bool freely = dyn_joint_has_quaternion(b->joint);
-    b->form           = freely ? DYN_FORM_FREE : 5 * ((int)b->joint - (int)DYN_REVOLUTE) + (int)b->turn;
-    b->rounder        = DYN_ROUNDER + (double)b->frame_quarters;
-    b->offsets        = 0;
+    const bool freely = dyn_joint_has_quaternion(b->joint.kind);
+    b->pose.form      = freely ? DYN_FORM_FREE : 5 * ((int)b->joint.kind - (int)DYN_REVOLUTE) + (int)b->pose.turn;
+    b->pose.rounder   = DYN_ROUNDER + (double)b->pose.frame_quarters;
+    b->pose.offsets   = 0;
     for (int k = 0; k < 3; k++)
-        if (b->p_pc[k] != 0) b->offsets |= 1U << k;
-    b->is_ideal =
-        !freely && !b->has_ratio && !b->has_friction && !b->has_spring && b->rotor_inertia == 0 && !m->has_mimics;
+        if (b->pose.p_pc[k] != 0) b->pose.offsets |= 1U << k;
+    b->joint.is_ideal = !freely && !b->joint.has_ratio && !b->joint.has_friction && !b->joint.has_spring &&
+                        b->joint.rotor_inertia == 0 && !m->has_mimics;
 }
 
 /* Returns the kind of the parent's joint. The parent must have been processed before the body. */
@@ -103,21 +106,21 @@ static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
     if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
     const dyn_body *p = &body[parent];
-    if (p->joint != DYN_REVOLUTE || p->has_ratio) return DYN_PARENT_OTHER;
-    return p->parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
+    if (p->joint.kind != DYN_REVOLUTE || p->joint.has_ratio) return DYN_PARENT_OTHER;
+    return p->tree.parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
 }
 
-/* Computes dyn_body.is_in_line. The parent must have been processed before the body. */
+/* Computes tree.is_in_line. The parent must have been processed before the body. */
 static bool is_in_line(const dyn_body *body, int i)
 {
-    const dyn_body *p = body[i].parent == DYN_WORLD ? NULL : &body[body[i].parent];
-    return p && p == &body[i - 1] && p->parent != DYN_WORLD && p->v == body[p->parent].v + 1;
+    const dyn_body *p = body[i].tree.parent == DYN_WORLD ? NULL : &body[body[i].tree.parent];
+    return p && p == &body[i - 1] && p->tree.parent != DYN_WORLD && p->joint.v == body[p->tree.parent].joint.v + 1;
 }
 
 /* True if the body may be part of a plain run (dyn_run); assume_plain_body in joint.h relies on it. */
 static bool is_plain(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && b->is_ideal && !b->mimic && !b->has_slide_body;
+    return b->joint.kind == DYN_REVOLUTE && b->joint.is_ideal && !b->joint.mimic && !b->joint.has_slide_body;
 }
 
 static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
@@ -126,21 +129,22 @@ static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
     m->n_runs   = 0;
     m->plain    = true;
     for (int i = 0; i < n; i++) {
-        const bool plain       = is_plain(&body[i]),
-                   extends_run = i > 0 && body[i].parent == i - 1 && !body[i - 1].has_branch;
-        body[i].carries_run    = false;
+        const bool plain         = is_plain(&body[i]),
+                   extends_run   = i > 0 && body[i].tree.parent == i - 1 && !body[i - 1].tree.has_branch;
+        body[i].tree.carries_run = false;
         m->plain &= plain;
-        const bool in_order = i > 0 && body[i].q == body[i - 1].q + 1 && body[i].v == body[i - 1].v + 1;
+        const bool in_order =
+            i > 0 && body[i].joint.q == body[i - 1].joint.q + 1 && body[i].joint.v == body[i - 1].joint.v + 1;
         if (extends_run && plain == run[m->n_runs - 1].plain && (in_order || !plain)) {
             run[m->n_runs - 1].end = i + 1;
             continue;
         }
         run[m->n_runs++] = (dyn_run){.first = i, .end = i + 1, .plain = plain};
-        if (body[i].parent != DYN_WORLD) body[body[i].parent].carries_run = true;
+        if (body[i].tree.parent != DYN_WORLD) body[body[i].tree.parent].tree.carries_run = true;
     }
     m->serial = m->n_runs == 1 && m->plain;
     for (int i = 0; i < n; i++)
-        m->serial &= body[i].q == i && body[i].v == i;
+        m->serial &= body[i].joint.q == i && body[i].joint.v == i;
 }
 
 void dyn_derive_data(dyn_model *m, dyn_body *body, dyn_run *run)
@@ -148,28 +152,28 @@ void dyn_derive_data(dyn_model *m, dyn_body *body, dyn_run *run)
     m->mass     = 0;
     m->branched = false;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        body[i].subtree_mass   = body[i].mass;
-        body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
-        body[i].is_leaf        = true;
-        body[i].has_branch     = false;
+        body[i].derived.subtree_mass   = body[i].moments.mass;
+        body[i].derived.subtree_moment = fmax(0, body[i].moments.E[0] + body[i].moments.E[3] + body[i].moments.E[5]);
+        body[i].tree.is_leaf           = true;
+        body[i].tree.has_branch        = false;
         derive_body_kind(m, &body[i]);
-        body[i].parent_joint = parent_joint_of(body, body[i].parent);
-        body[i].is_in_line   = is_in_line(body, (int)i);
-        m->has_frame_angles |= body[i].frame_angle != 0;
-        m->mass += body[i].mass;
+        body[i].tree.parent_joint = parent_joint_of(body, body[i].tree.parent);
+        body[i].tree.is_in_line   = is_in_line(body, (int)i);
+        m->has_frame_angles |= body[i].pose.frame_angle != 0;
+        m->mass += body[i].moments.mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        body[i].is_last_child = body[i].parent != DYN_WORLD && body[body[i].parent].is_leaf;
-        m->branched |= body[i].parent != i - 1;
-        if (body[i].parent == DYN_WORLD) continue;
-        dyn_body *p = &body[body[i].parent];
-        p->is_leaf  = false;
-        p->has_branch |= body[i].parent != i - 1;
-        p->subtree_mass += body[i].subtree_mass;
-        if (body[i].joint == DYN_FLOATING)
+        body[i].tree.is_last_child = body[i].tree.parent != DYN_WORLD && body[body[i].tree.parent].tree.is_leaf;
+        m->branched |= body[i].tree.parent != i - 1;
+        if (body[i].tree.parent == DYN_WORLD) continue;
+        dyn_body *p     = &body[body[i].tree.parent];
+        p->tree.is_leaf = false;
+        p->tree.has_branch |= body[i].tree.parent != i - 1;
+        p->derived.subtree_mass += body[i].derived.subtree_mass;
+        if (body[i].joint.kind == DYN_FLOATING)
             m->has_floating_body = true;
         else
-            p->subtree_moment += subtree_moment_at_parent(&body[i]);
+            p->derived.subtree_moment += subtree_moment_at_parent(&body[i]);
     }
     find_runs(m, body, run);
     regroup(m, body);

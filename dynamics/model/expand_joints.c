@@ -102,11 +102,11 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
 static void move_spin_inertia(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
 {
     const double *a = motor->axis, J = motor->spin_inertia;
-    dyn_inertia   removed = {.about_com = {-J * a[0] * a[0], -J * a[0] * a[1], -J * a[0] * a[2], -J * a[1] * a[1],
-                                           -J * a[1] * a[2], -J * a[2] * a[2]}};
-    rotor->spin_inertia   = J;
-    rotor->E[0] = rotor->E[3] = J / 2;
-    rotor->E[5]               = -J / 2;
+    dyn_inertia   removed     = {.about_com = {-J * a[0] * a[0], -J * a[0] * a[1], -J * a[0] * a[2], -J * a[1] * a[1],
+                                               -J * a[1] * a[2], -J * a[2] * a[2]}};
+    rotor->joint.spin_inertia = J;
+    rotor->moments.E[0] = rotor->moments.E[3] = J / 2;
+    rotor->moments.E[5]                       = -J / 2;
     if (host) dyn_canonical_inertia(host, X_bl, &removed);
 }
 
@@ -125,8 +125,8 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
         revolute.rotor_inertia = link->rotor_inertia;
     }
     dyn_canonical_joint(rotor, &revolute, &here);
-    rotor->parent    = place->body;
-    rotor->has_ratio = true; /* so that joint_position returns zero without reading q */
-    rotor->is_rotor  = true;
+    rotor->tree.parent     = place->body;
+    rotor->joint.has_ratio = true; /* so that joint_position returns zero without reading q */
+    rotor->joint.is_rotor  = true;
     if (motor->present) move_spin_inertia(rotor, host, &place->X_bl, motor);
 }

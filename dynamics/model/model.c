@@ -22,7 +22,7 @@ typedef struct builder {
 /* Gives body `index` a row in the outputs that have one row per body. */
 static void add_row(builder *to, int index)
 {
-    to->body[index].row           = (int)to->m->n_rows;
+    to->body[index].tree.row      = (int)to->m->n_rows;
     to->row_body[to->m->n_rows++] = index;
 }
 
@@ -34,9 +34,9 @@ static void add_base(builder *to, const dyn_description *d)
     m->base.body     = 0;
     const dyn_link l = {.joint = DYN_FLOATING, .before = pose_identity(), .after = pose_identity(), .ratio = 1};
     dyn_body      *b = &to->body[m->n_bodies++];
-    *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1, .rotor = -1};
+    *b = (dyn_body){.tree.parent = DYN_WORLD, .tree.link = DYN_WORLD, .joint.mover = -1, .joint.rotor = -1};
     dyn_canonical_joint(b, &l, &l.before);
-    dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
+    dyn_canonical_inertia(b, &b->pose.X_bl, &d->base_inertia);
     add_row(to, 0);
     m->nq = dyn_joint_nq(DYN_FLOATING);
     m->nv = dyn_joint_nv(DYN_FLOATING);
@@ -44,8 +44,8 @@ static void add_base(builder *to, const dyn_description *d)
 
 static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
 {
-    b->q = to->m->nq;
-    b->v = to->m->nv;
+    b->joint.q = to->m->nq;
+    b->joint.v = to->m->nv;
     to->m->nq += dyn_joint_nq(joint);
     to->m->nv += dyn_joint_nv(joint);
 }
@@ -56,10 +56,15 @@ static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_pl
     dyn_model *m     = to->m;
     dyn_body  *b     = &to->body[m->n_bodies];
     dyn_pose   joint = pose_mul(&place->X_bl, &l->before);
-    *b = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1, .rotor = -1};
+    *b               = (dyn_body){.tree.parent = place->body,
+                                  .tree.link   = index,
+                                  .joint.mimic = l->mimic,
+                                  .tree.row    = -1,
+                                  .joint.mover = -1,
+                                  .joint.rotor = -1};
     if (!l->mimic) take_coordinates(to, b, l->joint);
     dyn_canonical_joint(b, l, &joint);
-    *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
+    *place = (dyn_link_place){(int)m->n_bodies++, b->pose.X_bl};
     return b;
 }
 
@@ -76,10 +81,10 @@ static void add_link(builder *to, const dyn_link *l, int index)
         size_t   last = dyn_expand_joint(l, part) - 1;
         for (size_t k = 0; k < last; k++)
             add_body(to, &part[k], index, place);
-        dyn_body *b     = add_body(to, &part[last], index, place);
-        b->mover        = (int)to->m->n_movers++;
-        b->is_multi_dof = dyn_joint_nv(l->joint) > 1;
-        if (l->elastic) b->rotor_inertia = 0; /* an elastic joint's rotor moves with the motor coordinate */
+        dyn_body *b           = add_body(to, &part[last], index, place);
+        b->joint.mover        = (int)to->m->n_movers++;
+        b->joint.is_multi_dof = dyn_joint_nv(l->joint) > 1;
+        if (l->elastic) b->joint.rotor_inertia = 0; /* an elastic joint's rotor moves with the motor coordinate */
         add_row(to, place->body);
     }
     if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
@@ -88,10 +93,11 @@ static void add_link(builder *to, const dyn_link *l, int index)
 /* Adds the motor coordinate of an elastic joint and its coupling to the joint's coordinate. */
 static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
 {
-    const dyn_body *b = &to->body[to->link[rotor->link].body];
+    const dyn_body *b = &to->body[to->link[rotor->tree.link].body];
     take_coordinates(to, rotor, DYN_REVOLUTE);
-    rotor->mover                       = (int)to->m->n_movers++;
-    to->coupling[to->m->n_couplings++] = (dyn_coupling){b->q, rotor->q, b->v, rotor->v, l->elasticity};
+    rotor->joint.mover = (int)to->m->n_movers++;
+    to->coupling[to->m->n_couplings++] =
+        (dyn_coupling){b->joint.q, rotor->joint.q, b->joint.v, rotor->joint.v, l->elasticity};
 }
 
 /* Adds a rotor after all other bodies, so that motor coordinates follow all joint coordinates. */
@@ -102,8 +108,11 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
                                   : l->motor.link == DYN_WORLD ? &to->m->base
                                                                : &to->link[l->motor.link];
     dyn_body             *rotor = &to->body[to->m->n_bodies++];
-    *rotor                      = (dyn_body){
-                             .link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic, .rotor = -1};
+    *rotor                      = (dyn_body){.tree.link   = index,
+                                             .tree.row    = -1,
+                                             .joint.mover = to->body[to->link[index].body].joint.mover,
+                                             .joint.mimic = !l->elastic,
+                                             .joint.rotor = -1};
     dyn_make_rotor_body(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
     if (l->elastic) add_elasticity(to, l, rotor);
 }
@@ -114,11 +123,13 @@ static bool join_as_part(builder *to, int i, int joint_body)
 {
     const dyn_body *b   = &to->body[i];
     dyn_body       *own = &to->body[joint_body];
-    if (!b->is_rotor) {
-        own->has_slide_body = true;
+    if (!b->joint.is_rotor) {
+        own->joint.has_slide_body = true;
     } else {
-        if (b->parent != joint_body && b->parent != to->body[joint_body - own->has_slide_body].parent) return false;
-        own->rotor = i;
+        if (b->tree.parent != joint_body &&
+            b->tree.parent != to->body[joint_body - own->joint.has_slide_body].tree.parent)
+            return false;
+        own->joint.rotor = i;
     }
     return true;
 }
@@ -127,13 +138,13 @@ static void resolve_mimics(builder *to, const dyn_description *d)
 {
     for (size_t i = 0; i < to->m->n_bodies; i++) {
         dyn_body *b = &to->body[i];
-        if (!b->mimic) continue;
-        const dyn_link *l           = &d->links[b->link];
-        int             leader_body = to->link[l->mimic ? l->leader : b->link].body;
+        if (!b->joint.mimic) continue;
+        const dyn_link *l           = &d->links[b->tree.link];
+        int             leader_body = to->link[l->mimic ? l->leader : b->tree.link].body;
         const dyn_body *leader      = &to->body[leader_body];
         if (l->mimic || !join_as_part(to, (int)i, leader_body)) to->m->dense = true;
-        b->q              = leader->q;
-        b->v              = leader->v;
+        b->joint.q        = leader->joint.q;
+        b->joint.v        = leader->joint.v;
         to->m->has_mimics = true;
     }
 }
@@ -142,10 +153,10 @@ static void resolve_mimics(builder *to, const dyn_description *d)
 static void number_dofs(dyn_model *m, dyn_body *body)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
-        body[i].dof        = (int)m->n_dofs;
-        body[i].quaternion = (int)m->n_quaternions;
-        m->n_dofs += (size_t)dyn_joint_nv(body[i].joint);
-        m->n_quaternions += dyn_joint_has_quaternion(body[i].joint);
+        body[i].joint.dof        = (int)m->n_dofs;
+        body[i].joint.quaternion = (int)m->n_quaternions;
+        m->n_dofs += (size_t)dyn_joint_nv(body[i].joint.kind);
+        m->n_quaternions += dyn_joint_has_quaternion(body[i].joint.kind);
     }
 }
 

@@ -141,7 +141,7 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
 
-enum { DYN_FORM_FREE = 10 }; /* value of dyn_body.form for joints with a quaternion */
+enum { DYN_FORM_FREE = 10 }; /* value of dyn_body_pose.form for joints with a quaternion */
 
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
 
@@ -161,76 +161,97 @@ typedef struct dyn_moments {
     double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
 } dyn_moments;
 
-/* A moving rigid body. The origin of the body frame is the origin of the moved joint frame, and z is the joint axis.
- * The angle about z, and the origin of revolute bodies along z, are chosen to suit the children (align_frames.c). For a
- * joint with a quaternion the body frame is the moved joint frame. */
-typedef struct dyn_body {
-    int              parent; /* index of an earlier body, or DYN_WORLD */
-    dyn_joint_kind   joint;  /* kind of its joint, never DYN_FIXED */
-    dyn_turn         turn;
+/* The sub-structs of dyn_body are in the order in which the stages of the construction write them: canonical.c writes
+ * tree, joint, pose and moments, align_frames.c changes pose and moments, derived_data.c writes the rest. */
+
+/* Place of a body in the tree. Unit and frame: none. */
+typedef struct dyn_body_tree {
+    int              parent;       /* index of an earlier body, or DYN_WORLD */
+    int              link;         /* index of its link in the description, or DYN_WORLD: the base */
+    int              row;          /* row in outputs with one row per body, or -1 if it has none */
     dyn_parent_joint parent_joint; /* kind of the parent's joint */
-    int              form;         /* `joint` and `turn` as one number, for WITH_LINK_TRANSFORM in joint.h */
-    unsigned         offsets;      /* set of DYN_ALONG_x: components of p_pc that are not zero */
     bool             is_leaf;      /* has no children */
     bool             has_branch;   /* has a child other than the next body */
     bool             carries_run;  /* a run of bodies begins at one of its children, see dyn_run */
-    bool     is_last_child;        /* has the highest number of its siblings, so that a backward pass visits it first */
-    bool     is_ideal;     /* its joint has one coordinate, without ratio, friction, spring, rotor inertia or mimics */
-    bool     has_ratio;    /* ratio != 1 or offset != 0 */
-    bool     has_friction; /* has friction */
-    bool     has_spring;   /* has a spring or damper */
-    bool     near_end;     /* see dyn_link.near_end */
-    bool     mimic;        /* its q and v are those of another joint */
-    bool     is_rotor;     /* rotor of a motor: its position has no effect and is taken as zero */
-    bool     is_in_line;   /* the parent is the previous body, and v of the parent is 1 + v of the grandparent */
-    int      row;          /* row in outputs with one row per body, or -1 if it has none */
-    int      mover;        /* index among the movers, or -1; see dyn_model.n_movers */
-    bool     is_multi_dof; /* its joint has several coordinates, and so no friction, spring or rotor */
-    bool     has_slide_body; /* helical joint: the previous body is the sliding part */
-    int      rotor;      /* index of the body of its motor's rotor, if that is on this body or its parent; else -1 */
-    int      q, v;       /* first entries of its joint in q and in qd */
-    int      dof;        /* number of its joint's first degree of freedom; degrees of freedom of mimics count too */
-    int      quaternion; /* number of its quaternion among those of the model */
-    int      link;       /* index of its link in the description, or DYN_WORLD: the base */
+    bool is_last_child;            /* has the highest number of its siblings, so that a backward pass visits it first */
+    bool is_in_line; /* the parent is the previous body, and v of the parent is 1 + v of the grandparent */
+} dyn_body_tree;
+
+/* The joint between a body and its parent. */
+typedef struct dyn_body_joint {
+    dyn_joint_kind kind;       /* never DYN_FIXED */
+    int            q, v;       /* first entries of the joint in q and in qd */
+    int            dof;        /* number of its first degree of freedom; degrees of freedom of mimics count too */
+    int            quaternion; /* number of its quaternion among those of the model */
+    int            mover;      /* index among the movers, or -1; see dyn_model.n_movers */
+    int            rotor; /* index of the body of its motor's rotor, if that is on this body or its parent; else -1 */
+    bool           is_ideal;  /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
+    bool           has_ratio; /* ratio != 1 or offset != 0 */
+    bool           has_friction;
+    bool           has_spring;   /* has a spring or damper */
+    bool           near_end;     /* see dyn_link.near_end */
+    bool           mimic;        /* its q and v are those of another joint */
+    bool           is_rotor;     /* the body is the rotor of a motor: its position has no effect and is taken as zero */
+    bool           is_multi_dof; /* several coordinates, and so no friction, spring or rotor */
+    bool           has_slide_body; /* helical joint: the previous body is the sliding part */
+    double         ratio;          /* joint position per coordinate */
+    double         offset;         /* rad or m, joint position at q = 0 */
+    double         rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
+    double         spin_inertia;   /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
+    dyn_friction   friction;       /* as a function of the joint's own rate */
+    dyn_spring     spring;         /* as a function of the joint's own position and rate */
+} dyn_body_joint;
+
+/* The constant part of the pose of a body in its parent's frame, and the poses of frames on the body. */
+typedef struct dyn_body_pose {
+    dyn_turn turn;
+    int      form;           /* kind of the joint and `turn` as one number, for WITH_LINK_TRANSFORM in joint.h */
+    unsigned offsets;        /* set of DYN_ALONG_x: components of p_pc that are not zero */
     double   ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     double   frame_angle;    /* rad, theta without its quarter turns (align_frames.c); 0 if not revolute */
     uint64_t frame_quarters; /* quarter turns of theta, 0 to 3 */
     double   rounder;        /* DYN_ROUNDER + frame_quarters */
     double   p_pc[3];        /* m, origin of the body frame in the parent's body frame, at s = 0 */
-    double   ratio, offset;
-    double   mass; /* kg */
-    double   h[3]; /* kg m, first moment m c, body frame */
-    double   E[6]; /* kg m^2, second moment int r r^T dm about the body's origin: xx xy xz yy yz zz; the inertia tensor
-                      about the origin is trace(E) 1 - E */
-    /* Mass on the axis of a revolute joint moves in the same way with both bodies of the joint. Moving it from one body
-     * to the other changes no joint effort (Gautier & Khalil 1990). `regrouped` are the moments of the body after the
-     * mass on each revolute axis is moved to the parent, leaves first. A regrouped revolute body has m = h.z = E.zz =
-     * 0. `axis_moments` are m, h.z and E.zz that a revolute body moved to its parent, or to the ground; they are zero
-     * for other joints. `regrouped_at_next` are the regrouped moments about next_origin, which is the next body's
-     * origin within a plain run, else the body's own origin. Adding the child's wrench at next_origin, before the shift
-     * to the body's origin, saves operations. */
-    dyn_moments regrouped, regrouped_at_next;
-    double      next_origin[3]; /* m, in the body frame */
-    unsigned    next_offsets;   /* DYN_ALONG_x flags of next_origin */
-    double      axis_moments[3];
-    double      regrouped_mass; /* kg, regrouped mass of the body and its descendants */
-    double      subtree_mass;   /* kg, of the body and its descendants */
-    /* kg m^2, upper bound of int r^2 dm of the body and its descendants, about the body's origin, for all joint angles;
-     * with prismatic joints at zero, without floating descendants */
-    double       subtree_moment;
-    double       rotor_inertia;
-    double       spin_inertia; /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
-    dyn_friction friction;
-    dyn_spring   spring;
-    dyn_pose     X_bl; /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
-    dyn_pose before; /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused, and
-                        `turn` is NONE if R = 1, else ZX */
+    dyn_pose before; /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused,
+                        and `turn` is NONE if R = 1, else ZX */
+    dyn_pose X_bl;   /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
+} dyn_body_pose;
+
+/* Data derived from the whole tree. Vectors and tensors are in the body frame.
+ *
+ * Mass on the axis of a revolute joint moves in the same way with both bodies of the joint. Moving it from one body to
+ * the other changes no joint effort (Gautier & Khalil 1990). `regrouped` are the moments of the body after the mass on
+ * each revolute axis is moved to the parent, leaves first. A regrouped revolute body has m = h.z = E.zz = 0. */
+typedef struct dyn_body_derived {
+    dyn_moments regrouped;         /* about the body's origin */
+    dyn_moments regrouped_at_next; /* about next_origin: a backward pass adds the child's wrench there, before the shift
+                                      to the body's origin, which saves operations */
+    double   next_origin[3];       /* m, origin of the next body within a plain run, else of the body */
+    unsigned next_offsets;         /* DYN_ALONG_x flags of next_origin */
+    double   axis_moments[3]; /* kg, kg m, kg m^2: m, h.z and E.zz that a revolute body moved to its parent, or to the
+                                 ground; zero for other joints */
+    double regrouped_mass;    /* kg, regrouped mass of the body and its descendants */
+    double subtree_mass;      /* kg, mass of the body and its descendants */
+    double subtree_moment;    /* kg m^2, upper bound of int r^2 dm of the body and its descendants, about the body's
+                                 origin, for all joint angles; with prismatic joints at zero, without floating
+                                 descendants */
+} dyn_body_derived;
+
+/* A moving rigid body. The origin of the body frame is the origin of the moved joint frame, and z is the joint axis.
+ * The angle about z, and the origin of revolute bodies along z, are chosen to suit the children (align_frames.c). For a
+ * joint with a quaternion the body frame is the moved joint frame. */
+typedef struct dyn_body {
+    dyn_body_tree    tree;
+    dyn_body_joint   joint;
+    dyn_body_pose    pose;
+    dyn_moments      moments; /* about the body's origin, body frame; the inertia tensor is trace(E) 1 - E */
+    dyn_body_derived derived;
 } dyn_body;
 
 /* True if the body's position is an angle that the algorithms use. */
 static inline bool dyn_body_has_angle(const dyn_body *body)
 {
-    return body->joint == DYN_REVOLUTE && !body->is_rotor;
+    return body->joint.kind == DYN_REVOLUTE && !body->joint.is_rotor;
 }
 
 /* A run: consecutive bodies, each of which is the only child of the one before; only the last may have other children.

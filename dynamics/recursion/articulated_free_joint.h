@@ -82,7 +82,7 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, co
     articulated_to_array(&outer.I, &outer.p, S, x);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {
-        int v = b->v + k - first;
+        int v = b->joint.v + k - first;
         if (k < first || is_driven(driven, v)) continue;
         note_pivot(S[k][k], pivot_floor(b, k < 3), i, singular);
         if (from == k)
@@ -90,7 +90,7 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, co
         else
             eliminate_axis(S, x, from, k, tau[v], out);
     }
-    if (b->parent != DYN_WORLD) articulated_from_array(S, x, &outer.I, &outer.p);
+    if (b->tree.parent != DYN_WORLD) articulated_from_array(S, x, &outer.I, &outer.p);
     return outer;
 }
 
@@ -105,7 +105,7 @@ LANE_NOINLINE twist accelerate_free_joint(const dyn_body *b, const articulated_f
     const int first = joint_first_axis(b);
 #pragma GCC unroll 6
     for (int k = 5; k >= 0; k--) {
-        int c = b->v + k - first;
+        int c = b->joint.v + k - first;
         if (k < first) continue;
         if (is_driven(driven, c)) {
             qdd[c] = driven_qdd[c];

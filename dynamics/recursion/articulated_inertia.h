@@ -21,8 +21,8 @@ LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
 
 LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 {
-    const double *E = b->E, *h = b->h;
-    lane          zero = lane_of(0), m = lane_of(b->mass);
+    const double *E = b->moments.E, *h = b->moments.h;
+    lane          zero = lane_of(0), m = lane_of(b->moments.mass);
     return (articulated){.A = {lane_of(E[3] + E[5]), lane_of(-E[1]), lane_of(-E[2]), lane_of(E[0] + E[5]),
                                lane_of(-E[4]), lane_of(E[0] + E[3])},
                          .Q = {m, zero, zero, m, zero, m},
@@ -34,12 +34,12 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 /* I plus the rigid inertia of body b. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
-    const double *E = b->E, *h = b->h;
+    const double *E = b->moments.E, *h = b->moments.h;
     I.A = (sym3){I.A.xx + (E[3] + E[5]), I.A.xy - E[1], I.A.xz - E[2],
                  I.A.yy + (E[0] + E[5]), I.A.yz - E[4], I.A.zz + (E[0] + E[3])};
-    I.Q.xx += b->mass;
-    I.Q.yy += b->mass;
-    I.Q.zz += b->mass;
+    I.Q.xx += b->moments.mass;
+    I.Q.yy += b->moments.mass;
+    I.Q.zz += b->moments.mass;
     I.H.m[0][1] -= h[2];
     I.H.m[0][2] += h[1];
     I.H.m[1][0] += h[2];
@@ -124,10 +124,10 @@ LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wre
 LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
                                      const bool plain)
 {
-    if (b->joint == DYN_PRISMATIC)
-        project_form(I, U, G, b->rotor_inertia, plain, DYN_PRISMATIC);
+    if (b->joint.kind == DYN_PRISMATIC)
+        project_form(I, U, G, b->joint.rotor_inertia, plain, DYN_PRISMATIC);
     else
-        project_form(I, U, G, b->rotor_inertia, plain, DYN_REVOLUTE);
+        project_form(I, U, G, b->joint.rotor_inertia, plain, DYN_REVOLUTE);
 }
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
@@ -141,9 +141,9 @@ LANE_INLINE sym3 sym3_flat_to_parent(link_transform X, sym3 S)
     lane xy = add_mul(-S.xy, c, w);
     if (X.turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
     if (X.turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
-    lane cy = X.b->ca * yy, sy = X.b->sa * yy;
-    S = (sym3){xx, X.b->ca * xy, X.b->sa * xy, X.b->ca * cy, X.b->sa * cy, X.b->sa * sy};
-    return X.turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(X.b->cg), lane_of(X.b->sg));
+    lane cy = X.b->pose.ca * yy, sy = X.b->pose.sa * yy;
+    S = (sym3){xx, X.b->pose.ca * xy, X.b->pose.sa * xy, X.b->pose.ca * cy, X.b->pose.sa * cy, X.b->pose.sa * sy};
+    return X.turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
 
 /* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
@@ -186,8 +186,8 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
 LANE_INLINE mat3 mat3_turn_up(link_transform X, mat3 H, bool flat)
 {
     if (X.turn == DYN_TURN_X || X.turn == DYN_TURN_ZX) {
-        H = mat3_tilt(H, X.b->ca, X.b->sa, flat);
-        return X.turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(X.b->cg), lane_of(X.b->sg), false, false);
+        H = mat3_tilt(H, X.b->pose.ca, X.b->pose.sa, flat);
+        return X.turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg), false, false);
     }
     for (int j = 0; j < 3; j++) { /* rotates the columns of H */
         vec3 x    = turn_up(X, mat3_column(&H, j));
@@ -277,7 +277,7 @@ LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, ar
     } else {
         WITH_LINK_TRANSFORM(b, XJ, articulated_turn_form, I, p, addend, true)
     }
-    if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
-    if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));
-    if (b->offsets & DYN_ALONG_Z) articulated_shift(I, p, 2, lane_of(b->p_pc[2]));
+    if (b->pose.offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->pose.p_pc[0]));
+    if (b->pose.offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->pose.p_pc[1]));
+    if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(I, p, 2, lane_of(b->pose.p_pc[2]));
 }

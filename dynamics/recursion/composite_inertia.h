@@ -55,8 +55,8 @@ LANE_INLINE sym3 sym3_turn_up(link_transform X, sym3 a)
     if (X.turn == DYN_TURN_NONE) return a;
     if (X.turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
     if (X.turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
-    a = sym3_turn_x(a, X.b->ca, X.b->sa);
-    return X.turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(X.b->cg), lane_of(X.b->sg));
+    a = sym3_turn_x(a, X.b->pose.ca, X.b->pose.sa);
+    return X.turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
@@ -111,7 +111,8 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
-    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->regrouped_mass)}, {c->h.y, -c->h.x, zero}};
+    if (b->joint.kind == DYN_PRISMATIC)
+        return (wrench){{zero, zero, lane_of(b->derived.regrouped_mass)}, {c->h.y, -c->h.x, zero}};
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
@@ -123,7 +124,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
     if (X.joint != DYN_REVOLUTE)
         composite_slide(c, origin_in_parent(X), mass);
     else
-        composite_shift(c, &(wrench){0}, X.b->p_pc, X.b->offsets,
+        composite_shift(c, &(wrench){0}, X.b->pose.p_pc, X.b->pose.offsets,
                         mass); /* the wrench is zero: the compiler removes it */
 }
 
@@ -131,8 +132,8 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
 LANE_INLINE vec3 turn_up_flat(link_transform X, lane x, lane y)
 {
     if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return turn_up(X, (vec3){x, y, lane_of(0)});
-    const vec3 v = {x, X.b->ca * y, X.b->sa * y};
-    return X.turn == DYN_TURN_X ? v : turn_z(v, lane_of(X.b->cg), lane_of(X.b->sg));
+    const vec3 v = {x, X.b->pose.ca * y, X.b->pose.sa * y};
+    return X.turn == DYN_TURN_X ? v : turn_z(v, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
 
 /* Transforms a composite as composite_form does and sets F to composite_along_joint in the parent's frame. For a
@@ -157,7 +158,7 @@ LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F
         c->E = sym3_turn_up(X, c->E);
         c->h = turn_up(X, c->h);
     }
-    composite_shift(c, F, X.b->p_pc, X.b->offsets, mass);
+    composite_shift(c, F, X.b->pose.p_pc, X.b->pose.offsets, mass);
 }
 
 LANE_INLINE composite composite_add(composite a, composite b)
@@ -168,11 +169,11 @@ LANE_INLINE composite composite_add(composite a, composite b)
 /* Adds the regrouped moments of body b to `handed`, the composite of its descendants in the body's frame. */
 LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *handed)
 {
-    const double *E = b->regrouped.E, *h = b->regrouped.h;
+    const double *E = b->derived.regrouped.E, *h = b->derived.regrouped.h;
     composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
                         handed->E.yz + E[4], handed->E.zz},
                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
-    if (b->joint != DYN_REVOLUTE) { /* E.zz and h.z are zero for revolute bodies */
+    if (b->joint.kind != DYN_REVOLUTE) { /* E.zz and h.z are zero for revolute bodies */
         c.E.zz = c.E.zz + E[5];
         c.h.z  = c.h.z + h[2];
     }
@@ -187,26 +188,26 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
 {
     const dyn_body *b = &m->body[i];
     composite       c;
-    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
+    if (!branched || (i + 1 < m->n_bodies && b[1].tree.parent == (int)i))
         c = composite_with_body(b, handed);
     else
-        c = (composite){sym3_of(b->regrouped.E), vec3_of(b->regrouped.h)};
-    return branched && b->has_branch ? composite_add(c, forked[i]) : c;
+        c = (composite){sym3_of(b->derived.regrouped.E), vec3_of(b->derived.regrouped.h)};
+    return branched && b->tree.has_branch ? composite_add(c, forked[i]) : c;
 }
 /* Adds the composite of body i to the sum of its parent, unless the parent is the previous body. The child that is
  * visited first, which is the last child, sets the sum. */
 LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
 {
-    if (b->parent == (int)i - 1) return;
-    composite *to = &forked[b->parent];
-    *to           = b->is_last_child ? *handed : composite_add(*to, *handed);
+    if (b->tree.parent == (int)i - 1) return;
+    composite *to = &forked[b->tree.parent];
+    *to           = b->tree.is_last_child ? *handed : composite_add(*to, *handed);
 }
 
 /* Column `k` of the inertia matrix [m 1, -[h]; [h], I] of a composite, linear first, for a joint with a quaternion.
  * Columns along e are (m e; h x e), columns about e are (e x h; I e), with I = trace(E) 1 - E. */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
-    lane        zero = lane_of(0), m = lane_of(b->regrouped_mass);
+    lane        zero = lane_of(0), m = lane_of(b->derived.regrouped_mass);
     const vec3  h = c->h;
     const sym3 *E = &c->E;
     switch (k) {

@@ -130,16 +130,16 @@ LANE_INLINE void composite_motion_form(link_transform X, composite_motion *S, do
 }
 LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_motion *S, double mass)
 {
-    if (b->offsets & DYN_ALONG_X) composite_motion_shift(S, 0, lane_of(b->p_pc[0]), mass);
-    if (b->offsets & DYN_ALONG_Y) composite_motion_shift(S, 1, lane_of(b->p_pc[1]), mass);
-    if (b->offsets & DYN_ALONG_Z) composite_motion_shift(S, 2, lane_of(b->p_pc[2]), mass);
+    if (b->pose.offsets & DYN_ALONG_X) composite_motion_shift(S, 0, lane_of(b->pose.p_pc[0]), mass);
+    if (b->pose.offsets & DYN_ALONG_Y) composite_motion_shift(S, 1, lane_of(b->pose.p_pc[1]), mass);
+    if (b->pose.offsets & DYN_ALONG_Z) composite_motion_shift(S, 2, lane_of(b->pose.p_pc[2]), mass);
 }
 
 /* Transforms the composite S through any joint to the parent's axes and origin. */
 LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, joint_transform XJ, composite_motion S,
                                                         double mass)
 {
-    if (dyn_joint_has_quaternion(b->joint)) {
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
         composite_motion_to_parent_free(b, XJ, &S, mass, &S);
         return S;
     }

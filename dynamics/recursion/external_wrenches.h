@@ -35,7 +35,7 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     const attitude world = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}};
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        const attitude *p = b->parent == DYN_WORLD ? &world : &out[b->parent];
+        const attitude *p = b->tree.parent == DYN_WORLD ? &world : &out[b->tree.parent];
         WITH_LINK_TRANSFORM(b, XJ[i], attitude_form, p, &out[i])
     }
 }
@@ -89,7 +89,7 @@ LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const at
 /* Moves the reference point of a wrench w on body b from the body's origin to next_origin (dyn_body). */
 LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 {
-    return (wrench){w.f, cross_const_add(w.n, w.f, b->next_origin)};
+    return (wrench){w.f, cross_const_add(w.n, w.f, b->derived.next_origin)};
 }
 
 static inline void gather_external_wrenches(const dyn_scene *scene, const joint_transform *XJ, const lane *values,

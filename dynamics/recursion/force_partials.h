@@ -147,9 +147,9 @@ LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials 
 {
 #pragma GCC unroll 3
     for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
-        if (!(b->offsets & axis)) continue;
-        c->q.n  = offset_cross_add(c->q.n, b->p_pc, axis, c->q.f);
-        c->qd.n = offset_cross_add(c->qd.n, b->p_pc, axis, c->qd.f);
-        c->t.n  = offset_cross_add(c->t.n, b->p_pc, axis, c->t.f);
+        if (!(b->pose.offsets & axis)) continue;
+        c->q.n  = offset_cross_add(c->q.n, b->pose.p_pc, axis, c->q.f);
+        c->qd.n = offset_cross_add(c->qd.n, b->pose.p_pc, axis, c->qd.f);
+        c->t.n  = offset_cross_add(c->t.n, b->pose.p_pc, axis, c->t.f);
     }
 }

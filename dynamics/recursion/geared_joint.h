@@ -25,18 +25,18 @@ typedef struct geared_joint {
  * there, mimics may be joints of their own. */
 LANE_INLINE bool is_joint_part(const dyn_body *b)
 {
-    return b->mimic;
+    return b->joint.mimic;
 }
 
 LANE_INLINE bool is_geared_joint(const dyn_body *b)
 {
-    return b->rotor >= 0 || b->has_slide_body;
+    return b->joint.rotor >= 0 || b->joint.has_slide_body;
 }
 
 /* Pitch h of a helical joint per unit of the joint's rotation; 0 for other joints. */
 LANE_INLINE double slide_ratio(const dyn_body *b)
 {
-    return b->has_slide_body ? b[-1].ratio / b->ratio : 0;
+    return b->joint.has_slide_body ? b[-1].joint.ratio / b->joint.ratio : 0;
 }
 
 LANE_INLINE void axis_form(link_transform X, vec3 *a)
@@ -47,11 +47,11 @@ LANE_INLINE void axis_form(link_transform X, vec3 *a)
 /* r J a, the moment on the link per unit of joint acceleration, in the axes of body i. */
 static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, int i)
 {
-    const dyn_body *b = &m->body[i], *rotor = &m->body[b->rotor];
+    const dyn_body *b = &m->body[i], *rotor = &m->body[b->joint.rotor];
     double          a[3];
     axis_in_parent(rotor, a);
-    vec3 c = times(rotor->spin_inertia * rotor->ratio / b->ratio, vec3_of(a));
-    for (int k = i - b->has_slide_body; rotor->parent != i && k <= i; k++)
+    vec3 c = times(rotor->joint.spin_inertia * rotor->joint.ratio / b->joint.ratio, vec3_of(a));
+    for (int k = i - b->joint.has_slide_body; rotor->tree.parent != i && k <= i; k++)
         WITH_LINK_TRANSFORM(&m->body[k], XJ[k], axis_form, &c)
     return c;
 }
@@ -60,13 +60,13 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
 static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io, int i,
                              geared_joint *c)
 {
-    const dyn_body *b = &scene->model->body[i], *rotor = &scene->model->body[b->rotor];
-    double          r = rotor->ratio / b->ratio;
+    const dyn_body *b = &scene->model->body[i], *rotor = &scene->model->body[b->joint.rotor];
+    double          r = rotor->joint.ratio / b->joint.ratio;
     vec3            n = spin_moment(scene->model, ws->XJ, i);
-    c->pivot += r * r * rotor->spin_inertia;
-    if (rotor->parent == i && b->joint == DYN_REVOLUTE) c->pivot += n.z + n.z;
+    c->pivot += r * r * rotor->joint.spin_inertia;
+    if (rotor->tree.parent == i && b->joint.kind == DYN_REVOLUTE) c->pivot += n.z + n.z;
     c->U.n = add(c->U.n, n);
-    c->u -= r * (ws->required[b->rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
+    c->u -= r * (ws->required[b->joint.rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
 }
 
 /* Computes U, D and u of the geared joint of body i (see the top of the file). `effort` is tau minus friction and
@@ -77,15 +77,15 @@ static inline geared_joint geared_joint_of(const dyn_scene *scene, const newton_
 {
     const dyn_body *b     = &scene->model->body[i];
     const double    h     = slide_ratio(b);
-    const bool      along = b->joint == DYN_PRISMATIC;
-    geared_joint    c     = {.U = articulated_along(I, b->joint), .u = effort - (along ? p->f.z : p->n.z)};
-    if (b->has_slide_body) {
+    const bool      along = b->joint.kind == DYN_PRISMATIC;
+    geared_joint    c     = {.U = articulated_along(I, b->joint.kind), .u = effort - (along ? p->f.z : p->n.z)};
+    if (b->joint.has_slide_body) {
         wrench slide = articulated_along(I, DYN_PRISMATIC);
         c.U          = (wrench){add_scaled(c.U.f, slide.f, lane_of(h)), add_scaled(c.U.n, slide.n, lane_of(h))};
         c.u -= h * (p->f.z + ws->required[i - 1].f.z);
     }
-    c.pivot = (along ? c.U.f.z : c.U.n.z) + b->rotor_inertia;
-    if (b->has_slide_body) c.pivot = add_mul(c.pivot, h, c.U.f.z);
-    if (b->rotor >= 0) add_rotor(scene, ws, io, i, &c);
+    c.pivot = (along ? c.U.f.z : c.U.n.z) + b->joint.rotor_inertia;
+    if (b->joint.has_slide_body) c.pivot = add_mul(c.pivot, h, c.U.f.z);
+    if (b->joint.rotor >= 0) add_rotor(scene, ws, io, i, &c);
     return c;
 }

@@ -27,10 +27,10 @@ static inline void factor_floors(const dyn_model *m, double *floor)
         floor[v] = 0;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        for (int k = joint_first_axis(b), v = b->v; dyn_joint_has_quaternion(b->joint) && k < 6; k++, v++)
+        for (int k = joint_first_axis(b), v = b->joint.v; dyn_joint_has_quaternion(b->joint.kind) && k < 6; k++, v++)
             floor[v] = pivot_floor(b, k < 3);
-        if (!dyn_joint_has_quaternion(b->joint))
-            floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
+        if (!dyn_joint_has_quaternion(b->joint.kind))
+            floor[b->joint.v] += b->joint.ratio * b->joint.ratio * pivot_floor(b, b->joint.kind == DYN_PRISMATIC);
     }
 }
 
@@ -40,11 +40,11 @@ static inline void factor_ancestors(const dyn_model *m, int *ancestor)
         ancestor[v] = v - 1;
     for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->mimic) continue;
-        int p = b->parent;
-        while (p != DYN_WORLD && m->body[p].mimic) /* skips the slide of a helical joint */
-            p = m->body[p].parent;
-        ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
+        if (b->joint.mimic) continue;
+        int p = b->tree.parent;
+        while (p != DYN_WORLD && m->body[p].joint.mimic) /* skips the slide of a helical joint */
+            p = m->body[p].tree.parent;
+        ancestor[b->joint.v] = p == DYN_WORLD ? -1 : m->body[p].joint.v + dyn_joint_nv(m->body[p].joint.kind) - 1;
     }
 }
 
@@ -52,7 +52,7 @@ static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 static inline int factor_body(const dyn_model *m, int v)
 {
     int i = (int)m->n_bodies - 1;
-    while (m->body[i].mimic || m->body[i].v > v)
+    while (m->body[i].joint.mimic || m->body[i].joint.v > v)
         i--;
     return i;
 }

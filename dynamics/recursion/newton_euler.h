@@ -26,16 +26,16 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
     const newton_euler_workspace *ws = p->ws;
     for (int i = run.end - 1; i >= run.first; i--) {
         const dyn_body *b    = &p->scene->model->body[i];
-        const bool      free = dyn_joint_has_quaternion(b->joint);
+        const bool      free = dyn_joint_has_quaternion(b->joint.kind);
         wrench_state    s    = {.w = ws->required[i]};
         if (v.rates) s.rate = ws->required_rate[i];
         results_out(p, i, &s, v);
-        if (b->parent == DYN_WORLD) return;
+        if (b->tree.parent == DYN_WORLD) return;
         if (free && v.rates) s.rate = free_wrench_rate(b, p->io->qd, &s);
         const lane sd = free ? lane_of(0) : joint_rate_of(b, p->io->qd);
         WITH_LINK_TRANSFORM(b, ws->XJ[i], wrench_to_parent_step, sd, &s, v)
-        ws->required[b->parent] = wrench_add(ws->required[b->parent], s.w);
-        if (v.rates) ws->required_rate[b->parent] = wrench_add(ws->required_rate[b->parent], s.rate);
+        ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.w);
+        if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);
     }
 }
 

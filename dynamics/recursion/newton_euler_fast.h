@@ -49,9 +49,9 @@ LANE_INLINE wrench grounded_wrench(const dyn_moments *moments, vec3 a, const acc
 /* The rest of that wrench, and the wrench of the mass on the axis: for joint wrenches only. */
 LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_matrix *U)
 {
-    wrench own = inertial_wrench(&b->regrouped, a, U, true);
+    wrench own = inertial_wrench(&b->derived.regrouped, a, U, true);
     own.n.z    = lane_of(0);
-    return wrench_add(own, axis_inertial_wrench(b->axis_moments, a, U));
+    return wrench_add(own, axis_inertial_wrench(b->derived.axis_moments, a, U));
 }
 
 LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *m,
@@ -68,12 +68,12 @@ LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
     motion_state                  m  = grounded_motion(p, b, ws->XJ[i], v);
-    ws->required[i]                  = grounded_wrench(&b->regrouped, m.k.a, &m.U);
-    if (v.rates) ws->required_rate[i] = grounded_wrench(&b->regrouped, m.d.ad, &m.Ud);
+    ws->required[i]                  = grounded_wrench(&b->derived.regrouped, m.k.a, &m.U);
+    if (v.rates) ws->required_rate[i] = grounded_wrench(&b->derived.regrouped, m.d.ad, &m.Ud);
     if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = grounded_rest(b, m.k.a, &m.U);
     if (v.wrenches && p->io->joint_wrench_rates) ws->axis_wrench_rate[i] = grounded_rest(b, m.d.ad, &m.Ud);
-    m.k.a = acceleration_of_offset(m.k.a, &m.U, b->next_origin, b->next_offsets);
-    if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, b->next_origin, b->next_offsets);
+    m.k.a = acceleration_of_offset(m.k.a, &m.U, b->derived.next_origin, b->derived.next_offsets);
+    if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, b->derived.next_origin, b->derived.next_offsets);
     subtract_external_at_next(p, i, &m, v);
     return m;
 }
@@ -87,9 +87,9 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
     const newton_euler_workspace *ws = p->ws;
     m->Ud                            = acceleration_matrix_rate(m->k.w, m->k.wd, m->d.wdd);
     if (v.wrenches && p->io->joint_wrench_rates)
-        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->axis_moments, m->d.ad, &m->Ud);
-    m->d.ad              = acceleration_of_offset(m->d.ad, &m->Ud, b->next_origin, b->next_offsets);
-    ws->required_rate[i] = inertial_wrench(&b->regrouped_at_next, m->d.ad, &m->Ud, true);
+        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, m->d.ad, &m->Ud);
+    m->d.ad              = acceleration_of_offset(m->d.ad, &m->Ud, b->derived.next_origin, b->derived.next_offsets);
+    ws->required_rate[i] = inertial_wrench(&b->derived.regrouped_at_next, m->d.ad, &m->Ud, true);
 }
 
 /* The motion of a plain body from that of its parent at its origin, and the wrench it requires; then the acceleration
@@ -100,9 +100,10 @@ LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *m, 
     const newton_euler_workspace *ws = p->ws;
     WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), m, v)
     m->U = acceleration_matrix_of(m->k.w, m->k.wd);
-    if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = axis_inertial_wrench(b->axis_moments, m->k.a, &m->U);
-    m->k.a          = acceleration_of_offset(m->k.a, &m->U, b->next_origin, b->next_offsets);
-    ws->required[i] = inertial_wrench(&b->regrouped_at_next, m->k.a, &m->U, true);
+    if (v.wrenches && p->io->joint_wrenches)
+        ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, m->k.a, &m->U);
+    m->k.a          = acceleration_of_offset(m->k.a, &m->U, b->derived.next_origin, b->derived.next_offsets);
+    ws->required[i] = inertial_wrench(&b->derived.regrouped_at_next, m->k.a, &m->U, true);
     if (v.rates) plain_body_rate(p, i, m, v);
     subtract_external_at_next(p, i, m, v);
 }
@@ -115,19 +116,19 @@ LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newt
     motion_state    m;
     assume_plain_body(&body[i], true);
     assume_serial_body(&body[i], (size_t)i, serial);
-    if (body[i].parent == DYN_WORLD) {
+    if (body[i].tree.parent == DYN_WORLD) {
         m = grounded_body(p, i++, v);
     } else {
         m     = parent_motion(p, &body[i], v);
-        m.k.a = acceleration_of_offset(m.k.a, &m.U, body[i].p_pc, body[i].offsets);
-        if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, body[i].p_pc, body[i].offsets);
+        m.k.a = acceleration_of_offset(m.k.a, &m.U, body[i].pose.p_pc, body[i].pose.offsets);
+        if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, body[i].pose.p_pc, body[i].pose.offsets);
     }
     for (; i < run.end; i++) {
         assume_plain_body(&body[i], true);
         assume_serial_body(&body[i], (size_t)i, serial);
         plain_body(p, i, &m, v);
     }
-    if (serial || !body[i - 1].carries_run) return;
+    if (serial || !body[i - 1].tree.carries_run) return;
     p->ws->motion[i - 1] = m.k;
     if (v.rates) p->ws->motion_rate[i - 1] = m.d;
 }
@@ -160,11 +161,11 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
         assume_serial_body(b, (size_t)i, serial);
         results_out(p, i, &s, v);
         if (i == run.first) break;
-        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->v], &s, v)
+        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->joint.v], &s, v)
     }
-    if (first->parent == DYN_WORLD) return;
+    if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
-    WITH_REVOLUTE_TRANSFORM(first, ws->XJ[i], wrench_to_parent_step, p->io->qd[first->v], &s, v)
-    ws->required[first->parent] = wrench_add(ws->required[first->parent], s.w);
-    if (v.rates) ws->required_rate[first->parent] = wrench_add(ws->required_rate[first->parent], s.rate);
+    WITH_REVOLUTE_TRANSFORM(first, ws->XJ[i], wrench_to_parent_step, p->io->qd[first->joint.v], &s, v)
+    ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.w);
+    if (v.rates) ws->required_rate[first->tree.parent] = wrench_add(ws->required_rate[first->tree.parent], s.rate);
 }

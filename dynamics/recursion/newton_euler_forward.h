@@ -64,7 +64,7 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
 /* Returns joint_rate for an array that must not be NULL. */
 LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 {
-    return b->has_ratio ? b->ratio * qd[b->v] : qd[b->v];
+    return b->joint.has_ratio ? b->joint.ratio * qd[b->joint.v] : qd[b->joint.v];
 }
 
 LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io *io, newton_euler_variant v)
@@ -104,7 +104,8 @@ LANE_NOINLINE void free_joint_step(const dyn_body *b, joint_transform XJ, const 
                                 {joint_linear(b, io->qddd), joint_angular(b, io->qddd)}};
     motion                 k = {vec3_zero(), vec3_zero(), m->k.a};
     motion_rate            d = {vec3_zero(), vec3_zero()};
-    if (b->parent == DYN_WORLD) { /* the world does not rotate: this saves 6 % of the torque derivative of solo12 */
+    if (b->tree.parent ==
+        DYN_WORLD) { /* the world does not rotate: this saves 6 % of the torque derivative of solo12 */
         k.a = to_child(X, k.a);
     } else {
         if (rates) d = m->d;
@@ -123,13 +124,15 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    ws->required[i]                  = inertial_wrench(&b->regrouped, m->k.a, &m->U, b->joint == DYN_REVOLUTE);
-    if (v.rates) ws->required_rate[i] = inertial_wrench(&b->regrouped, m->d.ad, &m->Ud, b->joint == DYN_REVOLUTE);
+    ws->required[i] = inertial_wrench(&b->derived.regrouped, m->k.a, &m->U, b->joint.kind == DYN_REVOLUTE);
+    if (v.rates)
+        ws->required_rate[i] = inertial_wrench(&b->derived.regrouped, m->d.ad, &m->Ud, b->joint.kind == DYN_REVOLUTE);
     if (!v.wrenches) return;
     if (p->io->wrenches) ws->required[i] = wrench_sub(ws->required[i], ws->ext.sum[i]);
     if (p->io->wrenches && v.rates) ws->w[i] = m->k.w;
-    if (p->io->joint_wrenches) ws->axis_wrench[i] = axis_inertial_wrench(b->axis_moments, m->k.a, &m->U);
-    if (p->io->joint_wrench_rates) ws->axis_wrench_rate[i] = axis_inertial_wrench(b->axis_moments, m->d.ad, &m->Ud);
+    if (p->io->joint_wrenches) ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, m->k.a, &m->U);
+    if (p->io->joint_wrench_rates)
+        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, m->d.ad, &m->Ud);
 }
 
 /* U = [wd x] + [w x]^2, and U'. */
@@ -145,9 +148,9 @@ LANE_INLINE void set_acceleration_matrices(motion_state *m, newton_euler_variant
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
     motion_state m = {.k = world_motion(p->scene->gravity), .d = {vec3_zero(), vec3_zero()}};
-    if (b->parent != DYN_WORLD) {
-        m.k = p->ws->motion[b->parent];
-        if (v.rates) m.d = p->ws->motion_rate[b->parent];
+    if (b->tree.parent != DYN_WORLD) {
+        m.k = p->ws->motion[b->tree.parent];
+        if (v.rates) m.d = p->ws->motion_rate[b->tree.parent];
     }
     set_acceleration_matrices(&m, v);
     return m;
@@ -161,7 +164,7 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
     for (int i = run.first; i < run.end; i++) {
         const dyn_body *b = &body[i];
         /* w, wd, a of the body from those of its parent, and their rates */
-        if (dyn_joint_has_quaternion(b->joint)) {
+        if (dyn_joint_has_quaternion(b->joint.kind)) {
             motion_state free = m; /* a copy: so `m` stays in registers */
             free_joint_step(b, p->ws->XJ[i], p->io, &free, v.rates);
             m = free;
@@ -172,7 +175,7 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
         /* f = m a + U h,  n = h x a + int r x U r dm */
         require_wrench(p, i, &m, v);
     }
-    if (!body[run.end - 1].carries_run) return;
+    if (!body[run.end - 1].tree.carries_run) return;
     p->ws->motion[run.end - 1] = m.k;
     if (v.rates) p->ws->motion_rate[run.end - 1] = m.d;
 }

@@ -56,7 +56,7 @@ LANE_INLINE motion world_motion(const double gravity[3])
 LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const acceleration_matrix *U)
 {
     if (X.joint != DYN_REVOLUTE) return acceleration_of_point(a, U, origin_in_parent(X));
-    return acceleration_of_offset(a, U, X.b->p_pc, X.b->offsets);
+    return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
 /* Its rate a_p' + U_p' p + U_p p', with p' = sd z for a prismatic joint. */

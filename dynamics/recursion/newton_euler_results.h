@@ -13,36 +13,36 @@ typedef struct wrench_state {
 /* S^T w of a joint with a quaternion: linear in w, so it also gives rates. */
 LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
 {
-    lane *out = tau + b->v;
-    if (b->joint == DYN_FLOATING) store3(out, w.f);
-    store3(b->joint == DYN_FLOATING ? out + 3 : out, w.n);
+    lane *out = tau + b->joint.v;
+    if (b->joint.kind == DYN_FLOATING) store3(out, w.f);
+    store3(b->joint.kind == DYN_FLOATING ? out + 3 : out, w.n);
 }
 
 /* S^T w of a joint with one coordinate. */
 LANE_INLINE lane effort_along(const dyn_body *b, wrench w)
 {
-    return b->joint == DYN_PRISMATIC ? w.f.z : w.n.z;
+    return b->joint.kind == DYN_PRISMATIC ? w.f.z : w.n.z;
 }
 
 /* Writes the effort of a joint at its coordinate; with mimics, several joints add to one coordinate. */
 LANE_INLINE void coordinate_effort_out(const dyn_model *m, const dyn_body *b, lane effort, lane *tau)
 {
-    effort    = coordinate_effort(b, effort);
-    tau[b->v] = m->has_mimics ? tau[b->v] + effort : effort;
+    effort          = coordinate_effort(b, effort);
+    tau[b->joint.v] = m->has_mimics ? tau[b->joint.v] + effort : effort;
 }
 
 /* tau_s = S^T w + rotor sdd + friction + spring */
 LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrench w)
 {
     const newton_euler_io *io = p->io;
-    if (b->is_ideal) {
-        io->tau[b->v] = effort_along(b, w);
-    } else if (dyn_joint_has_quaternion(b->joint)) {
+    if (b->joint.is_ideal) {
+        io->tau[b->joint.v] = effort_along(b, w);
+    } else if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_effort_out(b, w, io->tau);
     } else {
         lane effort = effort_along(b, w);
-        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate_of(b, io->qdd));
-        if (b->has_friction || b->has_spring) effort += joint_passive(b, p->scene->terms, io->q, io->qd);
+        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate_of(b, io->qdd));
+        if (b->joint.has_friction || b->joint.has_spring) effort += joint_passive(b, p->scene->terms, io->q, io->qd);
         coordinate_effort_out(p->scene->model, b, effort, io->tau);
     }
 }
@@ -51,14 +51,15 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
 LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, wrench rate)
 {
     const newton_euler_io *io = p->io;
-    if (b->is_ideal) {
-        io->tau_dot[b->v] = effort_along(b, rate);
-    } else if (dyn_joint_has_quaternion(b->joint)) {
+    if (b->joint.is_ideal) {
+        io->tau_dot[b->joint.v] = effort_along(b, rate);
+    } else if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_effort_out(b, rate, io->tau_dot);
     } else {
         lane effort = effort_along(b, rate);
-        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate_of(b, io->qddd));
-        if (b->has_friction || b->has_spring) effort += joint_passive_rate(b, p->scene->terms, io->qd, io->qdd);
+        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate_of(b, io->qddd));
+        if (b->joint.has_friction || b->joint.has_spring)
+            effort += joint_passive_rate(b, p->scene->terms, io->qd, io->qdd);
         coordinate_effort_out(p->scene->model, b, effort, io->tau_dot);
     }
 }
@@ -66,12 +67,12 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
 /* The whole wrench that the joint transmits: with the mass that a revolute body moved to its parent. */
 LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
 {
-    return b->joint == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
+    return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
 }
 
 LANE_INLINE void joint_wrench_out(const dyn_body *b, joint_transform XJ, wrench w, lane *wrenches)
 {
-    lane *out = wrenches + 6 * b->row;
+    lane *out = wrenches + 6 * b->tree.row;
     w         = wrench_at_joint(b, XJ, w);
     store3(out, w.f);
     store3(out + 3, w.n);
@@ -83,7 +84,7 @@ LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wr
 {
     const dyn_body *b = &p->scene->model->body[i];
     wrench          r = total_joint_wrench(b, s->rate, &p->ws->axis_wrench_rate[i]);
-    if (b->near_end && b->joint == DYN_PRISMATIC) r.n = add_spin(r.n, s->w.f, joint_rate_of(b, p->io->qd));
+    if (b->joint.near_end && b->joint.kind == DYN_PRISMATIC) r.n = add_spin(r.n, s->w.f, joint_rate_of(b, p->io->qd));
     return r;
 }
 
@@ -94,7 +95,7 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
     const newton_euler_io        *io = p->io;
     if (io->tau) effort_out(p, b, s->w);
     if (v.rates && io->tau_dot) effort_rate_out(p, b, s->rate);
-    if (!v.wrenches || b->row < 0) return;
+    if (!v.wrenches || b->tree.row < 0) return;
     if (io->joint_wrenches)
         joint_wrench_out(b, ws->XJ[i], total_joint_wrench(b, s->w, &ws->axis_wrench[i]), io->joint_wrenches);
     if (v.rates && io->joint_wrench_rates)

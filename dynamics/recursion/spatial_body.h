@@ -18,7 +18,7 @@ typedef struct spatial_state {
 /* True for a revolute joint with ratio 1 and offset 0. */
 LANE_INLINE bool is_unit_revolute(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && !b->has_ratio;
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.has_ratio;
 }
 LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
@@ -61,7 +61,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
 {
     const vec3 w = v->w, u = v->v, o = vec3_zero();
     const vec3 q = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
-    if (b->joint == DYN_PRISMATIC) {
+    if (b->joint.kind == DYN_PRISMATIC) {
         B->P   = (twist){.v = {w.y, -w.x, lane_of(0)}, .w = o};
         B->Q   = (twist){.v = q, .w = o};
         a->v.x = add_mul(a->v.x, w.y, sd);
@@ -73,7 +73,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
         B->Q        = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
                                     add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * across},
                               .w = q};
-        if (b->has_ratio) B->P = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = {w.y, -w.x, lane_of(0)}};
+        if (b->joint.has_ratio) B->P = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = {w.y, -w.x, lane_of(0)}};
         a->v.x = add_mul(a->v.x, u.y, sd);
         a->v.y = sub_mul(a->v.y, u.x, sd);
         a->w.x = add_mul(a->w.x, w.y, sd);
@@ -81,9 +81,9 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
         v->w.z += sd;
         a->w.z += sdd;
     }
-    if (!b->has_ratio) return;
-    B->P = twist_scale(B->P, lane_of(b->ratio));
-    B->Q = twist_scale(B->Q, lane_of(b->ratio));
+    if (!b->joint.has_ratio) return;
+    B->P = twist_scale(B->P, lane_of(b->joint.ratio));
+    B->Q = twist_scale(B->Q, lane_of(b->joint.ratio));
 }
 
 /* Computes the motion of a body with a unit revolute joint on the world, where v_p = 0 and a_p is linear. */
@@ -124,21 +124,21 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
     for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         spatial_state  *B = &body[i];
-        if (b->parent != i - 1) {
-            v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
-            a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
+        if (b->tree.parent != i - 1) {
+            v = b->tree.parent == DYN_WORLD ? rest : body[b->tree.parent].v;
+            a = b->tree.parent == DYN_WORLD ? fall : body[b->tree.parent].a;
         }
-        if (b->parent == DYN_WORLD && is_unit_revolute(b)) {
+        if (b->tree.parent == DYN_WORLD && is_unit_revolute(b)) {
             grounded_spatial_motion(b, XJ[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
         } else {
 #pragma GCC unroll 3
             for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
-                if (!(b->offsets & axis)) continue;
-                v = twist_at(v, b->p_pc, axis);
-                a = twist_at(a, b->p_pc, axis);
+                if (!(b->pose.offsets & axis)) continue;
+                v = twist_at(v, b->pose.p_pc, axis);
+                a = twist_at(a, b->pose.p_pc, axis);
             }
             WITH_LINK_TRANSFORM(b, XJ[i], twists_to_child_form, &v, &a)
-            if (dyn_joint_has_quaternion(b->joint))
+            if (dyn_joint_has_quaternion(b->joint.kind))
                 free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
             else
                 joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
@@ -199,11 +199,13 @@ LANE_INLINE vec3 unit(int k)
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();
-    if (!dyn_joint_has_quaternion(b->joint)) {
+    if (!dyn_joint_has_quaternion(b->joint.kind)) {
         const twist P = psi_dot(b, B);
-        vec3        z = times(b->ratio, unit(2));
-        return (dof){
-            .S = b->joint == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z}, .P = P, .Q = B->Q, .D = twist_add(P, P)};
+        vec3        z = times(b->joint.ratio, unit(2));
+        return (dof){.S = b->joint.kind == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z},
+                     .P = P,
+                     .Q = B->Q,
+                     .D = twist_add(P, P)};
     }
     const int axis = joint_first_axis(b) + (int)k;
     vec3      e    = unit(axis % 3);

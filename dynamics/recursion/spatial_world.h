@@ -95,7 +95,7 @@ LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 
 LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr, vec3 h)
 {
-    const double *e = b->E;
+    const double *e = b->moments.E;
     vec3          T[3];
     for (int k = 0; k < 3; k++) { /* rows of R E */
         vec3 r = load3(R->m[k]);
@@ -122,13 +122,13 @@ LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 
 LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 {
-    vec3 hr  = mat3_mul(&B->R, vec3_of(b->h));
-    B->h     = add_scaled(hr, B->p, lane_of(b->mass));
+    vec3 hr  = mat3_mul(&B->R, vec3_of(b->moments.h));
+    B->h     = add_scaled(hr, B->p, lane_of(b->moments.mass));
     B->E     = second_moment(b, &B->R, B->p, hr, B->h);
     B->C     = velocity_moment(B->v, B->h, B->E);
-    wrench k = inertia_mul(b->mass, B->h, B->E, B->v);
+    wrench k = inertia_mul(b->moments.mass, B->h, B->E, B->v);
     B->l     = k.f;
-    B->f     = wrench_add(inertia_mul(b->mass, B->h, B->E, B->a), twist_cross_wrench(B->v, k));
+    B->f     = wrench_add(inertia_mul(b->moments.mass, B->h, B->E, B->a), twist_cross_wrench(B->v, k));
 }
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
@@ -144,10 +144,10 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, l
 {
     WITH_LINK_TRANSFORM(b, XJ, spatial_rotation_form, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
-    B->p   = b->offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
-    if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ.c);
-    if (b->has_ratio) z = times(b->ratio, z);
-    d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
+    B->p   = b->pose.offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->pose.p_pc))) : P->p;
+    if (b->joint.kind == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ.c);
+    if (b->joint.has_ratio) z = times(b->joint.ratio, z);
+    d->S = b->joint.kind == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
     d->D = twist_add(d->P, d->P); /* psi' + S' = 2 psi', since v x S = v_p x S for a single axis */
@@ -172,9 +172,9 @@ static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose,
         d[k].S = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
         d[k].P = twist_cross(P->v, d[k].S);
         d[k].Q = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].P));
-        if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->v + k]);
-        if (qd) B->a = twist_add_scaled(B->a, d[k].P, qd[b->v + k]);
-        if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->v + k]);
+        if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->joint.v + k]);
+        if (qd) B->a = twist_add_scaled(B->a, d[k].P, qd[b->joint.v + k]);
+        if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->joint.v + k]);
     }
     for (int k = 0; k < n; k++)
         d[k].D = twist_add(d[k].P, twist_cross(B->v, d[k].S));
@@ -192,13 +192,13 @@ static inline spatial_body spatial_world(const double gravity[3])
 
 static inline size_t dofs_of(const dyn_body *b)
 {
-    return (size_t)dyn_joint_nv(b->joint);
+    return (size_t)dyn_joint_nv(b->joint.kind);
 }
 /* Index of the first degree of freedom of body i. Mimics have degrees of freedom of their own, apart from those of
  * their leaders. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {
-    return (size_t)m->body[i].dof;
+    return (size_t)m->body[i].joint.dof;
 }
 static inline size_t dof_count(const dyn_model *m)
 {
@@ -211,15 +211,16 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
 {
     const dyn_model *m     = scene->model;
     spatial_body     world = spatial_world(scene->gravity);
-    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(joint_pose_of(XJ[0])->p, lane_of(-1));
+    if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING) world.p = scale(joint_pose_of(XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
-        const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
+        const spatial_body *P    = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
         lane                zero = lane_of(0);
-        if (dyn_joint_has_quaternion(b->joint))
+        if (dyn_joint_has_quaternion(b->joint.kind))
             spatial_free_joint(b, joint_pose_of(XJ[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
         else
-            spatial_joint(b, XJ[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
+            spatial_joint(b, XJ[i], qd ? qd[b->joint.v] : zero, qdd ? qdd[b->joint.v] : zero, P, &body[i],
+                          &dofs[dof_first(m, i)]);
         spatial_inertia(b, &body[i]);
     }
 }

@@ -51,11 +51,11 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
     double axis[3];
     axis_in_parent(b, axis);
     lane       sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
-    vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), order),
+    vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
                z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
-    if (b->joint == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
-    bool turns = b->joint == DYN_REVOLUTE; /* if it turns, w = w_p + z sd */
+    if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
+    bool turns = b->joint.kind == DYN_REVOLUTE; /* if it turns, w = w_p + z sd */
     C->p       = add(P->p, d.x);
     if (order >= VELOCITIES) {
         C->v = add(P->v, d.d);
@@ -127,8 +127,8 @@ static inline void world_motions(const dyn_model *m, const joint_transform *XJ, 
     const world_motion rest = world_at_rest();
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
-        const world_motion *P = b->parent == DYN_WORLD ? &rest : &out[b->parent];
-        if (dyn_joint_has_quaternion(b->joint))
+        const world_motion *P = b->tree.parent == DYN_WORLD ? &rest : &out[b->tree.parent];
+        if (dyn_joint_has_quaternion(b->joint.kind))
             world_free_child(b, joint_pose_of(XJ[i]), qd, qdd, qddd, P, &out[i], order);
         else
             world_child(b, XJ[i], qd, qdd, qddd, P, &out[i], order);

@@ -19,7 +19,7 @@ static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t s
 {
     int    at   = api_quaternion_offset(b);
     double norm = 0;
-    for (int i = 0; i < dyn_joint_nq(b->joint); i++)
+    for (int i = 0; i < dyn_joint_nq(b->joint.kind); i++)
         q[(size_t)i * stride] = draw(seed);
     for (int i = 0; at >= 0 && i < 4; i++)
         norm += q[(size_t)(at + i) * stride] * q[(size_t)(at + i) * stride];
@@ -50,9 +50,9 @@ static void quaternions_are_turned_round(void **state)
         api_coordinates_make_quaternions_positive(model->dyn, q, W);
         for (size_t i = 0; i < model->dyn->n_bodies; i++) {
             const dyn_body *b  = &model->dyn->body[i];
-            int             at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint);
+            int             at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
             for (size_t lane = 0; lane < W; lane++) {
-                const double *was = before + (size_t)b->q * W + lane, *is = q + (size_t)b->q * W + lane;
+                const double *was = before + (size_t)b->joint.q * W + lane, *is = q + (size_t)b->joint.q * W + lane;
                 double        sign = at >= 0 && was[(size_t)(at + 3) * W] < 0 ? -1 : 1;
                 for (int k = 0; k < n; k++)
                     assert_true(is[(size_t)k * W] == (k >= at && at >= 0 ? sign : 1) * was[(size_t)k * W]);
@@ -73,7 +73,7 @@ static void stepped(const dyn_body *b, const double *q, const double *dx, double
 static void check_steps(const dyn_body *b, uint64_t *seed)
 {
     double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
-    int    at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint);
+    int    at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);
@@ -108,7 +108,7 @@ static void check_rate(const dyn_body *b, uint64_t *seed)
 {
     const double h              = 1e-4;
     double       q[ENTRIES * W] = {0}, qd[6 * W], rate[ENTRIES * W];
-    size_t       n = (size_t)dyn_joint_nq(b->joint), nv = (size_t)dyn_joint_nv(b->joint);
+    size_t       n = (size_t)dyn_joint_nq(b->joint.kind), nv = (size_t)dyn_joint_nv(b->joint.kind);
     for (size_t lane = 0; lane < W; lane++)
         draw_position(b, seed, q + lane, W);
     for (size_t i = 0; i < nv * W; i++)
@@ -141,7 +141,7 @@ static void check_bracket(const dyn_body *b, uint64_t *seed)
 {
     const double h          = 1e-4;
     double       q[ENTRIES] = {0}, x[6], y[6], bracket[6], back[6], one[ENTRIES], two[ENTRIES], expected[ENTRIES];
-    int          n = dyn_joint_nq(b->joint), nv = dyn_joint_nv(b->joint);
+    int          n = dyn_joint_nq(b->joint.kind), nv = dyn_joint_nv(b->joint.kind);
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         x[i] = draw(seed), y[i] = draw(seed);

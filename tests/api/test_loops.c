@@ -195,7 +195,7 @@ static void brackets_are_what_does_not_commute(void **state)
     const dyn_joint_kind kinds[] = {DYN_FLOATING, DYN_SPHERICAL};
     const double         a[6] = {0.3, -0.2, 0.5, 0.7, 0.1, -0.4}, b[6] = {-0.6, 0.4, 0.2, 0.3, 0.9, 0.5}, h = 1e-3;
     for (size_t i = 0; i < 2; i++) {
-        dyn_body body = {.joint = kinds[i], .ratio = 1};
+        dyn_body body = {.joint.kind = kinds[i], .joint.ratio = 1};
         size_t   nq   = (size_t)dyn_joint_nq(kinds[i]);
         double   q[7] = {0}, there[7], bracket[6];
         q[nq - 1]     = 1;

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
             const dyn_model *m = robots[r].model;
             workload_prepare(&work[r][t], &robots[r], dyn_kernels_at(t), STATES, most_entries(m));
             for (int i = 0; i < N_KERNELS; i++)
-                if (!kernel_passes[i].fixed_base || m->body[0].joint != DYN_FLOATING)
+                if (!kernel_passes[i].fixed_base || m->body[0].joint.kind != DYN_FLOATING)
                     figures[r][i][t].kernel = &kernel_passes[i];
         }
     for (size_t run = 0; run < runs; run++)

@@ -37,7 +37,7 @@ robot robot_from_file(const char *path)
     }
     robot r     = {.named = named, .model = named->dyn};
     r.tip       = (dyn_frame){.body = (int)r.model->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-    bool floats = r.model->body[0].joint == DYN_FLOATING;
+    bool floats = r.model->body[0].joint.kind == DYN_FLOATING;
     snprintf(r.label, sizeof r.label, "%.*s, %s%d joints", (int)(strcspn(path + 7, ".")), path + 7,
              floats ? "floating, " : "", r.model->nv - (floats ? 6 : 0));
     return r;
@@ -182,7 +182,7 @@ void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels, s
     s->qdd  = random_entries(nv, n_states, lanes, 0x94d049bb133111ebu);
     s->qddd = random_entries(nv, n_states, lanes, 0xd6e8feb86659fd93u);
     s->tau  = random_entries(nv, n_states, lanes, 0xa0761d6478bd642fu);
-    if (m->body[0].joint == DYN_FLOATING) normalise(s->q, nq, n_states, lanes);
+    if (m->body[0].joint.kind == DYN_FLOATING) normalise(s->q, nq, n_states, lanes);
     for (int i = 0; i < 4; i++)
         s->out[i] = aligned(entries * n_states * sizeof(double));
     s->workspace = aligned(kernels->workspace_size(m));

@@ -68,13 +68,14 @@ void position_rates(const dyn_model *m, const double *q, const double *qd, doubl
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->mimic) continue;
-        if (b->joint == DYN_FLOATING)
-            free_rates(q + b->q + 3, qd + b->v, qd + b->v + 3, rate + b->q, rate + b->q + 3);
-        else if (b->joint == DYN_SPHERICAL)
-            free_rates(q + b->q, NULL, qd + b->v, NULL, rate + b->q);
+        if (b->joint.mimic) continue;
+        if (b->joint.kind == DYN_FLOATING)
+            free_rates(q + b->joint.q + 3, qd + b->joint.v, qd + b->joint.v + 3, rate + b->joint.q,
+                       rate + b->joint.q + 3);
+        else if (b->joint.kind == DYN_SPHERICAL)
+            free_rates(q + b->joint.q, NULL, qd + b->joint.v, NULL, rate + b->joint.q);
         else
-            rate[b->q] = qd[b->v];
+            rate[b->joint.q] = qd[b->joint.v];
     }
 }
 

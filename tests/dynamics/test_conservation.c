@@ -37,11 +37,12 @@ static double dissipation(const trial *t)
     double heat = 0;
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
-        if (dyn_joint_has_quaternion(body->joint)) continue;
-        const dyn_friction *f    = &body->friction;
-        double              rate = body->ratio * t->qd[body->v], sign = (rate > 0) - (rate < 0);
+        if (dyn_joint_has_quaternion(body->joint.kind)) continue;
+        const dyn_friction *f    = &body->joint.friction;
+        double              rate = body->joint.ratio * t->qd[body->joint.v], sign = (rate > 0) - (rate < 0);
         if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
-        heat += rate * ((f->viscous + body->spring.damping) * rate + (rate > 0 ? f->positive : f->negative) * sign);
+        heat +=
+            rate * ((f->viscous + body->joint.spring.damping) * rate + (rate > 0 ? f->positive : f->negative) * sign);
     }
     for (size_t i = 0; i < t->model->n_couplings; i++) {
         const dyn_coupling *c    = &t->model->coupling[i];
@@ -114,11 +115,11 @@ static void normalise(const trial *t, double *q)
 {
     for (size_t i = 0; i < t->model->n_bodies; i++) {
         const dyn_body *b    = &t->model->body[i];
-        double         *u    = q + b->q + (b->joint == DYN_FLOATING ? 3 : 0);
+        double         *u    = q + b->joint.q + (b->joint.kind == DYN_FLOATING ? 3 : 0);
         double          norm = 0;
-        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint); k++)
+        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint.kind); k++)
             norm += u[k] * u[k];
-        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint); k++)
+        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint.kind); k++)
             u[k] /= sqrt(norm);
     }
 }

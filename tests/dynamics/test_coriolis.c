@@ -52,7 +52,8 @@ static const dyn_body *body_of(const trial *t, size_t v)
 {
     for (size_t i = 0; i < t->model->n_bodies; i++) {
         const dyn_body *b = &t->model->body[i];
-        if (!b->mimic && (size_t)b->v <= v && v < (size_t)(b->v + dyn_joint_nv(b->joint))) return b;
+        if (!b->joint.mimic && (size_t)b->joint.v <= v && v < (size_t)(b->joint.v + dyn_joint_nv(b->joint.kind)))
+            return b;
     }
     return NULL;
 }
@@ -63,9 +64,9 @@ static void bracket(const trial *t, size_t a, size_t b, double *out)
     for (size_t v = 0; v < t->nv; v++)
         out[v] = 0;
     const dyn_body *body = body_of(t, a);
-    if (body != body_of(t, b) || !dyn_joint_has_quaternion(body->joint)) return;
+    if (body != body_of(t, b) || !dyn_joint_has_quaternion(body->joint.kind)) return;
     /* a spherical joint has no linear axes */
-    size_t none = body->joint == DYN_SPHERICAL ? 3 : 0, first = (size_t)body->v;
+    size_t none = body->joint.kind == DYN_SPHERICAL ? 3 : 0, first = (size_t)body->joint.v;
     a            = a - first + none;
     b            = b - first + none;
     double va[3] = {0}, wa[3] = {0}, vb[3] = {0}, wb[3] = {0};

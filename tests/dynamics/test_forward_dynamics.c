@@ -66,9 +66,9 @@ static void test_motors_next_to_their_joints(void **state)
         trial t = trial_of(seed, random_tree_make(seed, 8, seed % 3 == 0, TREE_ALL & ~TREE_DENSE), ROWS, seed % 3);
         assert_false(t.model->dense);
         for (size_t i = 0; i < t.model->n_bodies; i++) {
-            int rotor = t.model->body[i].rotor;
-            if (rotor >= 0) spun[t.model->body[rotor].parent == (int)i]++;
-            slid[rotor >= 0] += t.model->body[i].has_slide_body;
+            int rotor = t.model->body[i].joint.rotor;
+            if (rotor >= 0) spun[t.model->body[rotor].tree.parent == (int)i]++;
+            slid[rotor >= 0] += t.model->body[i].joint.has_slide_body;
         }
         check_against_reference(&t);
         trial_free(&t);

@@ -104,8 +104,8 @@ static void test_random_robots(void **state)
 /* The ancestor of body i whose parent is the world. */
 static int root_of(const dyn_model *m, int i)
 {
-    while (m->body[i].parent != DYN_WORLD)
-        i = m->body[i].parent;
+    while (m->body[i].tree.parent != DYN_WORLD)
+        i = m->body[i].tree.parent;
     return i;
 }
 
@@ -158,8 +158,9 @@ static void test_trees(void **state)
         int alike = t.nq != t.nv || t.model->n_couplings > 0 ? 0 : (int)t.model->n_bodies;
         for (int i = 0; i < alike; i++)
             for (int j = 0; j < alike; j++) {
-                size_t e = (size_t)t.model->body[i].v * t.nv + (size_t)t.model->body[j].v;
-                if (root_of(t.model, i) == root_of(t.model, j) || t.model->body[i].mimic || t.model->body[j].mimic)
+                size_t e = (size_t)t.model->body[i].joint.v * t.nv + (size_t)t.model->body[j].joint.v;
+                if (root_of(t.model, i) == root_of(t.model, j) || t.model->body[i].joint.mimic ||
+                    t.model->body[j].joint.mimic)
                     continue;
                 assert_true(by.q[e] == 0 && by.qd[e] == 0 && by.tau[e] == 0);
                 apart++;

@@ -110,7 +110,7 @@ static void test_large_angles(void **state)
         trial t =
             trial_of(seed, random_tree_make(seed, 7, false, TREE_ALL & ~TREE_GEARS & ~TREE_DENSE & ~TREE_FREELY), 4, 1);
         for (size_t i = 0; i < t.rows * t.nq; i++)
-            if (t.model->body[i % t.nq].joint == DYN_REVOLUTE) t.q[i] *= DYN_MAX_ANGLE / 4;
+            if (t.model->body[i % t.nq].joint.kind == DYN_REVOLUTE) t.q[i] *= DYN_MAX_ANGLE / 4;
         compare_with_reference(&t);
         trial_free(&t);
     }
@@ -129,7 +129,7 @@ static void test_joint_wrenches_contain_the_torques(void **state)
         for (size_t r = 0; r < t.rows; r++)
             for (size_t b = 0; b < t.bodies; b++) {
                 const dyn_body *body = &t.model->body[b];
-                const dyn_link *link = &t.tree.links[body->link];
+                const dyn_link *link = &t.tree.links[body->tree.link];
                 const double   *w    = wrenches + (r * t.bodies + b) * 6;
                 /* the axis passes through the origin of the moved joint frame, which may differ from the moment's point
                  */

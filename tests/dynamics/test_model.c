@@ -18,7 +18,7 @@ static dyn_turn turn_of(dyn_pose before)
     dyn_link        link  = small_link(DYN_WORLD, before);
     dyn_description d     = {.n_links = 1, .links = &link};
     dyn_model      *model = small_build(&d);
-    dyn_turn        turn  = model->body[0].turn;
+    dyn_turn        turn  = model->body[0].pose.turn;
     dyn_model_free(model);
     return turn;
 }
@@ -51,7 +51,7 @@ static unsigned offsets_of(dyn_pose before, double x, double y)
     link[1].before.p[2]     = 0;
     dyn_description d       = {.n_links = 2, .links = link};
     dyn_model      *model   = small_build(&d);
-    const unsigned  offsets = model->body[1].offsets;
+    const unsigned  offsets = model->body[1].pose.offsets;
     dyn_model_free(model);
     return offsets;
 }
@@ -76,7 +76,8 @@ static void test_general_rotations_are_kept(void **state)
         dyn_link        link   = small_link(DYN_WORLD, turn_x(cos(angles[i]), sin(angles[i])));
         dyn_description d      = {.n_links = 1, .links = &link};
         dyn_model      *model  = small_build(&d);
-        const double    got[2] = {model->body[0].ca, model->body[0].sa}, given[2] = {cos(angles[i]), sin(angles[i])};
+        const double    got[2] = {model->body[0].pose.ca, model->body[0].pose.sa},
+                     given[2]  = {cos(angles[i]), sin(angles[i])};
         /* the smaller of the two is also accurate to its last digits */
         check_close("cos alpha", i, 1, &got[0], &given[0], 4e-16);
         check_close("sin alpha", i, 1, &got[1], &given[1], 4e-16);
@@ -127,10 +128,10 @@ static void test_gamma_moves_to_the_parent_joint(void **state)
         dyn_description d       = {.n_links = 2, .links = link};
         dyn_model      *model   = small_build(&d);
         const dyn_body *b       = model->body;
-        const double    theta   = b[0].frame_angle + (double)b[0].frame_quarters * M_PI_2;
+        const double    theta   = b[0].pose.frame_angle + (double)b[0].pose.frame_quarters * M_PI_2;
         check_close("theta", (uint64_t)i, 1, &theta, &gamma, 3e-16);
-        assert_true(model->has_frame_angles && fabs(b[0].frame_angle) <= M_PI_4 && fabs(b[1].sg) < 4e-16);
-        kept += b[1].turn == DYN_TURN_ZX;
+        assert_true(model->has_frame_angles && fabs(b[0].pose.frame_angle) <= M_PI_4 && fabs(b[1].pose.sg) < 4e-16);
+        kept += b[1].pose.turn == DYN_TURN_ZX;
         dyn_model_free(model);
     }
     assert_in_range(kept, 0, 30);
@@ -162,8 +163,8 @@ static void test_origins_move_along_their_axes(void **state)
         rows_kinematics(dyn_kernels_at(0), &scene, 1,
                         (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = got});
         check_close("tip", i, 3, got, expected, 1e-15);
-        assert_true(model->body[1].p_pc[2] == 0);
-        assert_true(model->body[2].p_pc[2] == (i == 2 ? 0.5 : 0));
+        assert_true(model->body[1].pose.p_pc[2] == 0);
+        assert_true(model->body[2].pose.p_pc[2] == (i == 2 ? 0.5 : 0));
         reference_free(r);
         dyn_model_free(model);
     }
@@ -190,11 +191,11 @@ static void test_fixed_joints_are_merged(void **state)
     for (int i = 0; i < 7; i++)
         assert_int_equal(m->link[i].body, body[i]);
     for (int b = 0; b < 4; b++) {
-        assert_int_equal(m->body[b].parent, parent[b]);
-        assert_int_equal(m->body[b].link, carries[b]);
-        assert_int_equal(m->body[b].is_leaf, b != 0);
-        assert_true(m->body[b].mass == mass[b]);
-        assert_true(m->body[b].subtree_mass == subtree[b]);
+        assert_int_equal(m->body[b].tree.parent, parent[b]);
+        assert_int_equal(m->body[b].tree.link, carries[b]);
+        assert_int_equal(m->body[b].tree.is_leaf, b != 0);
+        assert_true(m->body[b].moments.mass == mass[b]);
+        assert_true(m->body[b].derived.subtree_mass == subtree[b]);
     }
     dyn_model_free(m);
 }
@@ -212,8 +213,8 @@ static void test_subtree_moment(void **state)
     link[0].inertia                = (dyn_inertia){.mass = 2, .com = {0.5, 0, 0}};
     link[1].inertia                = (dyn_inertia){.mass = 3, .com = {1, 0, 0}};
     dyn_model *m                   = small_build(&d);
-    assert_true(fabs(m->body[1].subtree_moment - 3) < 1e-15);
-    assert_true(fabs(m->body[0].subtree_moment - 12.5) < 1e-14);
+    assert_true(fabs(m->body[1].derived.subtree_moment - 3) < 1e-15);
+    assert_true(fabs(m->body[0].derived.subtree_moment - 12.5) < 1e-14);
     dyn_model_free(m);
 }
 
@@ -228,12 +229,12 @@ static void test_floating_base_is_the_first_body(void **state)
     assert_int_equal(m->nv, 6 + 4);
     assert_int_equal(m->base.body, 0);
     assert_int_equal(m->link[5].body, 0);
-    assert_int_equal(m->body[0].joint, DYN_FLOATING);
-    assert_int_equal(m->body[0].link, DYN_WORLD);
-    assert_true(m->body[0].mass == 106);
+    assert_int_equal(m->body[0].joint.kind, DYN_FLOATING);
+    assert_int_equal(m->body[0].tree.link, DYN_WORLD);
+    assert_true(m->body[0].moments.mass == 106);
     assert_true(m->mass == 128);
-    assert_int_equal(m->body[1].q, 7);
-    assert_int_equal(m->body[1].v, 6);
+    assert_int_equal(m->body[1].joint.q, 7);
+    assert_int_equal(m->body[1].joint.v, 6);
     dyn_model_free(m);
 }
 

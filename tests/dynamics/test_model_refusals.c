@@ -77,9 +77,9 @@ static void test_mimics(void **state)
     assert_int_equal(m->nq, 2);
     assert_int_equal(m->n_bodies, 4);
     for (int b = 0; b < 4; b++) {
-        assert_int_equal(m->body[b].v, v[b]);
-        assert_int_equal(m->body[b].q, v[b]);
-        assert_int_equal(m->body[b].mimic, b == 1 || b == 2);
+        assert_int_equal(m->body[b].joint.v, v[b]);
+        assert_int_equal(m->body[b].joint.q, v[b]);
+        assert_int_equal(m->body[b].joint.mimic, b == 1 || b == 2);
     }
     dyn_model_free(m);
     const int bad[] = {-2, DYN_WORLD, 1, 2, 3, 7, 100}; /* the base, fixed, itself, a mimic, no link */

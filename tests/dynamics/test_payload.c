@@ -51,14 +51,14 @@ static dyn_link *edited_links(const dyn_description *d, const load loads[PAYLOAD
 
 static void assert_same_body(uint64_t seed, const dyn_body *got, const dyn_body *expected)
 {
-    check_close("mass", seed, 1, &got->mass, &expected->mass, TOLERANCE);
-    check_close("subtree_mass", seed, 1, &got->subtree_mass, &expected->subtree_mass, TOLERANCE);
-    check_close_scaled("h", seed, 3, got->h, expected->h, TOLERANCE, expected->mass);
-    check_close("E", seed, 6, got->E, expected->E, TOLERANCE);
-    assert_int_equal(got->is_leaf, expected->is_leaf);
-    assert_int_equal(got->is_last_child, expected->is_last_child);
-    assert_int_equal(got->turn, expected->turn);
-    assert_memory_equal(&got->X_bl, &expected->X_bl, sizeof got->X_bl);
+    check_close("mass", seed, 1, &got->moments.mass, &expected->moments.mass, TOLERANCE);
+    check_close("subtree_mass", seed, 1, &got->derived.subtree_mass, &expected->derived.subtree_mass, TOLERANCE);
+    check_close_scaled("h", seed, 3, got->moments.h, expected->moments.h, TOLERANCE, expected->moments.mass);
+    check_close("E", seed, 6, got->moments.E, expected->moments.E, TOLERANCE);
+    assert_int_equal(got->tree.is_leaf, expected->tree.is_leaf);
+    assert_int_equal(got->tree.is_last_child, expected->tree.is_last_child);
+    assert_int_equal(got->pose.turn, expected->pose.turn);
+    assert_memory_equal(&got->pose.X_bl, &expected->pose.X_bl, sizeof got->pose.X_bl);
 }
 
 static void compare_torques(trial *t, const dyn_model *loaded, const dyn_description *edited)

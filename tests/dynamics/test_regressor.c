@@ -54,14 +54,14 @@ static double *parameters_of(const trial *t)
     double          *p = calloc(10 * t->bodies, sizeof *p);
     assert_non_null(p);
     if (m->floating) {
-        dyn_pose X = relative_pose(&m->body[0].X_bl, &m->base.X_bl);
+        dyn_pose X = relative_pose(&m->body[0].pose.X_bl, &m->base.X_bl);
         add_parameters(&X, &t->tree.description.base_inertia, p);
     }
     for (size_t i = 0; i < m->n_links; i++) {
         int body = m->link[i].body;
         if (body == DYN_WORLD) continue;
-        dyn_pose X = relative_pose(&m->body[body].X_bl, &m->link[i].X_bl);
-        add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * m->body[body].row);
+        dyn_pose X = relative_pose(&m->body[body].pose.X_bl, &m->link[i].X_bl);
+        add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * m->body[body].tree.row);
     }
     return p;
 }

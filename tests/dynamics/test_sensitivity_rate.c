@@ -72,7 +72,7 @@ static double spin_size(const trial *t)
     double most = 0, rate = fmax(largest(t->nv, t->qd), fmax(largest(t->nv, t->qdd), largest(t->nv, t->qddd)));
     for (size_t i = 0; i < t->model->n_bodies; i++) {
         const dyn_body *b = &t->model->body[i];
-        most              = fmax(most, b->spin_inertia * b->ratio * b->ratio * rate);
+        most              = fmax(most, b->joint.spin_inertia * b->joint.ratio * b->joint.ratio * rate);
     }
     return most;
 }

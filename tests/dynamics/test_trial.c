@@ -15,7 +15,7 @@ typedef struct counts {
 static bool has_right_angle(const dyn_model *m)
 {
     for (size_t i = 1; i < m->n_bodies; i++)
-        if (m->body[i].turn == DYN_TURN_X_PLUS || m->body[i].turn == DYN_TURN_X_MINUS) return true;
+        if (m->body[i].pose.turn == DYN_TURN_X_PLUS || m->body[i].pose.turn == DYN_TURN_X_MINUS) return true;
     return false;
 }
 

@@ -8,11 +8,12 @@
 static inline void body_rotation(const dyn_body *b, double R[3][3])
 {
     static const double quarter[4] = {1, 0, -1, 0}; /* cosines */
-    const double        qc = quarter[b->frame_quarters], qs = quarter[(b->frame_quarters + 3) % 4];
-    const double        c   = qc * cos(b->frame_angle) - qs * sin(b->frame_angle),
-                 s          = qs * cos(b->frame_angle) + qc * sin(b->frame_angle);
-    const double turn[3][3] = {
-        {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
+    const double        qc = quarter[b->pose.frame_quarters], qs = quarter[(b->pose.frame_quarters + 3) % 4];
+    const double        c   = qc * cos(b->pose.frame_angle) - qs * sin(b->pose.frame_angle),
+                 s          = qs * cos(b->pose.frame_angle) + qc * sin(b->pose.frame_angle);
+    const double turn[3][3] = {{b->pose.cg, -b->pose.sg * b->pose.ca, b->pose.sg * b->pose.sa},
+                               {b->pose.sg, b->pose.cg * b->pose.ca, -b->pose.cg * b->pose.sa},
+                               {0, b->pose.sa, b->pose.ca}};
     for (int i = 0; i < 3; i++) {
         R[i][0] = turn[i][0] * c + turn[i][1] * s;
         R[i][1] = turn[i][1] * c - turn[i][0] * s;
@@ -26,9 +27,9 @@ static inline void body_inertia(const dyn_body *b, double com[3], double inertia
     static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     double           E[6];
     for (int i = 0; i < 3; i++)
-        com[i] = b->mass > 0 ? b->h[i] / b->mass : 0;
+        com[i] = b->moments.mass > 0 ? b->moments.h[i] / b->moments.mass : 0;
     for (int e = 0; e < 6; e++)
-        E[e] = b->E[e] - b->h[at[e][0]] * com[at[e][1]];
+        E[e] = b->moments.E[e] - b->moments.h[at[e][0]] * com[at[e][1]];
     const double tensor[6] = {E[3] + E[5], E[0] + E[5], E[0] + E[3], -E[1], -E[2], -E[4]};
     for (int e = 0; e < 6; e++)
         inertia[e] = tensor[e];
@@ -39,7 +40,7 @@ static inline bool bodies_plain(const dyn_model *m)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->has_ratio || b->mimic || b->joint == DYN_FLOATING) return false;
+        if (b->joint.has_ratio || b->joint.mimic || b->joint.kind == DYN_FLOATING) return false;
     }
     return true;
 }
