@@ -128,7 +128,7 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         const dyn_body *b = &m->body[i];
         ws->composite[i] = handed = composite_gather(m, ws->composite, &handed, i, m->branched);
         if (b->tree.parent == DYN_WORLD) continue;
-        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_form, &handed, b->derived.regrouped_mass)
+        WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_form, &handed, b->derived.regrouped_mass)
         composite_fork(b, ws->composite, &handed, i);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {

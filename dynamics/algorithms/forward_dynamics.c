@@ -59,7 +59,7 @@ LANE_INLINE void gather_children(const dyn_body *b, const link_state *B, const w
 
 /* Transforms I and p from body b to the previous body and adds those of the previous body. `own` is the wrench that the
  * previous body requires; with `uses_next_origin` it is about the origin of b (dyn_body_derived.next_origin). */
-LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, const wrench *own, articulated *I,
+LANE_INLINE void hand_to_previous_body(const dyn_body *b, const joint_transform *XJ, const wrench *own, articulated *I,
                                        wrench *p, bool whole, bool uses_next_origin)
 {
     if (uses_next_origin) {
@@ -169,11 +169,11 @@ LANE_INLINE void articulated_run(const dyn_scene *scene, const workspace *ws, co
         }
         whole = !plain && (r != SINGLE_AXIS || b->joint.rotor_inertia != 0);
         if (i == run.first) break;
-        hand_to_previous_body(b, ws->euler.XJ[i], &ws->euler.required[i - 1], &I, &p, whole, plain || run.plain);
+        hand_to_previous_body(b, &ws->euler.XJ[i], &ws->euler.required[i - 1], &I, &p, whole, plain || run.plain);
     }
     if (body[i].tree.parent == DYN_WORLD) return;
     assume_plain_body(&body[i], plain);
-    articulated_to_parent(&body[i], ws->euler.XJ[i], &I, &p, NULL, whole);
+    articulated_to_parent(&body[i], &ws->euler.XJ[i], &I, &p, NULL, whole);
     hand_on(&body[i], &I, &p, &ws->body[body[i].tree.parent]);
 }
 
@@ -193,7 +193,7 @@ LANE_INLINE void articulated_pass(const dyn_scene *scene, const workspace *ws, c
 /* X alpha: transforms alpha from the parent's axes to the child's. */
 LANE_INLINE void acceleration_form(link_transform X, vec3 *w, vec3 *v)
 {
-    if (dyn_joint_has_quaternion(X.joint)) *v = cross_add(*v, *w, joint_pose_of(X.J)->p);
+    if (dyn_joint_has_quaternion(X.joint)) *v = cross_add(*v, *w, X.pose->p);
     *w = to_child(X, *w);
     *v = to_child(X, *v);
     if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
@@ -203,7 +203,8 @@ LANE_INLINE void acceleration_form(link_transform X, vec3 *w, vec3 *v)
 }
 
 /* Replaces alpha = (w, v) of the parent by that of the body; returns sdd of its joint. */
-LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_state *B, bool locked, vec3 *w, vec3 *v)
+LANE_INLINE lane acceleration(const dyn_body *b, const joint_transform *XJ, const link_state *B, bool locked, vec3 *w,
+                              vec3 *v)
 {
     const double *p = b->pose.p_pc;
     if (b->pose.offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
@@ -233,11 +234,10 @@ LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, b
 }
 
 /* Replaces alpha = (w, v) of the parent by that of a body whose joint has a quaternion; computes qdd of the joint. */
-LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
+LANE_INLINE void free_acceleration(const dyn_body *b, const joint_transform *XJ, const articulated_free_joint *r,
                                    const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
-    if (b->tree.parent != DYN_WORLD)
-        acceleration_form((link_transform){.b = b, .J = XJ, .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, w, v);
+    if (b->tree.parent != DYN_WORLD) acceleration_form(free_transform_of(b, XJ), w, v);
     twist alpha = accelerate_free_joint(b, r, driven, driven_qdd, (twist){*v, *w}, qdd);
     *v          = alpha.v;
     *w          = alpha.w;
@@ -262,11 +262,11 @@ LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i,
     const bool        locked = !simple && (is_driven(pass->driven, b->joint.v) || is_joint_part(b));
     assume_plain_body(b, plain);
     if (!simple && dyn_joint_has_quaternion(b->joint.kind)) {
-        free_acceleration(b, ws->euler.XJ[i], &ws->freely[b->joint.quaternion], pass->driven, pass->driven_qdd, w, v,
+        free_acceleration(b, &ws->euler.XJ[i], &ws->freely[b->joint.quaternion], pass->driven, pass->driven_qdd, w, v,
                           pass->qdd);
         return;
     }
-    lane sdd = ground ? grounded_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.XJ[i], B, locked, w, v);
+    lane sdd = ground ? grounded_acceleration(b, B, locked, w, v) : acceleration(b, &ws->euler.XJ[i], B, locked, w, v);
     if (b->joint.has_slide_body) v->z = add_mul(v->z, slide_ratio(b), sdd);
     if (simple)
         pass->qdd[b->joint.v] = sdd;

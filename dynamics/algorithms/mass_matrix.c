@@ -155,12 +155,12 @@ LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column
         const column_cursor beside = cursor_of_next_column(m, s);
         if (cursor_is_last(m, s, layout)) {
             lane moment_F, moment_G;
-            WITH_LINK_TRANSFORM(s.b, *s.XJ, moments_to_grounded_form, &F, &G, &moment_F, &moment_G, has_second)
+            WITH_LINK_TRANSFORM(s.b, s.XJ, moments_to_grounded_form, &F, &G, &moment_F, &moment_G, has_second)
             put_pair(s.in_row, s.in_column, moment_F, layout);
             if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
             return;
         }
-        WITH_LINK_TRANSFORM(s.b, *s.XJ, columns_to_parent_form, &F, &G, has_second)
+        WITH_LINK_TRANSFORM(s.b, s.XJ, columns_to_parent_form, &F, &G, has_second)
         put_joint_entries(m, s, F, layout);
         if (has_second) put_joint_entries(m, beside, G, layout);
     } while (cursor_advance(m, ws, &s, v, M, layout));
@@ -205,13 +205,13 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     const column_cursor beside = cursor_of_next_column(m, s);
     if (!second_waits && cursor_is_last(m, s, layout)) {
         lane moment_F, moment_G;
-        WITH_LINK_TRANSFORM(b, *s.XJ, start_grounded_column_form, c, G, mass, &moment_F, &moment_G, has_second)
+        WITH_LINK_TRANSFORM(b, s.XJ, start_grounded_column_form, c, G, mass, &moment_F, &moment_G, has_second)
         put_pair(s.in_row, s.in_column, coordinate_effort(b, moment_F), layout);
         if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
         return;
     }
     wrench F;
-    WITH_LINK_TRANSFORM(b, *s.XJ, start_column_form, c, &F, G, mass, has_second)
+    WITH_LINK_TRANSFORM(b, s.XJ, start_column_form, c, &F, G, mass, has_second)
     if (b->joint.has_ratio) F = (wrench){times(b->joint.ratio, F.f), times(b->joint.ratio, F.n)};
     put_joint_entries(m, s, F, layout);
     if (has_second) put_joint_entries(m, beside, *G, layout);
@@ -253,9 +253,7 @@ LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t 
         free_columns_form(m, ws, i, c, M, layout, 0);
     else
         free_columns_form(m, ws, i, c, M, layout, 3);
-    if (b->tree.parent != DYN_WORLD)
-        composite_form((link_transform){.b = b, .J = ws->XJ[i], .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, c,
-                       b->derived.regrouped_mass);
+    if (b->tree.parent != DYN_WORLD) composite_form(free_transform_of(b, &ws->XJ[i]), c, b->derived.regrouped_mass);
 }
 
 /* Returns body i of a plain run, and tells the compiler its properties. */

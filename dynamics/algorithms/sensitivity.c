@@ -95,7 +95,7 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
                     store3(entry + 3 * row, sub(load3(entry + 3 * row), u));
                 }
             }
-            relative_pose_from_parent(&m->body[p], ws->XJ[p], &relative);
+            relative_pose_from_parent(&m->body[p], &ws->XJ[p], &relative);
         }
     }
 }
@@ -137,13 +137,13 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
         assume_revolute(b, serial);
         if (!world_fixed && above == DYN_PARENT_GROUNDED) {
             force_partials first;
-            WITH_LINK_TRANSFORM(b, *XJ, force_partials_to_grounded_form, &c, &first)
+            WITH_LINK_TRANSFORM(b, XJ, force_partials_to_grounded_form, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
             grounded_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
             put_entries(out, nv, has_mimics, va, serial ? p : (size_t)m->body[p].joint.v, &e);
             return;
         }
-        WITH_LINK_TRANSFORM(b, *XJ, force_partials_turn_form, &c, world_fixed)
+        WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, &c, world_fixed)
         force_partials_shift_offsets(b, &c);
         i = p;
         b = &m->body[i];
@@ -241,7 +241,8 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
 
 /* Transforms a composite to a parent with a unit revolute joint on the world. Only the quantities that grounded_dof
  * uses are set. */
-LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
+LANE_INLINE void hand_to_grounded(const dyn_body *b, const joint_transform *XJ, composite_motion S,
+                                  composite_motion *to)
 {
     WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, b->derived.regrouped_mass)
     composite_motion_shift_offsets(b, &S, b->derived.regrouped_mass);
@@ -288,10 +289,10 @@ LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, cons
     if (serial
             ? i == 1
             : b->tree.parent_joint == DYN_PARENT_GROUNDED && b->tree.parent == (int)i - 1 && !b[-1].tree.has_branch) {
-        hand_to_grounded(b, ws->XJ[i], S, ws->handed);
+        hand_to_grounded(b, &ws->XJ[i], S, ws->handed);
     } else {
         composite_motion x = S;
-        WITH_LINK_TRANSFORM(b, ws->XJ[i], composite_motion_form, &x, b->derived.regrouped_mass)
+        WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_motion_form, &x, b->derived.regrouped_mass)
         composite_motion_shift_offsets(b, &x, b->derived.regrouped_mass);
         hand_on(b, i, ws, x);
     }
@@ -309,7 +310,7 @@ LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const resul
         composite_motion_with_body(children, &b->derived.regrouped, ws->body[i].v, ws->body[i].a, false);
     if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
     if (b->tree.parent != DYN_WORLD)
-        hand_on(b, i, ws, composite_motion_to_parent(b, ws->XJ[i], S, b->derived.regrouped_mass));
+        hand_on(b, i, ws, composite_motion_to_parent(b, &ws->XJ[i], S, b->derived.regrouped_mass));
     if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_dofs(m, ws, out, i, &S, world_fixed);
     } else {
@@ -318,7 +319,7 @@ LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const resul
         joint_dof(m, ws, out, i, &c, world_fixed);
     }
     if (world_fixed && b->tree.parent != DYN_WORLD)
-        world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
+        world_fixed_to_parent(b, &ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
 }
 
 static void pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches, bool any_world_fixed)

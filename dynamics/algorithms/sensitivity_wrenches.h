@@ -38,7 +38,7 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
 /* Adds a change F of the force on body i's composite to column v of the derivatives of its joint wrench. */
-static void wrench_entry(const dyn_model *m, size_t i, joint_transform XJ, wrench F, lane *out, size_t v)
+static void wrench_entry(const dyn_model *m, size_t i, const joint_transform *XJ, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &m->body[i];
     size_t          nv = (size_t)m->nv, first = 6 * (size_t)b->tree.row;
@@ -54,9 +54,9 @@ static void wrench_entries(const dyn_model *m, const workspace *ws, const result
                            const force_partials *c)
 {
     if (m->body[i].tree.row < 0) return;
-    if (out->dwrench_q) wrench_entry(m, i, ws->XJ[i], c->q, out->dwrench_q, v);
-    if (out->dwrench_qd) wrench_entry(m, i, ws->XJ[i], c->qd, out->dwrench_qd, v);
-    if (out->dwrench_qdd) wrench_entry(m, i, ws->XJ[i], c->t, out->dwrench_qdd, v);
+    if (out->dwrench_q) wrench_entry(m, i, &ws->XJ[i], c->q, out->dwrench_q, v);
+    if (out->dwrench_qd) wrench_entry(m, i, &ws->XJ[i], c->qd, out->dwrench_qd, v);
+    if (out->dwrench_qdd) wrench_entry(m, i, &ws->XJ[i], c->t, out->dwrench_qdd, v);
 }
 
 /* Adds the derivatives of body i's wrench with respect to every dof (degree of freedom) of the body and its ancestors,
@@ -78,7 +78,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
             }
             wrench_entries(m, ws, out, i, coordinate(m, (size_t)p, k), &c);
         }
-        relative_pose_from_parent(&m->body[p], ws->XJ[p], &relative);
+        relative_pose_from_parent(&m->body[p], &ws->XJ[p], &relative);
     }
 }
 
@@ -87,7 +87,7 @@ static void wrenches_to_base(const dyn_model *m, const workspace *ws, const resu
                              force_partials c)
 {
     for (const dyn_body *b = &m->body[i]; b->tree.parent != DYN_WORLD; b = &m->body[i]) {
-        WITH_LINK_TRANSFORM(b, ws->XJ[i], force_partials_turn_form, &c, false)
+        WITH_LINK_TRANSFORM(b, &ws->XJ[i], force_partials_turn_form, &c, false)
         force_partials_shift_offsets(b, &c);
         i = (size_t)b->tree.parent;
         wrench_entries(m, ws, out, i, v, &c);
@@ -124,11 +124,11 @@ static void wrench_changes(const dyn_model *m, const workspace *ws, const result
         }
         if (b->tree.row >= 0) wrench_of_ancestors(m, ws, out, i, &S, world_fixed);
         if (b->tree.parent == DYN_WORLD) continue;
-        S = composite_motion_to_parent(b, ws->XJ[i], S, b->derived.subtree_mass);
+        S = composite_motion_to_parent(b, &ws->XJ[i], S, b->derived.subtree_mass);
         if (b->tree.is_last_child)
             ws->forked[b->tree.parent] = S;
         else
             composite_motion_accumulate(&ws->forked[b->tree.parent], &S);
-        if (any_world_fixed) world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
+        if (any_world_fixed) world_fixed_to_parent(b, &ws->XJ[i], world_fixed, &ws->world_fixed[b->tree.parent]);
     }
 }

@@ -17,36 +17,49 @@ typedef struct joint_pose {
 } joint_pose;
 
 /* The variable part of a joint transform. Revolute: c = cos(s + theta), s = sin(s + theta). Prismatic: c = s, in m.
- * With a quaternion: the first bytes of c are a pointer to the joint_pose; a union as a member of this struct would
- * keep it out of registers. */
+ * With a quaternion: unused, the body has a joint_pose. */
 typedef struct joint_transform {
     lane c, s;
 } joint_transform;
+_Static_assert(sizeof(joint_pose) == DYN_JOINT_POSE_ENTRIES * sizeof(joint_transform),
+               "see dyn_body_pose.to_joint_pose");
 
-typedef union joint_address {
-    lane              c;
-    const joint_pose *pose;
-} joint_address;
-
-LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
+/* The pose of a joint with a quaternion; XJ is the entry of its body in the array of all joint transforms, which is
+ * followed by the poses (arena_take_joints). */
+LANE_INLINE const joint_pose *joint_pose_of(const dyn_body *b, const joint_transform *XJ)
 {
-    return (joint_address){.c = XJ.c}.pose;
+    return (const joint_pose *)(const void *)(XJ + b->pose.to_joint_pose);
 }
 
 /* X_pc, the pose of body b in its parent's frame. The kinds of its joint and of its constant rotation are constants of
  * the inlined code, so that only the operations that this pair needs are left. */
 typedef struct link_transform {
-    const dyn_body *b;
-    joint_transform J;
-    dyn_joint_kind  joint; /* DYN_FLOATING also stands for spherical joints */
-    dyn_turn        turn;
+    const dyn_body   *b;
+    joint_transform   J;
+    const joint_pose *pose;  /* only for joints with a quaternion */
+    dyn_joint_kind    joint; /* DYN_FLOATING also stands for spherical joints */
+    dyn_turn          turn;
 } link_transform;
 
-/* Calls F(X, ...), with X the link transform of a body with joint transform XJ: one branch for each body, none for each
- * state. */
+LANE_INLINE link_transform link_transform_of(const dyn_body *b, const joint_transform *XJ, dyn_joint_kind joint,
+                                             dyn_turn turn)
+{
+    if (joint == DYN_FLOATING)
+        return (link_transform){.b = b, .pose = joint_pose_of(b, XJ), .joint = joint, .turn = turn};
+    return (link_transform){.b = b, .J = *XJ, .joint = joint, .turn = turn};
+}
+
+/* The link transform of a body whose joint has a quaternion. */
+LANE_INLINE link_transform free_transform_of(const dyn_body *b, const joint_transform *XJ)
+{
+    return link_transform_of(b, XJ, DYN_FLOATING, DYN_TURN_ZX);
+}
+
+/* Calls F(X, ...), with X the link transform of a body with joint transform *XJ: one branch for each body, none for
+ * each state. */
 #define LINK_TRANSFORM_CASE(number, body, XJ, JOINT, TURN, F, ...)                                                     \
     case number:                                                                                                       \
-        F(((link_transform){body, XJ, JOINT, TURN}), __VA_ARGS__);                                                     \
+        F(link_transform_of(body, XJ, JOINT, TURN), __VA_ARGS__);                                                      \
         break;
 #define WITH_LINK_TRANSFORM(body, XJ, F, ...)                                                                          \
     switch ((body)->pose.form) {                                                                                       \
@@ -60,7 +73,7 @@ typedef struct link_transform {
         LINK_TRANSFORM_CASE(7, body, XJ, DYN_PRISMATIC, DYN_TURN_X_MINUS, F, __VA_ARGS__)                              \
         LINK_TRANSFORM_CASE(8, body, XJ, DYN_PRISMATIC, DYN_TURN_X, F, __VA_ARGS__)                                    \
         LINK_TRANSFORM_CASE(9, body, XJ, DYN_PRISMATIC, DYN_TURN_ZX, F, __VA_ARGS__)                                   \
-    default: F(((link_transform){body, XJ, DYN_FLOATING, DYN_TURN_ZX}), __VA_ARGS__); break;                           \
+    default: F(link_transform_of(body, XJ, DYN_FLOATING, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
 /* The same calls for a body that is known to be revolute. */
@@ -70,7 +83,7 @@ typedef struct link_transform {
         LINK_TRANSFORM_CASE(1, body, XJ, DYN_REVOLUTE, DYN_TURN_X_PLUS, F, __VA_ARGS__)                                \
         LINK_TRANSFORM_CASE(2, body, XJ, DYN_REVOLUTE, DYN_TURN_X_MINUS, F, __VA_ARGS__)                               \
         LINK_TRANSFORM_CASE(3, body, XJ, DYN_REVOLUTE, DYN_TURN_X, F, __VA_ARGS__)                                     \
-    default: F(((link_transform){body, XJ, DYN_REVOLUTE, DYN_TURN_ZX}), __VA_ARGS__); break;                           \
+    default: F(link_transform_of(body, XJ, DYN_REVOLUTE, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
 /* In code for plain runs (model.h), the functions assume_... tell the compiler which properties the body has, so that
@@ -208,7 +221,6 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
  * cheaper than skipping them. */
 static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
 {
-    joint_pose *pose = (joint_pose *)(void *)(XJ + m->n_bodies);
     if (m->plain && m->has_frame_angles)
         set_revolute_transforms(m, q, XJ, true, true);
     else if (m->plain)
@@ -220,10 +232,7 @@ static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_has_quaternion(b->joint.kind)) continue;
-        set_free_joint_pose(b, q + b->joint.q, &pose[b->joint.quaternion]);
-        joint_address to = {.c = lane_of(0)};
-        to.pose          = &pose[b->joint.quaternion];
-        XJ[i].c          = to.c;
+        set_free_joint_pose(b, q + b->joint.q, (joint_pose *)(void *)(XJ + i + b->pose.to_joint_pose));
     }
 }
 
@@ -259,7 +268,7 @@ LANE_INLINE vec3 turn_down(link_transform X, vec3 v)
 /* v_p = R_pc v_c */
 LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul(&joint_pose_of(X.J)->R, v);
+    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul(&X.pose->R, v);
     if (X.joint == DYN_REVOLUTE &&
         X.turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.y), v.z, neg_sub_mul(X.J.c * v.y, X.J.s, v.x)};
@@ -285,7 +294,7 @@ LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
 /* v_c = R_pc^T v_p */
 LANE_INLINE vec3 to_child(link_transform X, vec3 v)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul_transposed(&joint_pose_of(X.J)->R, v);
+    if (dyn_joint_has_quaternion(X.joint)) return mat3_mul_transposed(&X.pose->R, v);
     if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS)
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.z), neg_sub_mul(X.J.c * v.z, X.J.s, v.x), v.y};
     v = turn_down(X, v);
@@ -302,7 +311,7 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 /* Position of the body's origin in its parent's frame. */
 LANE_INLINE vec3 origin_in_parent(link_transform X)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return joint_pose_of(X.J)->p;
+    if (dyn_joint_has_quaternion(X.joint)) return X.pose->p;
     vec3 p = vec3_of(X.b->pose.p_pc);
     if (X.joint == DYN_PRISMATIC) {
         double z[3];
@@ -335,12 +344,12 @@ LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *adden
  * frame. With near_end (standard DH) the moment is about the origin of frame j-1 instead. The body's origin is s z away
  * from there if the joint is prismatic, and the moment is n + s z x f. The function is linear, so it also converts
  * rates. */
-LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench w)
+LANE_INLINE wrench wrench_at_joint(const dyn_body *b, const joint_transform *XJ, wrench w)
 {
     if (!b->joint.near_end)
         w.n = cross_add(w.n, w.f, vec3_of(b->pose.X_bl.p));
     else if (b->joint.kind == DYN_PRISMATIC)
-        w.n = (vec3){sub_mul(w.n.x, XJ.c, w.f.y), add_mul(w.n.y, XJ.c, w.f.x), w.n.z};
+        w.n = (vec3){sub_mul(w.n.x, XJ->c, w.f.y), add_mul(w.n.y, XJ->c, w.f.x), w.n.z};
     return (wrench){unrotate_const(b->pose.X_bl.R, w.f), unrotate_const(b->pose.X_bl.R, w.n)};
 }
 

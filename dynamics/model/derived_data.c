@@ -71,7 +71,8 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* Sets dyn_body_derived.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before. */
+/* Sets dyn_body_derived.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before.
+ */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
@@ -97,6 +98,9 @@ static void derive_body_kind(const dyn_model *m, dyn_body *b)
     b->pose.offsets   = 0;
     for (int k = 0; k < 3; k++)
         if (b->pose.p_pc[k] != 0) b->pose.offsets |= 1U << k;
+    if (freely)
+        b->pose.to_joint_pose =
+            m->n_bodies - (size_t)(b - m->body) + DYN_JOINT_POSE_ENTRIES * (size_t)b->joint.quaternion;
     b->joint.is_ideal = !freely && !b->joint.has_ratio && !b->joint.has_friction && !b->joint.has_spring &&
                         b->joint.rotor_inertia == 0 && !m->has_mimics;
 }

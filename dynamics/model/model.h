@@ -141,7 +141,8 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
 
-enum { DYN_FORM_FREE = 10 }; /* value of dyn_body_pose.form for joints with a quaternion */
+enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* sizes of a joint_transform in a joint_pose (joint.h) */
+enum { DYN_FORM_FREE = 10 };         /* value of dyn_body_pose.form for joints with a quaternion */
 
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
 
@@ -212,9 +213,11 @@ typedef struct dyn_body_pose {
     uint64_t frame_quarters; /* quarter turns of theta, 0 to 3 */
     double   rounder;        /* DYN_ROUNDER + frame_quarters */
     double   p_pc[3];        /* m, origin of the body frame in the parent's body frame, at s = 0 */
-    dyn_pose before; /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused,
-                        and `turn` is NONE if R = 1, else ZX */
-    dyn_pose X_bl;   /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
+    dyn_pose before;      /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused,
+                             and `turn` is NONE if R = 1, else ZX */
+    size_t to_joint_pose; /* for a joint with a quaternion: entries from the body's joint transform to its joint_pose,
+                             see joint_pose_of in joint.h */
+    dyn_pose X_bl; /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
 } dyn_body_pose;
 
 /* Data derived from the whole tree. Vectors and tensors are in the body frame.

@@ -253,7 +253,7 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
 LANE_INLINE void articulated_turn_form(link_transform X, articulated *I, wrench *p, const wrench *addend, bool flat)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
-        articulated_body x = articulated_to_parent_free(joint_pose_of(X.J), (articulated_body){*I, *p});
+        articulated_body x = articulated_to_parent_free(X.pose, (articulated_body){*I, *p});
         *I                 = x.I;
         *p                 = x.p;
         return;
@@ -269,7 +269,7 @@ LANE_INLINE void articulated_turn_form(link_transform X, articulated *I, wrench 
 
 /* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. `addend` as in
  * articulated_turn_form. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
+LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated *I, wrench *p,
                                        const wrench *addend, bool whole)
 {
     if (whole) {

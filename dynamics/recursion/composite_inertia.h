@@ -61,7 +61,7 @@ LANE_INLINE sym3 sym3_turn_up(link_transform X, sym3 a)
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&joint_pose_of(X.J)->R, a);
+    if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&X.pose->R, a);
     if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, X.J.c, X.J.s);
     return sym3_turn_up(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
 }

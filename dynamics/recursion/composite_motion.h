@@ -81,8 +81,7 @@ LANE_INLINE void composite_motion_turn(link_transform X, composite_motion *S)
     S->c.E = sym3_to_parent(X, S->c.E);
     S->c.h = to_parent(X, S->c.h);
     S->l   = to_parent(X, S->l);
-    S->C =
-        dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&joint_pose_of(X.J)->R, &S->C) : mat3_to_parent(X, S->C, false);
+    S->C   = dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&X.pose->R, &S->C) : mat3_to_parent(X, S->C, false);
     S->f.f = to_parent(X, S->f.f);
     S->f.n = to_parent(X, S->f.n);
 }
@@ -108,12 +107,12 @@ LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r
     S->f.n = load3(n);
 }
 
-LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, joint_transform XJ, const composite_motion *from,
-                                                   double mass, composite_motion *to)
+LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, const joint_transform *XJ,
+                                                   const composite_motion *from, double mass, composite_motion *to)
 {
-    const vec3       p = joint_pose_of(XJ)->p;
+    const vec3       p = joint_pose_of(b, XJ)->p;
     composite_motion S = *from;
-    composite_motion_turn((link_transform){.b = b, .J = XJ, .joint = DYN_FLOATING, .turn = DYN_TURN_ZX}, &S);
+    composite_motion_turn(free_transform_of(b, XJ), &S);
     composite_motion_shift(&S, 0, p.x, mass);
     composite_motion_shift(&S, 1, p.y, mass);
     composite_motion_shift(&S, 2, p.z, mass);
@@ -136,8 +135,8 @@ LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_mot
 }
 
 /* Transforms the composite S through any joint to the parent's axes and origin. */
-LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, joint_transform XJ, composite_motion S,
-                                                        double mass)
+LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, const joint_transform *XJ,
+                                                        composite_motion S, double mass)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) {
         composite_motion_to_parent_free(b, XJ, &S, mass, &S);
@@ -171,12 +170,11 @@ LANE_INLINE void world_fixed_form(link_transform X, world_fixed_wrenches *k)
 {
     k->F = to_parent(X, k->F);
     k->T = to_parent(X, k->T);
-    k->X =
-        dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&joint_pose_of(X.J)->R, &k->X) : mat3_to_parent(X, k->X, false);
+    k->X = dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&X.pose->R, &k->X) : mat3_to_parent(X, k->X, false);
     world_fixed_shift(&k->X, k->F, origin_in_parent(X));
 }
 
-static inline void world_fixed_to_parent(const dyn_body *b, joint_transform XJ, const world_fixed_wrenches *k,
+static inline void world_fixed_to_parent(const dyn_body *b, const joint_transform *XJ, const world_fixed_wrenches *k,
                                          world_fixed_wrenches *parent)
 {
     world_fixed_wrenches x = *k;

@@ -36,7 +36,7 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         const attitude *p = b->tree.parent == DYN_WORLD ? &world : &out[b->tree.parent];
-        WITH_LINK_TRANSFORM(b, XJ[i], attitude_form, p, &out[i])
+        WITH_LINK_TRANSFORM(b, &XJ[i], attitude_form, p, &out[i])
     }
 }
 

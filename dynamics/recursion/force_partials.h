@@ -124,7 +124,7 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *c, bool world_fixed)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
-        *c = force_partials_to_parent_free(joint_pose_of(X.J), *c);
+        *c = force_partials_to_parent_free(X.pose, *c);
         return;
     }
     if (X.joint == DYN_PRISMATIC) {

@@ -52,7 +52,7 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     axis_in_parent(rotor, a);
     vec3 c = times(rotor->joint.spin_inertia * rotor->joint.ratio / b->joint.ratio, vec3_of(a));
     for (int k = i - b->joint.has_slide_body; rotor->tree.parent != i && k <= i; k++)
-        WITH_LINK_TRANSFORM(&m->body[k], XJ[k], axis_form, &c)
+        WITH_LINK_TRANSFORM(&m->body[k], &XJ[k], axis_form, &c)
     return c;
 }
 

@@ -23,7 +23,7 @@ LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane w
 
 /* The body turns about a fixed axis z. Apart from that rotation, only a = R^T (-g) and its rate -sd z x a are not
  * zero. */
-LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, joint_transform XJ,
+LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, const joint_transform *XJ,
                                          newton_euler_variant v)
 {
     const joint_rates s    = joint_rates_of(b, p->io, v);
@@ -67,7 +67,7 @@ LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    motion_state                  m  = grounded_motion(p, b, ws->XJ[i], v);
+    motion_state                  m  = grounded_motion(p, b, &ws->XJ[i], v);
     ws->required[i]                  = grounded_wrench(&b->derived.regrouped, m.k.a, &m.U);
     if (v.rates) ws->required_rate[i] = grounded_wrench(&b->derived.regrouped, m.d.ad, &m.Ud);
     if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = grounded_rest(b, m.k.a, &m.U);
@@ -98,7 +98,7 @@ LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *m, 
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), m, v)
+    WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), m, v)
     m->U = acceleration_matrix_of(m->k.w, m->k.wd);
     if (v.wrenches && p->io->joint_wrenches)
         ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, m->k.a, &m->U);
@@ -161,11 +161,11 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
         assume_serial_body(b, (size_t)i, serial);
         results_out(p, i, &s, v);
         if (i == run.first) break;
-        WITH_REVOLUTE_TRANSFORM(b, ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->joint.v], &s, v)
+        WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->joint.v], &s, v)
     }
     if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
-    WITH_REVOLUTE_TRANSFORM(first, ws->XJ[i], wrench_to_parent_step, p->io->qd[first->joint.v], &s, v)
+    WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, p->io->qd[first->joint.v], &s, v)
     ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.w);
     if (v.rates) ws->required_rate[first->tree.parent] = wrench_add(ws->required_rate[first->tree.parent], s.rate);
 }

@@ -95,10 +95,10 @@ LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *m, ne
 
 /* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion. Its origin
  * moves with p' = R u. */
-LANE_NOINLINE void free_joint_step(const dyn_body *b, joint_transform XJ, const newton_euler_io *io, motion_state *m,
-                                   bool rates)
+LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
+                                   motion_state *m, bool rates)
 {
-    const link_transform   X = {b, XJ, DYN_FLOATING, DYN_TURN_ZX};
+    const link_transform   X = free_transform_of(b, XJ);
     const free_joint_rates s = {{joint_linear(b, io->qd), joint_angular(b, io->qd)},
                                 {joint_linear(b, io->qdd), joint_angular(b, io->qdd)},
                                 {joint_linear(b, io->qddd), joint_angular(b, io->qddd)}};
@@ -166,10 +166,10 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
         /* w, wd, a of the body from those of its parent, and their rates */
         if (dyn_joint_has_quaternion(b->joint.kind)) {
             motion_state free = m; /* a copy: so `m` stays in registers */
-            free_joint_step(b, p->ws->XJ[i], p->io, &free, v.rates);
+            free_joint_step(b, &p->ws->XJ[i], p->io, &free, v.rates);
             m = free;
         } else {
-            WITH_LINK_TRANSFORM(b, p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &m, v)
+            WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &m, v)
         }
         set_acceleration_matrices(&m, v);
         /* f = m a + U h,  n = h x a + int r x U r dm */

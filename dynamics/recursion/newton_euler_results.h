@@ -70,7 +70,7 @@ LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench 
     return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
 }
 
-LANE_INLINE void joint_wrench_out(const dyn_body *b, joint_transform XJ, wrench w, lane *wrenches)
+LANE_INLINE void joint_wrench_out(const dyn_body *b, const joint_transform *XJ, wrench w, lane *wrenches)
 {
     lane *out = wrenches + 6 * b->tree.row;
     w         = wrench_at_joint(b, XJ, w);
@@ -97,9 +97,9 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
     if (v.rates && io->tau_dot) effort_rate_out(p, b, s->rate);
     if (!v.wrenches || b->tree.row < 0) return;
     if (io->joint_wrenches)
-        joint_wrench_out(b, ws->XJ[i], total_joint_wrench(b, s->w, &ws->axis_wrench[i]), io->joint_wrenches);
+        joint_wrench_out(b, &ws->XJ[i], total_joint_wrench(b, s->w, &ws->axis_wrench[i]), io->joint_wrenches);
     if (v.rates && io->joint_wrench_rates)
-        joint_wrench_out(b, ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
+        joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
 
 /* f_p = R f,  n_p = R n + p x R f */

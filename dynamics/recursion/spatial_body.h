@@ -30,7 +30,7 @@ LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 
 LANE_INLINE void to_child_form(link_transform X, twist *u)
 {
-    if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, joint_pose_of(X.J)->p);
+    if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, X.pose->p);
     u->w = to_child(X, u->w);
     u->v = to_child(X, u->v);
     if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
@@ -91,8 +91,8 @@ LANE_INLINE void grounded_motion_form(link_transform X, vec3 *a)
 {
     *a = to_child(X, *a);
 }
-LANE_INLINE void grounded_spatial_motion(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, twist *v, twist *a,
-                                         spatial_state *B)
+LANE_INLINE void grounded_spatial_motion(const dyn_body *b, const joint_transform *XJ, lane sd, lane sdd, twist *v,
+                                         twist *a, spatial_state *B)
 {
     const vec3 o = vec3_zero();
     WITH_LINK_TRANSFORM(b, XJ, grounded_motion_form, &a->v)
@@ -129,7 +129,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
             a = b->tree.parent == DYN_WORLD ? fall : body[b->tree.parent].a;
         }
         if (b->tree.parent == DYN_WORLD && is_unit_revolute(b)) {
-            grounded_spatial_motion(b, XJ[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
+            grounded_spatial_motion(b, &XJ[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
         } else {
 #pragma GCC unroll 3
             for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
@@ -137,7 +137,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
                 v = twist_at(v, b->pose.p_pc, axis);
                 a = twist_at(a, b->pose.p_pc, axis);
             }
-            WITH_LINK_TRANSFORM(b, XJ[i], twists_to_child_form, &v, &a)
+            WITH_LINK_TRANSFORM(b, &XJ[i], twists_to_child_form, &v, &a)
             if (dyn_joint_has_quaternion(b->joint.kind))
                 free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
             else
@@ -185,7 +185,7 @@ LANE_INLINE void relative_pose_form(link_transform X, relative_pose *s)
 }
 
 /* Replaces s, the pose of a descendant in body b, by its pose in the parent of b. */
-static inline void relative_pose_from_parent(const dyn_body *b, joint_transform XJ,
+static inline void relative_pose_from_parent(const dyn_body *b, const joint_transform *XJ,
                                              relative_pose *s){WITH_LINK_TRANSFORM(b, XJ, relative_pose_form, s)}
 
 /* --- degrees of freedom ---------------------------------------------------------------------------------------- */

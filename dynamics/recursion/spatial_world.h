@@ -139,13 +139,13 @@ LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
-LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, lane qdd, const spatial_body *P,
+LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, lane qd, lane qdd, const spatial_body *P,
                                spatial_body *B, dof *d)
 {
     WITH_LINK_TRANSFORM(b, XJ, spatial_rotation_form, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->pose.offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->pose.p_pc))) : P->p;
-    if (b->joint.kind == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ.c);
+    if (b->joint.kind == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ->c);
     if (b->joint.has_ratio) z = times(b->joint.ratio, z);
     d->S = b->joint.kind == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
@@ -211,15 +211,16 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
 {
     const dyn_model *m     = scene->model;
     spatial_body     world = spatial_world(scene->gravity);
-    if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING) world.p = scale(joint_pose_of(XJ[0])->p, lane_of(-1));
+    if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING)
+        world.p = scale(joint_pose_of(&m->body[0], &XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
         const spatial_body *P    = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
         lane                zero = lane_of(0);
         if (dyn_joint_has_quaternion(b->joint.kind))
-            spatial_free_joint(b, joint_pose_of(XJ[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
+            spatial_free_joint(b, joint_pose_of(b, &XJ[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
         else
-            spatial_joint(b, XJ[i], qd ? qd[b->joint.v] : zero, qdd ? qdd[b->joint.v] : zero, P, &body[i],
+            spatial_joint(b, &XJ[i], qd ? qd[b->joint.v] : zero, qdd ? qdd[b->joint.v] : zero, P, &body[i],
                           &dofs[dof_first(m, i)]);
         spatial_inertia(b, &body[i]);
     }

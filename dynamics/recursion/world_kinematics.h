@@ -45,8 +45,8 @@ LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k]))); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
-static inline void world_child(const dyn_body *b, joint_transform XJ, const lane *qd, const lane *qdd, const lane *qddd,
-                               const world_motion *P, world_motion *C, motion_order order)
+static inline void world_child(const dyn_body *b, const joint_transform *XJ, const lane *qd, const lane *qdd,
+                               const lane *qddd, const world_motion *P, world_motion *C, motion_order order)
 {
     double axis[3];
     axis_in_parent(b, axis);
@@ -54,7 +54,7 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
     vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
                z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
-    if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
+    if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, XJ->c, sd, sdd, sddd, order);
     bool turns = b->joint.kind == DYN_REVOLUTE; /* if it turns, w = w_p + z sd */
     C->p       = add(P->p, d.x);
     if (order >= VELOCITIES) {
@@ -129,9 +129,9 @@ static inline void world_motions(const dyn_model *m, const joint_transform *XJ, 
         const dyn_body     *b = &m->body[i];
         const world_motion *P = b->tree.parent == DYN_WORLD ? &rest : &out[b->tree.parent];
         if (dyn_joint_has_quaternion(b->joint.kind))
-            world_free_child(b, joint_pose_of(XJ[i]), qd, qdd, qddd, P, &out[i], order);
+            world_free_child(b, joint_pose_of(b, &XJ[i]), qd, qdd, qddd, P, &out[i], order);
         else
-            world_child(b, XJ[i], qd, qdd, qddd, P, &out[i], order);
+            world_child(b, &XJ[i], qd, qdd, qddd, P, &out[i], order);
     }
 }
 
