@@ -11,6 +11,7 @@ import {route} from './route';
 import {settings, type Settings} from './settings';
 import {useStore} from './store';
 import {Button} from './ui';
+import 'uplot/dist/uPlot.min.css';
 import './style.css';
 
 const THEMES: Record<Settings['theme'], [Settings['theme'], string, string]> = {

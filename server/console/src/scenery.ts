@@ -9,7 +9,8 @@ export interface Scenery {
     reactions: DrawnWrench[];
     ellipsoids: DrawnEllipsoid[];
     com: Vec3 | null;
+    follow: boolean; // the camera follows the base
 }
 
-export const NOTHING: Scenery = {poses: null, reactions: [], ellipsoids: [], com: null};
+export const NOTHING: Scenery = {poses: null, reactions: [], ellipsoids: [], com: null, follow: false};
 export const scenery = new Store<Scenery>(NOTHING);

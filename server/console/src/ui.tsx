@@ -52,7 +52,7 @@ interface NumberFieldProps {
 
 /** A typed value with its unit. Enter or leaving the field takes it; arrow keys change it by a step; Escape keeps the old one. */
 export function NumberField({value, onChange, label, unit, step = 0.1, min = -Infinity, max = Infinity, bare}: NumberFieldProps) {
-    const shown = String(Number(value.toPrecision(6)));
+    const shown = String(Math.abs(value) < 1 ? Number(value.toFixed(6)) : Number(value.toPrecision(6)));
     const [draft, setDraft] = useState<string | null>(null);
     const bad = draft !== null && parseNumber(draft) === null;
     const take = () => {

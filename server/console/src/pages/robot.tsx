@@ -6,7 +6,11 @@ import {models, reloadModels} from '../models';
 import {keepLink, robotLink, route} from '../route';
 import {useStore} from '../store';
 import {Button, Dialog, Notice} from '../ui';
-import {stateOfLink, Workspace} from '../workspace';
+import {stateFields, stateOfLink, Workspace} from '../workspace';
+import {shownRequest} from '../code';
+import {AnalysisPanel} from '../panels/analysis';
+import {CodeDialog} from '../panels/code';
+import {LazyMotion} from '../panels/lazymotion';
 import {StatePanel} from '../panels/state';
 import {ReportTable} from './upload';
 import {ViewPane} from './viewpane';
@@ -85,7 +89,10 @@ function useOthers(w: Workspace): void {
 
 function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => void}) {
     const {tab} = useStore(route), undoable = useStore(w.undoable), gone = useStore(w.gone), replaced = useStore(w.replaced);
-    const Panel = useMemo(() => panelOf(tab), [tab]);
+    const Panel = useMemo(() => panelOf(tab), [tab]), [coding, setCoding] = useState(false), state = useStore(w.state);
+    useEffect(() => {
+        if (tab === 'state' || tab === 'model') shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: stateFields(w.model, state)});
+    }, [tab, state]);
     useLink(w);
     useOthers(w);
     const restore = async () => {
@@ -99,12 +106,14 @@ function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => 
                 <h1>{w.model.name}</h1>
                 <p class="facts"><span>{w.model.nv} coordinates</span><span>{w.model.base} base</span><span>{w.model.mass.toPrecision(4)} kg</span></p>
                 <span class="grow" />
+                <Button kind="quiet" icon="code" label="Copy as code" onClick={() => setCoding(true)} />
                 <Button bare kind="quiet" icon="undo" label="Undo (Ctrl Z)" disabled={!undoable.undo} onClick={() => w.undo()} />
                 <Button bare kind="quiet" icon="redo" label="Redo (Ctrl Shift Z)" disabled={!undoable.redo} onClick={() => w.redo()} />
             </header>
             {gone && <Notice kind="warning"><span>This model is no longer on the server; another client has deleted it. </span>
                 <Button label="Put it back" icon="upload" onClick={() => void restore()} /> <a class="button" href="#/">To the list</a></Notice>}
             {replaced && !gone && <Notice kind="warning"><span>Another client has replaced this model. </span><Button label="Load the new one" onClick={onReload} /></Notice>}
+            {coding && <CodeDialog onClose={() => setCoding(false)} />}
             <ViewPane workspace={w} />
             <section class="panel" aria-label="Panels">
                 <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={e => {
@@ -127,6 +136,8 @@ type PanelType = (props: {workspace: Workspace}) => ComponentChildren;
 
 function panelOf(tab: string): PanelType {
     if (tab === 'model') return ModelPanel as PanelType;
+    if (tab === 'motion') return LazyMotion as PanelType;
+    if (tab === 'analysis') return AnalysisPanel as PanelType;
     return StatePanel as PanelType;
 }
 

@@ -7,7 +7,7 @@ import {useStore} from '../store';
 import type {Service} from '../types';
 
 function Figure({label, value, note}: {label: string; value: string; note?: string}) {
-    return <div class="figure"><dt>{label}</dt><dd>{value}</dd>{note && <p>{note}</p>}</div>;
+    return <div class="figure"><dt>{label}</dt><dd>{value}</dd>{note && <dd class="note">{note}</dd>}</div>;
 }
 
 function Latencies({values}: {values: number[]}) {

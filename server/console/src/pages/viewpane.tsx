@@ -65,7 +65,7 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
         view.current?.setPoses(poses, {
             wrenches: shown.poses ? [] : w.externalWrenches(poses), reactions: shown.poses ? shown.reactions : result?.reactions ?? [],
             ellipsoids: shown.ellipsoids, com: shown.com,
-        });
+        }, shown.follow);
     }, [result, shown, state.wrenches, ready]);
     const key = (e: KeyboardEvent) => {
         const v = view.current, turns: Record<string, [number, number]> = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08]};

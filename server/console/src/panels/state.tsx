@@ -10,6 +10,9 @@ import {firstState, type Result, type Workspace, type Wrench} from '../workspace
 
 const NAMES: Record<Quantity, string> = {q: 'position', qd: 'velocity', qdd: 'acceleration'};
 
+/** Without an exponent, which ARIA does not know. */
+const plain = (x: number): number => Number(x.toFixed(6)) || 0;
+
 /** A torque as a bar from zero in the middle; the ends are the effort limit or, without one, the robot's largest torque. */
 export function TorqueBar({row, tau, largest}: {row: Row; tau: number | undefined; largest: number}) {
     const {effort} = row.limits, end = effort && effort > 0 ? effort : Math.max(largest, 1e-9), unit = unitOf(row, 'tau');
@@ -17,7 +20,7 @@ export function TorqueBar({row, tau, largest}: {row: Row; tau: number | undefine
     const text = tau === undefined ? 'not known' : `${digits(tau)} ${unit}${effort ? ` of ${digits(effort)}` : ', no limit'}${over ? ', over the limit' : ''}`;
     return (
         <div class={`torque${over ? ' over' : ''}${effort ? '' : ' free'}`}>
-            <div class="bar" role="meter" aria-label={`${row.name} effort`} aria-valuemin={-end} aria-valuemax={end} aria-valuenow={tau ?? 0} aria-valuetext={text}>
+            <div class="bar" role="meter" aria-label={`${row.name} effort`} aria-valuemin={plain(-end)} aria-valuemax={plain(end)} aria-valuenow={plain(tau ?? 0)} aria-valuetext={text}>
                 <i style={{left: `${50 + Math.min(0, part) * 50}%`, width: `${Math.abs(part) * 50}%`}} />
             </div>
             <output><b>{digitsBeside(tau, largest)}</b> {unit}</output>

@@ -191,7 +191,7 @@ export class RobotView {
 
     private build(): void {
         const geometry = this.geometry!, c = this.colours;
-        const material = () => new MeshLambertMaterial({color: 0xffffff, transparent: true, opacity: 0.5});
+        const material = () => new MeshLambertMaterial({color: 0xffffff, transparent: true, opacity: 0.5, depthWrite: false});
         const shapes: [Solid['kind'], () => BufferGeometry][] = [
             ['ellipsoid', () => this.options.solids === 'boxes' ? new BoxGeometry(1, 1, 1) : new SphereGeometry(0.5, 20, 14)],
             ['box', () => new BoxGeometry(1, 1, 1)], ['cylinder', () => new CylinderGeometry(0.5, 0.5, 1, 24).rotateX(Math.PI / 2)]];
@@ -262,7 +262,13 @@ export class RobotView {
         this.place();
     }
 
-    setPoses(poses: Poses, overlay: Overlay): void {
+    setPoses(poses: Poses, overlay: Overlay, follow = false): void {
+        if (follow && this.poses && this.geometry && this.fitted) {
+            const step = new Vector3(...positionAt(poses, this.geometry.base)).sub(new Vector3(...positionAt(this.poses, this.geometry.base)));
+            this.camera.position.add(step);
+            this.controls.target.add(step);
+            this.controls.update();
+        }
         this.poses = poses;
         this.overlay = overlay;
         if (!this.fitted) this.fit();

@@ -1,1 +1,0 @@
-import{c as a,d as e}from"./chunk-QUMEC5BQ.js";a(e("main",{class:"page",children:[e("h1",{children:"Reference"}),e("p",{children:["The contract is at ",e("a",{href:"openapi.json",children:"openapi.json"}),"."]})]}),document.getElementById("app"));

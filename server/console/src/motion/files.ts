@@ -1,0 +1,109 @@
+// files.ts - motions read from CSV and JSON files, and written as CSV.
+import {askBinary} from '../api';
+import type {Workspace} from '../workspace';
+import {loadFields} from '../workspace';
+import {CURVES, columnsOf, numbersOf, unitOfColumn, type Curve, type Motion} from './motion';
+
+const quoted = (text: string): string => /[",\n;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+export function csvOf(w: Workspace, m: Motion): string {
+    const curves = CURVES.filter(([key]) => m.curves[key]);
+    const head = ['time [s]', ...curves.flatMap(([key]) => columnsOf(w, key).map((name, i) => `${key} ${name} [${unitOfColumn(w, key, i) || '1'}]`))];
+    const lines = Array.from(m.times, (t, i) => [t, ...curves.flatMap(([key]) => {
+        const n = columnsOf(w, key).length;
+        return Array.from(m.curves[key]!.subarray(i * n, (i + 1) * n));
+    })].join(','));
+    return `${head.map(quoted).join(',')}\n${lines.join('\n')}\n`;
+}
+
+/** Cells of a line; quoted cells may hold separators. */
+function cells(line: string, separator: string): string[] {
+    const found: string[] = [];
+    let cell = '', open = false;
+    for (let i = 0; i < line.length; i++) {
+        const c = line[i];
+        if (c === '"' && open && line[i + 1] === '"') cell += line[++i];
+        else if (c === '"') open = !open;
+        else if (c === separator && !open) {
+            found.push(cell.trim());
+            cell = '';
+        } else cell += c;
+    }
+    return [...found, cell.trim()];
+}
+
+interface States {
+    times?: number[];
+    q: number[][];
+    qd?: number[][];
+    qdd?: number[][];
+}
+
+const PARTS: Curve[] = ['q', 'qd', 'qdd'];
+
+/** By the names in the first line, or by the number of columns: [time,] q [, qd [, qdd]]. */
+function readCsv(w: Workspace, text: string): States {
+    const lines = text.split(/\r?\n/).filter(line => line.trim() && !line.startsWith('#'));
+    if (!lines.length) throw new Error('The file is empty.');
+    const separator = [';', '\t', ','].find(s => lines[0].includes(s)) ?? ',';
+    const first = cells(lines[0], separator), named = first.some(cell => cell !== '' && !Number.isFinite(Number(cell)));
+    const {nq, nv} = w.model, places: Partial<Record<Curve | 'time', number[]>> = {};
+    if (named) {
+        const plain = first.map(cell => cell.replace(/\s*\[[^\]]*\]$/, ''));
+        const time = plain.findIndex(cell => /^(t|time|times)$/i.test(cell));
+        if (time >= 0) places.time = [time];
+        for (const part of PARTS) {
+            const at = columnsOf(w, part).map(name => plain.findIndex(cell => cell === `${part} ${name}` || cell === `${part}_${name}` || cell === `${part}.${name}` || part === 'q' && cell === name));
+            if (at.every(i => i >= 0)) places[part] = at;
+            else if (part === 'q') throw new Error(`The first line names no column for ${columnsOf(w, part)[at.indexOf(-1)]}; expected “q ${columnsOf(w, part)[at.indexOf(-1)]}”.`);
+        }
+    } else {
+        const n = first.length, shapes = [[0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3]];
+        const shape = shapes.find(([t, parts]) => n === t + nq + (parts - 1) * nv);
+        if (!shape) throw new Error(`The lines have ${n} numbers. Expected [time,] q [, qd [, qdd]] with ${nq} entries of q and ${nv} of the others.`);
+        const run = (from: number, count: number) => Array.from({length: count}, (_, i) => from + i), [t, parts] = shape;
+        if (t) places.time = [0];
+        places.q = run(t, nq);
+        if (parts > 1) places.qd = run(t + nq, nv);
+        if (parts > 2) places.qdd = run(t + nq + nv, nv);
+    }
+    const rows = lines.slice(named ? 1 : 0).map((line, i) => {
+        const numbers = cells(line, separator).map(Number);
+        if (numbers.length < first.length || !numbers.slice(0, first.length).every(Number.isFinite)) throw new Error(`Line ${i + 1 + Number(named)} is not ${first.length} numbers.`);
+        return numbers;
+    });
+    const pick = (at: number[]) => rows.map(row => at.map(i => row[i]));
+    return {q: pick(places.q!), ...(places.time && {times: rows.map(row => row[places.time![0]])}), ...(places.qd && {qd: pick(places.qd)}), ...(places.qdd && {qdd: pick(places.qdd)})};
+}
+
+function readJson(w: Workspace, text: string): States {
+    const read = JSON.parse(text) as Partial<States> | number[][], states: Partial<States> = Array.isArray(read) ? {q: read} : read;
+    const {nq, nv} = w.model, matrix = (value: unknown, n: number) => Array.isArray(value) && value.every(row => Array.isArray(row) && row.length === n && row.every(Number.isFinite));
+    if (!matrix(states.q, nq)) throw new Error(`“q” must be rows of ${nq} numbers.`);
+    for (const part of ['qd', 'qdd'] as const) if (states[part] && (!matrix(states[part], nv) || states[part]!.length !== states.q!.length)) throw new Error(`“${part}” must have as many rows as q, of ${nv} numbers.`);
+    if (states.times && states.times.length !== states.q!.length) throw new Error('“times” must have one entry for each row of q.');
+    return states as States;
+}
+
+const CHUNK = 400;
+
+/** The motion that a file describes, with the torques that it needs. */
+export async function readMotion(w: Workspace, file: File, progress: (part: number) => void): Promise<Motion> {
+    const text = await file.text(), states = /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), n = states.q.length;
+    if (n < 2) throw new Error('A motion has at least two states.');
+    const times = Float64Array.from(states.times ?? states.q.map((_, i) => i * 0.02));
+    for (let i = 1; i < n; i++) if (!(times[i] >= times[i - 1])) throw new Error(`The times decrease at state ${i + 1}.`);
+    const tau = new Float64Array(n * w.model.nv);
+    for (let from = 0; from < n; from += CHUNK) {
+        const part = <T>(rows: T[] | undefined) => rows?.slice(from, from + CHUNK);
+        const answer = await askBinary<{tau: unknown}>(w.model.name, 'inverse-dynamics', {
+            q: part(states.q), ...(states.qd && {qd: part(states.qd)}), ...(states.qdd && {qdd: part(states.qdd)}), ...loadFields(w.model, w.state.value), on_error: 'row'});
+        tau.set(numbersOf(answer.tau) ?? [], from * w.model.nv);
+        progress(Math.min(1, (from + CHUNK) / n));
+    }
+    const flat = (rows: number[][] | undefined) => rows && Float64Array.from(rows.flat());
+    const qd = flat(states.qd), qdd = flat(states.qdd);
+    const notes = [...(states.times ? [] : ['The file has no times: its states are 0.02 s apart.']), ...(states.qd ? [] : ['The file has no velocities: torques are those at rest.']),
+        ...(states.qd && !states.qdd ? ['The file has no accelerations: torques are those without them.'] : [])];
+    return {title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, notes};
+}

@@ -1,0 +1,110 @@
+// browser.mjs - what the tests of the console need: a server of their own, Debian's Chromium, and a watch on the page.
+import assert from 'node:assert/strict';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join, resolve} from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
+const BUILD = resolve(ROOT, process.env.BUILD ?? 'build');
+const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
+export const PICTURES = join(BUILD, 'console', 'pictures');
+
+/** Why the tests cannot run here, or false. */
+export function skipReason() {
+    if (!CHROMIUM) return 'no chromium here';
+    const done = spawnSync(join(ROOT, 'server/console/install'), {encoding: 'utf8', cwd: ROOT});
+    return done.status === 0 ? false : done.stdout.trim();
+}
+
+const installed = () => createRequire(join(BUILD, 'console', 'package.json'));
+
+/** A torqued on a port that the system chooses; restart() keeps the port. */
+export class Server {
+    static async start() {
+        const server = new Server();
+        server.folder = mkdtempSync(join(tmpdir(), 'torqued-console-'));
+        await server.launch(0);
+        return server;
+    }
+
+    async launch(port) {
+        const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TORQUED_')));
+        this.process = spawn(BINARY, ['--listen', `127.0.0.1:${port}`, '--store', join(this.folder, 'store'), '--models', join(ROOT, 'models')],
+            {stdio: ['ignore', 'pipe', 'pipe'], env: environment});
+        let log = '';
+        for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', text => { log += text; });
+        for (let i = 0; i < 400; i++) {
+            const found = /127\.0\.0\.1:([1-9]\d*)/.exec(log);
+            if (found) {
+                this.port = Number(found[1]);
+                this.url = `http://127.0.0.1:${this.port}`;
+                if (await fetch(`${this.url}/readyz`).then(a => a.ok, () => false)) return;
+            }
+            await new Promise(done => setTimeout(done, 50));
+        }
+        throw new Error(`the server did not start:\n${log}`);
+    }
+
+    async stop() {
+        if (this.process.exitCode !== null) return;
+        const ended = new Promise(done => this.process.once('exit', done));
+        this.process.kill('SIGTERM');
+        await ended;
+    }
+
+    async end() {
+        await this.stop();
+        rmSync(this.folder, {recursive: true, force: true});
+    }
+
+    async ask(method, path, body, type = 'application/json') {
+        const answer = await fetch(this.url + path, {method, ...(body && {body: typeof body === 'string' ? body : JSON.stringify(body), headers: {'Content-Type': type}})});
+        const text = await answer.text();
+        return {status: answer.status, json: text ? JSON.parse(text) : null};
+    }
+}
+
+export async function launchBrowser() {
+    const {chromium} = installed()('playwright-core');
+    mkdirSync(PICTURES, {recursive: true});
+    return chromium.launch({executablePath: CHROMIUM, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage']});
+}
+
+/** A page whose errors and requests are watched. `expect` names texts of console errors that the test provokes. */
+export async function openPage(browser, server, hash = '', {width = 1280, height = 800, dark = false, phone = false} = {}) {
+    const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, acceptDownloads: true});
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: server.url});
+    const page = await context.newPage(), wrong = [], expected = [];
+    page.setDefaultTimeout(20_000);
+    page.on('console', m => m.type() === 'error' && wrong.push(m.text()));
+    page.on('pageerror', e => wrong.push(`uncaught: ${e.stack ?? e.message}`));
+    page.on('dialog', d => { wrong.push(`dialogue: ${d.message()}`); void d.dismiss(); });
+    page.on('request', r => !r.url().startsWith(server.url) && !/^(blob|data):/.test(r.url()) && wrong.push(`request to ${r.url()}`));
+    await page.goto(`${server.url}/${hash}`);
+    return {
+        page,
+        expect: pattern => expected.push(pattern),
+        picture: name => page.screenshot({path: join(PICTURES, `${name}.png`)}),
+        close: async () => {
+            await context.close();
+            assert.deepEqual(wrong.filter(text => !expected.some(p => p.test(text))), []);
+        },
+    };
+}
+
+const axe = () => readFileSync(installed().resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Serious and critical findings of axe. The script comes through the debugger, which no policy of the page binds. */
+export async function accessible(page) {
+    await page.evaluate(axe());
+    const found = await page.evaluate(async () => (await globalThis.axe.run(document, {resultTypes: ['violations']})).violations
+        .filter(v => v.impact === 'serious' || v.impact === 'critical')
+        .map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`));
+    assert.deepEqual(found, []);
+}
+
+export const run = (command, ...words) => execFileSync(command, words, {encoding: 'utf8', timeout: 60_000});
+export const has = command => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
