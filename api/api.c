@@ -152,7 +152,7 @@ api_call *api_begin(api *a, const api_request *request)
     call->share.budget = &a->budget;
     call->timeout      = a->limits.timeout;
     set_request_id(call, request->request_id);
-    api_reply_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
+    api_reply_static_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
     bool go_on = api_head_check(call, request, &problem);
     if (go_on && call->method != API_GET)
         call->wants_body = true;

@@ -36,7 +36,8 @@ static bool admit_origin(api_call *call, const char *origin)
     api_reply_vary(call, API_VARY_ORIGIN);
     if (!origin || !api_origin_is_listed(list, origin)) return false;
     api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
-    api_reply_static_header(call, "Access-Control-Expose-Headers", "ETag, Model-Revision, Request-Id, Retry-After");
+    api_reply_static_header(call, "Access-Control-Expose-Headers",
+                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After");
     return true;
 }
 

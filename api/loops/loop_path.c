@@ -2,6 +2,7 @@
  * actuated coordinates, a curve, or a loop error that shrinks to zero. */
 #include "loop_workspace.h"
 #include "api/model/coordinates.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,15 +14,22 @@ static bool is_active(const api_loop_workspace *c, const dyn_body *b)
            c->loops->active_index_v[b->joint.v] >= 0;
 }
 
+static double sine(double angle)
+{
+    double s, c;
+    dyn_sine_cosine(angle, &s, &c);
+    return s;
+}
+
 /* Interpolates unit quaternions, entries W apart, along the shorter arc. */
 static void slerp(const double *from, const double *to, size_t W, double s, double *r)
 {
     double cosine = 0, norm = 0;
     for (size_t i = 0; i < 4; i++)
         cosine += from[i * W] * to[i * W];
-    double sign = cosine < 0 ? -1 : 1, angle = acos(fmin(sign * cosine, 1));
-    double a = angle > 1e-6 ? sin((1 - s) * angle) / sin(angle) : 1 - s;
-    double b = angle > 1e-6 ? sin(s * angle) / sin(angle) : s;
+    double sign = cosine < 0 ? -1 : 1, angle = dyn_acos(fmin(sign * cosine, 1));
+    double a = angle > 1e-6 ? sine((1 - s) * angle) / sine(angle) : 1 - s;
+    double b = angle > 1e-6 ? sine(s * angle) / sine(angle) : s;
     for (size_t i = 0; i < 4; i++) {
         r[i * W] = a * from[i * W] + sign * b * to[i * W];
         norm += r[i * W] * r[i * W];
@@ -63,7 +71,7 @@ static double joint_length(const api_loop_workspace *c, const dyn_body *b, size_
         most = fmax(most, travel[i] * fabs(to[i * W] - from[i * W]));
     for (size_t i = linear; i < n; i++)
         cosine += from[i * W] * to[i * W];
-    return quaternion < 0 ? most : fmax(most, travel[linear] * 2 * acos(fmin(fabs(cosine), 1)));
+    return quaternion < 0 ? most : fmax(most, travel[linear] * 2 * dyn_acos(fmin(fabs(cosine), 1)));
 }
 
 static double line_length(const api_loop_workspace *c, size_t lane)

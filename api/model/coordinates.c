@@ -1,6 +1,7 @@
 /* coordinates.c - see coordinates.h: quaternion and pose arithmetic in lanes. */
 #include "coordinates.h"
 #include "api/load/document/geometry.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,9 @@ static void rotate_quaternion(double *r, size_t stride, const double w[3])
 {
     double x[3], s = r[3 * stride], u[3], v[3];
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    double k = angle > 0 ? sin(0.5 * angle) / angle : 0.5, c = cos(0.5 * angle);
+    double sine, c;
+    dyn_sine_cosine(0.5 * angle, &sine, &c);
+    double k = angle > 0 ? sine / angle : 0.5;
     api_get3(r, stride, 1, x);
     for (int i = 0; i < 3; i++)
         v[i] = k * w[i];

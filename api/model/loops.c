@@ -1,5 +1,6 @@
 /* loops.c - see loops.h: the constraint rows of a loop, its residual, and the derivative of the residual. */
 #include "loops.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static double universal_angle_error(const api_loop *loop, const double R[9])
     double x[3], n[3];
     turned_axis(loop, R, x);
     api_cross(x, loop->u, n);
-    return atan2(api_dot(x, loop->u), sqrt(api_dot(n, n)));
+    return dyn_atan2(api_dot(x, loop->u), sqrt(api_dot(n, n)));
 }
 
 /* Writes sin(angle) times the axis of a rotation; returns cos(angle). */
@@ -118,7 +119,7 @@ static double rotation_sine(const double R[9], double sine[3])
  * longest column of 1 + R. */
 static void rotation_vector(const double R[9], double vector[3])
 {
-    double cosine = rotation_sine(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
+    double cosine = rotation_sine(R, vector), sine = sqrt(api_dot(vector, vector)), angle = dyn_atan2(sine, cosine);
     if (sine < 1e-6 && cosine < 0) {
         int k = R[0] >= R[4] ? (R[0] >= R[8] ? 0 : 2) : (R[4] >= R[8] ? 1 : 2);
         for (int i = 0; i < 3; i++)
@@ -136,7 +137,7 @@ static void swing_vector(const api_loop *loop, const double R[9], double swing[3
     for (int i = 0; i < 3; i++)
         turned[i] = api_dot(R + 3 * i, loop->u);
     api_cross(loop->u, turned, swing);
-    double sine = sqrt(api_dot(swing, swing)), cosine = api_dot(loop->u, turned), angle = atan2(sine, cosine);
+    double sine = sqrt(api_dot(swing, swing)), cosine = api_dot(loop->u, turned), angle = dyn_atan2(sine, cosine);
     if (sine == 0 && cosine < 0) {
         memcpy(swing, loop->across[0], sizeof loop->across[0]);
         sine = 1;
@@ -150,7 +151,7 @@ static void swing_vector(const api_loop *loop, const double R[9], double swing[3
 static double screw_residual(const api_loop *loop, const double y[3], const double R[9])
 {
     double sine[3], cosine = rotation_sine(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
-    double rest = along - loop->pitch * atan2(api_dot(loop->u, sine), cosine);
+    double rest = along - loop->pitch * dyn_atan2(api_dot(loop->u, sine), cosine);
     return turn != 0 ? rest - turn * nearbyint(rest / turn) : rest;
 }
 
@@ -183,8 +184,10 @@ void api_rotation_of_quaternion(const double quaternion[4], double R[9])
 
 void api_rotation_of_vector(const double vector[3], double R[9])
 {
-    double angle = sqrt(api_dot(vector, vector)), factor = angle > 0 ? sin(0.5 * angle) / angle : 0.5;
-    double quaternion[4] = {factor * vector[0], factor * vector[1], factor * vector[2], cos(0.5 * angle)};
+    double angle = sqrt(api_dot(vector, vector)), sine, cosine;
+    dyn_sine_cosine(0.5 * angle, &sine, &cosine);
+    double factor        = angle > 0 ? sine / angle : 0.5;
+    double quaternion[4] = {factor * vector[0], factor * vector[1], factor * vector[2], cosine};
     api_rotation_of_quaternion(quaternion, R);
 }
 
@@ -216,8 +219,9 @@ void api_pose_residual(const double position[3], const double rotation[9], const
 /* D = 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2, with the angle a = |v|. */
 void api_rotation_vector_rate(const double v[3], double D[9])
 {
-    double square = api_dot(v, v), a = sqrt(square);
-    double second = a > 1e-4 ? 1 / square - (1 + cos(a)) / (2 * a * sin(a)) : 1.0 / 12;
+    double square = api_dot(v, v), a = sqrt(square), sine, cosine;
+    dyn_sine_cosine(a, &sine, &cosine);
+    double second = a > 1e-4 ? 1 / square - (1 + cosine) / (2 * a * sine) : 1.0 / 12;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             double skew  = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * v[3 - i - k];
@@ -234,7 +238,7 @@ static void swing_rate(const double u[3], const double R[9], double D[9])
     for (int i = 0; i < 3; i++)
         x[i] = api_dot(R + 3 * i, u);
     api_cross(u, x, n);
-    double sine = sqrt(api_dot(n, n)), cosine = api_dot(u, x), f = sine > 1e-8 ? atan2(sine, cosine) / sine : 1;
+    double sine = sqrt(api_dot(n, n)), cosine = api_dot(u, x), f = sine > 1e-8 ? dyn_atan2(sine, cosine) / sine : 1;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             double turned = sine > 1e-8 ? (1 - f * cosine) * n[i] * n[k] / (sine * sine) : 0;

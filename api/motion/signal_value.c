@@ -1,5 +1,6 @@
 /* signal_value.c - evaluate signals and their derivatives at a time: see signal.h. */
 #include "signal.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -53,10 +54,12 @@ static void put_sine(const api_signal *s, size_t W, const size_t *row, double t,
     for (size_t j = 0; j < s->points[0].width; j++)
         for (size_t l = 0; l < W; l++) {
             double A = part(s, API_SINE_AMPLITUDE, row[l], j), w = part(s, API_SINE_FREQUENCY, row[l], j);
-            double angle        = w * t + part(s, API_SINE_PHASE, row[l], j);
-            double sine         = A * sin(angle);
+            double angle = w * t + part(s, API_SINE_PHASE, row[l], j);
+            double sine, cosine;
+            dyn_sine_cosine(angle, &sine, &cosine);
+            sine *= A;
             value[0][j * W + l] = part(s, API_SINE_OFFSET, row[l], j) + sine;
-            if (orders > 1) value[1][j * W + l] = w * A * cos(angle);
+            if (orders > 1) value[1][j * W + l] = w * A * cosine;
             if (orders > 2) value[2][j * W + l] = -w * w * sine;
         }
 }

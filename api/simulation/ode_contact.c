@@ -2,6 +2,7 @@
 #include "ode_contact.h"
 #include "api/model/coordinates.h"
 #include "ode_prescribed.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -155,7 +156,7 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
     const double x = r[0], y = r[W], z = r[2 * W], w = r[3 * W], a = b[0], e = b[W], f = b[2 * W], g = b[3 * W];
     double       v[3] = {x * g - w * a - y * f + z * e, y * g - w * e - z * a + x * f, z * g - w * f - x * e + y * a};
     double       s = w * g + x * a + y * e + z * f, length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    double       scale = length > 0 ? 2 * atan2(s < 0 ? -length : length, fabs(s)) / length : 2;
+    double       scale = length > 0 ? 2 * dyn_atan2(s < 0 ? -length : length, fabs(s)) / length : 2;
     for (int i = 0; i < 3; i++)
         turn[i] = scale * v[i];
 }

@@ -14,7 +14,7 @@ import sys
 BUILD = os.environ.get("BUILD", "build")
 SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
-TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double"]
+TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double", "test_elementary"]
 # what the tests share, but for what is of complex numbers
 SHARED = sorted(set(glob.glob("tests/dynamics/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
                 {"tests/dynamics/complex_step.c"})
@@ -38,10 +38,10 @@ def run(*command):
     return done.returncode == 0
 
 
-def models(*command):
-    """The number that test_double_double says of the models that it makes."""
+def hashes(*command):
+    """The hash that a test prints of its models or results."""
     said = subprocess.run(command, capture_output=True, text=True)
-    return re.findall("# models: ([0-9a-f]{16})", said.stdout + said.stderr)
+    return re.findall("# (?:models|bits): ([0-9a-f]{16})", said.stdout + said.stderr)
 
 
 def baseline_objects():
@@ -91,15 +91,17 @@ def arm():
 
 
 def same_models():
-    """Here, without fused operations, on ARM: one robot is one model."""
+    """Here, without fused operations, on ARM: one robot is one model, and elementary functions have the same bits."""
     need(PLAIN, ARM_COMPILER, ARM)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
-    test = "tests/dynamics/test_double_double"
-    said = [models(f"{BUILD}/{test}"), models(PLAIN, "-cpu", "core2duo", f"{BUILD}/{test}"),
-            models(ARM, f"{BUILD}/neon/test_double_double")]
-    print(f"# {said}")
-    return len(said[0]) == 1 and said[0] == said[1] == said[2]
+    good = True
+    for test in ("test_double_double", "test_elementary"):
+        said = [hashes(f"{BUILD}/tests/dynamics/{test}"), hashes(PLAIN, "-cpu", "core2duo", f"{BUILD}/tests/dynamics/{test}"),
+                hashes(ARM, f"{BUILD}/neon/{test}")]
+        print(f"# {said}")
+        good &= len(said[0]) == 1 and said[0] == said[1] == said[2]
+    return good
 
 
 def main():
