@@ -27,9 +27,9 @@ static void set_angles(const trial *t, int decade)
     for (size_t r = 0; r < t->rows; r++)
         for (size_t i = 0; i < t->model->n_bodies; i++) {
             const dyn_body *b = &t->model->body[i];
-            if (b->joint != DYN_REVOLUTE || b->joint_.mimic) continue;
+            if (b->joint.kind != DYN_REVOLUTE || b->joint.mimic) continue;
             double angle = pow(10, decade + random_between(&source, 0, 1)) * (random_chance(&source, 0.5) ? 1 : -1);
-            t->q[r * t->nq + (size_t)b->joint_.q] = angle / b->joint_.ratio;
+            t->q[r * t->nq + (size_t)b->joint.q] = angle / b->joint.ratio;
         }
 }
 

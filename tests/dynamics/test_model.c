@@ -5,10 +5,16 @@
 #include "small_tree.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static dyn_pose turn_x(double c, double s)
 {
     return (dyn_pose){.R = {{1, 0, 0}, {0, c, -s}, {0, s, c}}};
+}
+
+static double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* --- constant rotations ----------------------------------------------------------------------------------------- */
@@ -116,6 +122,32 @@ static void test_nearly_special_rotations_keep_the_tip(void **state)
                 reference_free(r);
                 dyn_model_free(model);
             }
+}
+
+/* The two directions of a planar joint and its axis are orthonormal, also where the axis is almost -e_z, from which the
+ * smallest rotation of e_z to the axis is badly conditioned. */
+static void test_planar_directions_near_minus_z(void **state)
+{
+    for (double tilt = 1e-1; tilt > 1e-12; tilt /= 7) {
+        dyn_link link = small_link(DYN_WORLD, small_identity);
+        link.joint    = DYN_PLANAR;
+        memcpy(link.axis, (double[3]){tilt, 0.5 * tilt, -sqrt(1 - 1.25 * tilt * tilt)}, sizeof link.axis);
+        dyn_description d     = {.n_links = 1, .links = &link};
+        dyn_model      *model = small_build(&d);
+        dyn_scene       scene = {.model = model};
+        dyn_frame       tip   = {model->link[0].body, model->link[0].X_bl};
+        const double    q[9]  = {0, 0, 0, 1, 0, 0, 0, 1, 0}; /* at rest, then a metre along each direction */
+        const double   *z = link.axis, unit[6] = {1, 0, 1, 0, 0, 1};
+        double          at[9], along[2][3];
+        rows_kinematics(dyn_kernels_at(0), &scene, 3,
+                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = at});
+        for (int k = 0; k < 6; k++)
+            along[k / 3][k % 3] = at[3 + k] - at[k % 3];
+        const double *x = along[0], *y = along[1];
+        const double  products[6] = {dot3(x, x), dot3(x, y), dot3(y, y), dot3(x, z), dot3(y, z), dot3(z, z)};
+        check_close("products", 0, 6, products, unit, 1e-15);
+        dyn_model_free(model);
+    }
 }
 
 /* gamma of a child of a revolute joint becomes theta of that joint, up to the rounding of the angle. */
@@ -287,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_offsets_are_not_rounded_to_zero),
         cmocka_unit_test(test_general_rotations_are_kept),
         cmocka_unit_test(test_nearly_special_rotations_keep_the_tip),
+        cmocka_unit_test(test_planar_directions_near_minus_z),
         cmocka_unit_test(test_gamma_moves_to_the_parent_joint),
         cmocka_unit_test(test_origins_move_along_their_axes),
         cmocka_unit_test(test_fixed_joints_are_merged),
