@@ -194,6 +194,14 @@ typedef struct dyn_bound {
     double ratio, offset, most;
 } dyn_bound;
 
+/* The list of kernels: each has a struct dyn_name with its arrays, and a text of its name in dynamics/algorithms/. */
+/* clang-format off */
+#define DYN_KERNELS(X) \
+    X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
+    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) X(regressor) \
+    X(closure)
+/* clang-format on */
+
 typedef struct dyn_kernels {
     const char *target; /* name: "scalar", "sse2", "fma" ... (targets of the Makefile) */
     int         lanes;  /* W, number of lanes */
@@ -201,19 +209,10 @@ typedef struct dyn_kernels {
     /* Size in bytes of a workspace that is sufficient for every kernel on this model. The caller allocates the
      * workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
-    void (*inverse_dynamics)(const dyn_scene *, void *ws, const dyn_inverse_dynamics *, size_t blocks);
-    void (*forward_dynamics)(const dyn_scene *, void *ws, const dyn_forward_dynamics *, size_t blocks);
-    void (*mass_matrix)(const dyn_scene *, void *ws, const dyn_mass_matrix *, size_t blocks);
-    void (*bias)(const dyn_scene *, void *ws, const dyn_bias *, size_t blocks);
-    void (*kinematics)(const dyn_scene *, void *ws, const dyn_kinematics *, size_t blocks);
-    void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
-    void (*torque_derivative)(const dyn_scene *, void *ws, const dyn_torque_derivative *, size_t blocks);
-    void (*sensitivity)(const dyn_scene *, void *ws, const dyn_sensitivity *, size_t blocks);
-    void (*sensitivity_rate)(const dyn_scene *, void *ws, const dyn_sensitivity_rate *, size_t blocks);
-    void (*forward_sensitivity)(const dyn_scene *, void *ws, const dyn_forward_sensitivity *, size_t blocks);
-    void (*coriolis)(const dyn_scene *, void *ws, const dyn_coriolis *, size_t blocks);
-    void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);
-    void (*closure)(const dyn_scene *, void *ws, const dyn_closure *, size_t blocks);
+    /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
+#define X(name) void (*name)(const dyn_scene *, void *ws, const dyn_##name *, size_t blocks);
+    DYN_KERNELS(X)
+#undef X
 
     /* These two functions copy states between blocks of lanes, with `entries` numbers per state, and unaligned rows,
      * with n numbers per state. Number i of a row is entry order[i] of the state, or entry i if `order` is NULL. The

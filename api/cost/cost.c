@@ -4,28 +4,10 @@
 #include "api/request/operation.h"
 #include "api/model/loops.h"
 #include "api/contact/ground.h"
-#include "api/simulation/integrate.h"
 #include "peek.h"
 #include <math.h>
 
 enum { NUMBER_BYTES = 20 /* bytes of a number in JSON, approximately */ };
-enum {
-    STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
-    STAGES          = 5 /* stages of one integration step */,
-    STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */,
-    GUESS           = 100 /* assumed integration steps per sample, if the step size is adaptive */
-};
-
-/* Seconds of one iteration of closing the loops of one state. It factors the Jacobian of the loop equations with
- * respect to the passive coordinates: O(rows passive (rows + passive)), in scalar code. */
-static double closing_step_cost(const api_model *m)
-{
-    const double begun = 2e-6, product = 1.5e-9;
-    if (!m->loops) return 0;
-    double rows = (double)m->loops->rows, passive = (double)m->loops->n_passive;
-    return begun + product * rows * passive * (rows + passive);
-}
-
 /* Seconds of closing the loops of one state. The solver follows a line in the actuated coordinates from the
  * reference to the state, with a number of steps proportional to its length. The largest of the first entries of q
  * estimates that length. */
@@ -38,7 +20,7 @@ static double closing_cost(const api_call *call, const api_input *input)
     for (size_t v = 0; v < m->loops->nv; v++)
         travel = fmax(travel, m->loops->travel[v]);
     double length = travel * fmin(api_peek_largest(call, input, API_Q, LOOKED_AT), DYN_MAX_ANGLE);
-    return (STEPS + STEPS_PER_RADIAN * length) * closing_step_cost(m);
+    return (STEPS + STEPS_PER_RADIAN * length) * api_closing_step_seconds(m);
 }
 
 /* Sets the extents of outputs to usual values, because the request is not decoded yet. */
@@ -61,8 +43,6 @@ static double state_cost(const api_call *call, const api_input *input, const api
     api_selection          selected    = {.operation = operation};
     double                 numbers     = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
-    if (operation == &api_forward_dynamics && api_body_mentions(input, api_field_names[API_HELD_FIELD]))
-        bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
     set_usual_extents(m, &selected);
     for (size_t i = 0; api_has_output(operation, i); i++) {
         const api_output *output = &operation->outputs[i];
@@ -72,14 +52,8 @@ static double state_cost(const api_call *call, const api_input *input, const api
     }
     double write = calibration->write[call->media];
     if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * calibration->compress[call->coding];
-    return bodies * calibration->body + numbers * write;
-}
-
-/* Estimates how many position vectors q the body contains: at least 6 bytes per number in JSON, 8 in CBOR. */
-static double estimate_entries(const api_call *call, const api_input *input)
-{
-    double bytes = call->content == API_MEDIA_CBOR ? 8 : 6;
-    return (double)input->length / (bytes * (double)(call->model->nq + 1));
+    double more = operation->state_seconds ? operation->state_seconds(call, input) : 0;
+    return bodies * calibration->body + more + numbers * write;
 }
 
 /* Estimates the number of states: one per position vector that fits the body. A motion has `samples` states instead,
@@ -87,25 +61,10 @@ static double estimate_entries(const api_call *call, const api_input *input)
  * bounds the estimate. */
 static double estimate_states(const api_call *call, const api_input *input)
 {
-    double entries = estimate_entries(call, input), samples = 0;
+    double entries = api_peek_positions(call, input), samples = 0;
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
         samples = api_peek_number(call, input, API_SAMPLES);
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
-}
-
-/* Seconds of all integration steps of the request. Simulations with a fixed step run side by side in the lanes of a
- * vector. The number of adaptive steps cannot be known in advance: it is assumed to be GUESS per sample. */
-static double steps_cost(const api_call *call, const api_input *input)
-{
-    if (call->operation != &api_simulate) return 0;
-    double step = api_peek_number(call, input, API_STEP), simulations = 1 + estimate_entries(call, input) / 16;
-    double steps = step > 0 ? api_peek_number(call, input, API_DURATION) / step
-                            : GUESS * fmax(api_peek_number(call, input, API_SAMPLES), 1);
-    double lanes = (double)call->api->kernels->lanes;
-    simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
-    double each  = STEP * (double)call->model->n_bodies * call->api->calibration.body +
-                  STAGES * STEPS_FROM_LAST * closing_step_cost(call->model);
-    return simulations * fmin(steps, API_MAX_STEPS) * each;
 }
 
 static double operation_cost(const api_call *call, const api_input *input)
@@ -118,8 +77,8 @@ static double operation_cost(const api_call *call, const api_input *input)
         all += cost;
         if (api_body_mentions(input, api_operations[i]->name)) each += cost;
     }
-    return once + steps_cost(call, input) +
-           estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
+    if (call->operation && call->operation->request_seconds) once += call->operation->request_seconds(call, input);
+    return once + estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
 /* Index of the operation's row in the cost feedback: its index in api_operations; `evaluate` comes after all of

@@ -11,3 +11,9 @@ double api_peek_number(const api_call *call, const api_input *input, api_field f
 
 /* The largest magnitude among the first `count` numbers of an array field; 0 if there are none. */
 double api_peek_largest(const api_call *call, const api_input *input, api_field field, size_t count);
+
+/* Estimates how many position vectors q the body contains. */
+double api_peek_positions(const api_call *call, const api_input *input);
+
+/* Seconds of one iteration of closing the loops of one state; 0 if the model has no loops. */
+double api_closing_step_seconds(const api_model *model);

@@ -1,6 +1,8 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
  * (api/contact/contact.h). The joint wrenches follow by inverse dynamics with this qdd. */
+#include "api/cost/peek.h"
 #include "api/evaluate/loop_evaluation.h"
+#include "api/http/call.h"
 #include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
 #include "api/contact/static_friction.h"
@@ -217,20 +219,30 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
+/* With held frames, the contact wrenches cost as much as those of an impact. */
+static double state_seconds(const api_call *call, const api_input *input)
+{
+    const api_model *m = call->model;
+    if (!api_body_mentions(input, api_field_names[API_HELD_FIELD])) return 0;
+    double bodies = api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
+    return bodies * call->api->calibration.body;
+}
+
 const api_operation api_forward_dynamics = {
     .name  = "forward-dynamics",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_FRICTION_AT_REST),
-    .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
-                 [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
-                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
-                 [FULL]             = {"full", false, {API_LOOP_STATE}},
-                 [FRICTION]         = {"friction", false, {API_NV}}},
-    .weight   = 3,
-    .options  = options,
-    .prepare  = prepare,
-    .spare    = spare,
-    .evaluate = evaluate,
+    .outputs       = {[QDD]              = {"qdd", true, {API_NV}},
+                      [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
+                      [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
+                      [FULL]             = {"full", false, {API_LOOP_STATE}},
+                      [FRICTION]         = {"friction", false, {API_NV}}},
+    .weight        = 3,
+    .state_seconds = state_seconds,
+    .options       = options,
+    .prepare       = prepare,
+    .spare         = spare,
+    .evaluate      = evaluate,
 };

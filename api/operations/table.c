@@ -1,14 +1,6 @@
-/* table.c - lists all operations. */
+/* table.c - makes the table of all operations from their list (operation.h). */
 #include "api/request/operation.h"
 
-const api_operation *const api_operations[] = {
-    &api_inverse_dynamics,    &api_forward_dynamics,
-    &api_mass_matrix,         &api_bias,
-    &api_kinematics,          &api_energy,
-    &api_torque_derivative,   &api_sensitivity,
-    &api_forward_sensitivity, &api_coriolis,
-    &api_regressor,           &api_impact,
-    &api_task_space,          &api_identify,
-    &api_trajectory,          &api_simulate,
-    &api_ground_reaction,     NULL,
-};
+#define X(name) &api_##name,
+const api_operation *const api_operations[] = {API_OPERATIONS(X) NULL};
+#undef X

@@ -1,4 +1,4 @@
-/* operation.h - describe an operation on a model by one constant; api/operations/table.c lists all of them.
+/* operation.h - describe an operation on a model by one constant, and list all operations.
  *
  * The constant says which fields the operation takes and which outputs it has. From the constant, common code reads the
  * request, lays the states out in lanes, and measures and writes the answer. The operation's own code calls a
@@ -75,7 +75,11 @@ typedef struct api_operation {
     bool        regresses;  /* true: calls the regressor kernel, whose results are not outputs */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */
-    double least_seconds;              /* lower bound of the estimated time, s */
+    /* Estimate the seconds of work that the weights do not cover, per state and per request, from a peek at the body
+     * before it is decoded (api/cost/peek.h). NULL: none. */
+    double (*state_seconds)(const api_call *call, const api_input *input);
+    double (*request_seconds)(const api_call *call, const api_input *input);
+    double least_seconds; /* lower bound of the estimated time, s */
     /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the
      * operation has no options. */
     bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
@@ -103,9 +107,19 @@ typedef struct api_operation {
     bool (*finish)(const api_evaluation *e, const api_selection *selected);
 } api_operation;
 
-extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
-    api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_impact, api_task_space, api_trajectory, api_identify, api_simulate, api_ground_reaction;
+/* The list of operations, in the order of the contract: X(name) declares the constant api_name. */
+/* clang-format off */
+#define API_OPERATIONS(X) \
+    X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
+    X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
+    X(forward_sensitivity) X(coriolis) X(regressor) X(impact) \
+    X(task_space) X(identify) X(trajectory) X(simulate) \
+    X(ground_reaction)
+/* clang-format on */
+
+#define X(name) extern const api_operation api_##name;
+API_OPERATIONS(X)
+#undef X
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

@@ -1,7 +1,11 @@
 /* simulate.c - declares the operation simulate: motions from torques or a controller, with their energies and the work
  * done. */
+#include "api/cost/peek.h"
+#include "api/http/call.h"
 #include "api/request/operation.h"
+#include "integrate.h"
 #include "simulation.h"
+#include <math.h>
 
 enum {
     TIMES,
@@ -97,6 +101,27 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     if (output == LIMITS) api_joint_limits_emit(plan, &s->limits, to);
 }
 
+/* Seconds of all integration steps. Simulations with a fixed step run side by side in the lanes of a vector. The number
+ * of adaptive steps cannot be known in advance: it is assumed to be GUESS per sample. */
+static double request_seconds(const api_call *call, const api_input *input)
+{
+    enum {
+        STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
+        STAGES          = 5 /* stages of one integration step */,
+        STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */,
+        GUESS           = 100 /* assumed integration steps per sample, if the step size is adaptive */
+    };
+    const api_model *m    = call->model;
+    double           step = api_peek_number(call, input, API_STEP), n = 1 + api_peek_positions(call, input) / 16;
+    double           steps = step > 0 ? api_peek_number(call, input, API_DURATION) / step
+                                      : GUESS * fmax(api_peek_number(call, input, API_SAMPLES), 1);
+    double           lanes = (double)call->api->kernels->lanes;
+    n                      = fmin(step > 0 ? ceil(n / lanes) * lanes : n, (double)call->api->limits.rows);
+    double each            = STEP * (double)m->n_bodies * call->api->calibration.body +
+                  STAGES * STEPS_FROM_LAST * api_closing_step_seconds(m);
+    return n * fmin(steps, API_MAX_STEPS) * each;
+}
+
 const api_operation api_simulate = {
     .name  = "simulate",
     .needs = API_BIT(API_Q) | API_BIT(API_DURATION),
@@ -104,28 +129,29 @@ const api_operation api_simulate = {
              API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_PRESCRIBED),
-    .outputs        = {[TIMES]            = {"times", true, {0}},
-                       [Q]                = {"q", true, {API_NQ}},
-                       [QD]               = {"qd", true, {API_NV}},
-                       [QDD]              = {"qdd", false, {API_NV}},
-                       [TAU]              = {"tau", true, {API_NV}},
-                       [KINETIC]          = {"kinetic", true, {0}},
-                       [POTENTIAL]        = {"potential", true, {0}},
-                       [ACTUATOR_WORK]    = {"actuator_work", false, {0}},
-                       [FRICTION_WORK]    = {"friction_work", false, {0}},
-                       [WRENCH_WORK]      = {"wrench_work", false, {0}},
-                       [POSITION_ERROR]   = {"position_error", false, {API_NV}},
-                       [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
-                       [STEPS]            = {"steps", false, {0}},
-                       [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
-                       [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
-    .alone          = true,
-    .wrench_signals = true,
-    .weight         = 8, /* cost of a sample; the cost of steps is estimated apart */
-    .least_seconds  = 2e-3,
-    .options        = options,
-    .prepare        = prepare,
-    .begin          = begin,
-    .evaluate       = evaluate,
-    .emit           = emit,
+    .outputs         = {[TIMES]            = {"times", true, {0}},
+                        [Q]                = {"q", true, {API_NQ}},
+                        [QD]               = {"qd", true, {API_NV}},
+                        [QDD]              = {"qdd", false, {API_NV}},
+                        [TAU]              = {"tau", true, {API_NV}},
+                        [KINETIC]          = {"kinetic", true, {0}},
+                        [POTENTIAL]        = {"potential", true, {0}},
+                        [ACTUATOR_WORK]    = {"actuator_work", false, {0}},
+                        [FRICTION_WORK]    = {"friction_work", false, {0}},
+                        [WRENCH_WORK]      = {"wrench_work", false, {0}},
+                        [POSITION_ERROR]   = {"position_error", false, {API_NV}},
+                        [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
+                        [STEPS]            = {"steps", false, {0}},
+                        [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
+                        [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
+    .alone           = true,
+    .wrench_signals  = true,
+    .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */
+    .request_seconds = request_seconds,
+    .least_seconds   = 2e-3,
+    .options         = options,
+    .prepare         = prepare,
+    .begin           = begin,
+    .evaluate        = evaluate,
+    .emit            = emit,
 };

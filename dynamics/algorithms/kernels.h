@@ -3,14 +3,7 @@
 #include "dynamics/dynamics.h"
 #include "dynamics/math/lane.h"
 
-/* The kernels. Each has a function name_size that returns the bytes of its workspace. */
-/* clang-format off */
-#define DYN_KERNELS(X) \
-    X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
-    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) X(regressor) \
-    X(closure)
-/* clang-format on */
-
+/* The kernels of DYN_KERNELS. Each has a function name_size that returns the bytes of its workspace. */
 #define X(name)                                                                                                        \
     size_t LANE_NAME(name##_size)(const dyn_model *);                                                                  \
     void   LANE_NAME(name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
