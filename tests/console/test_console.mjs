@@ -254,6 +254,37 @@ test('pages for the server, the model and the reference; both themes and a phone
     await close();
 });
 
+test('the reference: every field has shape, unit and example, and examples answer what they show', {skip}, async () => {
+    const {page, close, picture} = await openPage(browser, server, 'docs');
+    await page.locator('.operation').first().waitFor();
+    await picture('reference');
+    await accessible(page);
+    const fields = await page.evaluate(() => {
+        for (const one of document.querySelectorAll('details')) one.open = true;
+        return [...document.querySelectorAll('.fields tbody tr')].map(row => ({
+            name: `${row.closest('table').caption.textContent}: ${row.cells[0].textContent}`, shape: row.cells[1].textContent, unit: row.cells[2].textContent, example: !!row.querySelector('.example')}));
+    });
+    assert.ok(fields.length > 1000);
+    assert.deepEqual(fields.filter(f => !f.shape || (/number/.test(f.shape) && f.unit === '–') || !f.example), []);
+    const {paths} = (await server.ask('GET', '/openapi.json')).json;
+    for (const [path, item] of Object.entries(paths).filter(([p]) => p.startsWith('/v1/models/{model}/') && paths[p].post)) {
+        const section = page.locator(`#${item.post.operationId}`), [example] = Object.values(item.post.responses['200'].content['application/json'].examples);
+        await section.getByRole('button', {name: 'Send POST'}).click();
+        await section.locator('.reply').waitFor();
+        const shown = JSON.parse(await section.getByLabel('Answer', {exact: true}).textContent());
+        near(shown, example.value, path);
+    }
+    await close();
+});
+
+/** Equal but for the rounding that another processor may have. */
+function near(a, b, what) {
+    if (typeof b === 'number') return assert.ok(Math.abs(a - b) <= 1e-6 * (1 + Math.abs(b)), `${what}: ${a} and ${b}`);
+    if (b === null || typeof b !== 'object') return assert.equal(a, b, what);
+    assert.deepEqual(Object.keys(a), Object.keys(b), what);
+    for (const key of Object.keys(b)) near(a[key], b[key], `${what}/${key}`);
+}
+
 test('every bundled robot is drawn and evaluated', {skip}, async () => {
     const {page, close} = await openPage(browser, server);
     for (const {name} of (await server.ask('GET', '/v1/models')).json.models) {

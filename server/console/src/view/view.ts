@@ -11,6 +11,7 @@ import {rotate} from '../linear';
 import type {Quat, Vec3} from '../types';
 import {palette, type Palette} from './colours';
 import {Arrows, Instances} from './instances';
+import {drawsWithProcessor, Sharpness} from './sharpness';
 
 export interface ViewOptions {
     solids: 'ellipsoids' | 'boxes' | 'none';
@@ -78,13 +79,14 @@ export class RobotView {
     private wanted = 0;
     private fitted = false;
     private readonly watcher: ResizeObserver;
+    private readonly sharpness = new Sharpness(() => this.draw());
     readonly meshes = new Map<number, Group>();
     onPick: (joint: string) => void = () => {};
     onFrame: (ms: number) => void = () => {};
 
     constructor(private readonly host: HTMLElement, private readonly labelHost: HTMLElement, private options: ViewOptions) {
-        this.renderer = new WebGLRenderer({antialias: true, powerPreference: 'high-performance'});
-        this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+        this.renderer = new WebGLRenderer({antialias: !drawsWithProcessor(), powerPreference: 'high-performance'});
+        this.renderer.setPixelRatio(this.sharpness.full);
         host.append(this.renderer.domElement);
         this.camera.up.set(0, 0, 1);
         this.controls = this.makeControls();
@@ -148,7 +150,7 @@ export class RobotView {
         const {joints, solids} = this.geometry;
         if (hit.object === this.axes?.mesh) return this.onPick(joints.filter(j => j.axis)[hit.instanceId]?.name ?? '');
         const kind = (Object.keys(this.kinds) as Solid['kind'][]).find(k => this.kinds[k]?.mesh === hit.object);
-        const solid = solids.filter(s => s.kind === kind)[hit.instanceId];
+        const solid = solids.filter(s => this.kindOf(s) === kind)[hit.instanceId];
         this.onPick(joints.find(j => j.link === solid?.frame)?.name ?? '');
     }
 
@@ -189,17 +191,22 @@ export class RobotView {
         this.reactions.clear();
     }
 
+    /** The shape that a solid is drawn with. */
+    private kindOf(solid: Solid): Solid['kind'] {
+        return this.options.solids === 'boxes' && !solid.given ? 'box' : solid.kind;
+    }
+
     private build(): void {
         const geometry = this.geometry!, c = this.colours;
         const material = () => new MeshLambertMaterial({color: 0xffffff, transparent: true, opacity: 0.5, depthWrite: false});
         const shapes: [Solid['kind'], () => BufferGeometry][] = [
-            ['ellipsoid', () => this.options.solids === 'boxes' ? new BoxGeometry(1, 1, 1) : new SphereGeometry(0.5, 20, 14)],
+            ['ellipsoid', () => geometry.solids.length > 24 ? new SphereGeometry(0.5, 14, 10) : new SphereGeometry(0.5, 22, 14)],
             ['box', () => new BoxGeometry(1, 1, 1)], ['cylinder', () => new CylinderGeometry(0.5, 0.5, 1, 24).rotateX(Math.PI / 2)]];
         for (const [kind, shape] of shapes) {
-            const n = geometry.solids.filter(s => s.kind === kind).length;
+            const n = geometry.solids.filter(s => this.kindOf(s) === kind).length;
             if (n) this.kinds[kind] = new Instances(shape(), material(), n);
         }
-        for (const s of geometry.solids.filter(s => s.kind === 'capsule')) {
+        for (const s of geometry.solids.filter(s => this.kindOf(s) === 'capsule')) {
             const mesh = new Mesh(new CapsuleGeometry(s.size[0] / 2, s.size[2], 8, 16).rotateX(Math.PI / 2), material());
             mesh.userData.solid = s;
             this.capsules.push(mesh);
@@ -355,10 +362,10 @@ export class RobotView {
             parts.mesh.visible = shown;
         }
         for (const s of geometry.solids) {
-            if (s.kind === 'capsule' || !shown) continue;
+            if (this.kindOf(s) === 'capsule' || !shown) continue;
             pose(s);
             const boxes = this.options.solids === 'boxes' && !s.given;
-            this.kinds[s.kind]?.put(at, turn, size.set(...(boxes ? s.box : s.size)),
+            this.kinds[this.kindOf(s)]?.put(at, turn, size.set(...(boxes ? s.box : s.size)),
                 s.frame === chosen ? this.colours.selected : s.given ? this.colours.given : this.colours.solid);
         }
         for (const mesh of this.capsules) {
@@ -492,6 +499,8 @@ export class RobotView {
     private drawNow(): void {
         this.wanted = 0;
         const started = performance.now();
+        const ratio = this.sharpness.next(started);
+        if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
         this.scene.background = this.colours.background;
         this.renderer.render(this.scene, this.camera);
         this.placeLabels();
@@ -507,6 +516,7 @@ export class RobotView {
     dispose(): void {
         cancelAnimationFrame(this.wanted);
         this.wanted = 1;
+        this.sharpness.stop();
         this.watcher.disconnect();
         this.controls.dispose();
         this.clearModel();

@@ -1,1 +1,0 @@
-import"./chunk-PCDUNBRY.js";import{c as a,d as e}from"./chunk-3QTFCIDT.js";a(e("main",{class:"page",children:[e("h1",{children:"Reference"}),e("p",{children:["The contract is at ",e("a",{href:"openapi.json",children:"openapi.json"}),"."]})]}),document.getElementById("app"));
