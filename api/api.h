@@ -43,7 +43,7 @@ typedef struct api_config {
     const char     *target;
     api_limits      limits;
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
-    const char *hosts;   /* names that Host may have, separated by commas, besides loopback names; NULL: see access.h */
+    const char *hosts;   /* names that Host may have, separated by commas, besides loopback names; NULL: see access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
 } api_config;
 

@@ -17,7 +17,7 @@ typedef struct srv_config {
     const char *listen;  /* HOST:PORT or unix:PATH, separated by commas */
     const char *models;  /* folder; NULL: srv_config_models_folder determines it */
     const char *store;   /* folder; NULL: srv_config_store_folder determines it */
-    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.h */
+    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
     const char *target;  /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;

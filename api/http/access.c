@@ -1,5 +1,10 @@
-/* access.c - see access.h. Nothing here allocates: every request passes. */
-#include "access.h"
+/* access.c - two middlewares (middleware.h): refuse foreign names in Host, and let listed web origins read answers.
+ *
+ * Both protect people whose browser reaches this server from pages of other sites. DNS rebinding: a site lets its own
+ * name resolve to an address of this server, so that the browser takes both for one site; the Host header still
+ * carries that name. Cross-origin reading: browsers hand an answer to a page of another origin only if the answer
+ * names that origin (CORS, in the Fetch standard of WHATWG). Nothing here allocates, since every request passes. */
+#include "middleware.h"
 #include <string.h>
 #include <strings.h>
 
@@ -99,13 +104,23 @@ static bool is_allowed(piece authority, const char *hosts)
     return is_name(host) && (is_loopback_name(host) || (hosts && is_listed(hosts, host)));
 }
 
-bool api_host_is_allowed(const api_request *request, const char *hosts)
+/* True if Host, and the host of an absolute target, are IP addresses, loopback names, or listed in `hosts`. NULL, no
+ * list: any name is allowed, unless the connection was accepted on a loopback address. */
+static bool host_is_allowed(const api_request *request, const char *hosts)
 {
     if (!hosts && !request->on_loopback) return true;
     const char *host = request->host, *target = request->target;
     if (host && !is_allowed((piece){host, strlen(host)}, hosts)) return false;
     if (*target == '/' || !(target = strstr(target, "://"))) return true;
     return is_allowed((piece){target + 3, strcspn(target + 3, "/?#")}, hosts);
+}
+
+bool api_check_host(api_call *call, const api_request *request, api_problem *problem)
+{
+    if (host_is_allowed(request, call->api->hosts)) return true;
+    return api_fail(problem, API_MISDIRECTED_REQUEST, NULL,
+                    "this server does not answer to Host: %.100s; start it with --host to add a name",
+                    request->host ? request->host : request->target);
 }
 
 bool api_hosts_are_valid(const char *list)
@@ -120,9 +135,37 @@ bool api_hosts_are_valid(const char *list)
 
 /* --- origins ---------------------------------------------------------------------------------------------------- */
 
-bool api_origin_is_listed(const char *origins, const char *origin)
+/* True if the list names this origin, or is `*`, which names all. */
+static bool origin_is_listed(const char *origins, const char *origin)
 {
     return strcmp(origins, "*") == 0 || is_listed(origins, (piece){origin, strlen(origin)});
+}
+
+/* Lets pages of a listed origin read the answer, headers included. */
+static bool admit_origin(api_call *call, const char *origin)
+{
+    const char *list = call->api->origins;
+    if (!list) return false;
+    api_reply_vary(call, API_VARY_ORIGIN);
+    if (!origin || !origin_is_listed(list, origin)) return false;
+    api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
+    api_reply_static_header(call, "Access-Control-Expose-Headers",
+                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After");
+    return true;
+}
+
+/* A preflight succeeds for every path, so that the page can read the answer to the request itself. */
+bool api_admit_origin(api_call *call, const api_request *request, api_problem *problem)
+{
+    (void)problem;
+    bool preflight = call->kind == API_KIND_OPTIONS && request->preflight_method;
+    if (!admit_origin(call, request->origin) || !preflight) return true;
+    api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
+    api_reply_static_header(call, "Access-Control-Allow-Headers",
+                            "Accept, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
+    api_reply_static_header(call, "Access-Control-Max-Age", "600");
+    api_reply_empty(call, 204);
+    return false;
 }
 
 /* True for scheme "://" host [ ":" port ], as browsers send it. */

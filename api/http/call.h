@@ -8,7 +8,6 @@
 #include "api/load/formats.h"
 #include "api/wire/emit.h"
 #include "api/cost/cost_feedback.h"
-#include "access.h"
 #include "negotiate.h"
 #include "api/cost/calibration.h"
 #include "route.h"
@@ -89,7 +88,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
     return (api_preconditions){call->if_match, call->if_none_match};
 }
 
-/* Checks path, method, timeout, media types, model and preconditions of a request, in the order of their status codes.
+/* Passes the middlewares, then checks path, method, timeout, media types, model and preconditions of a request.
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 

@@ -1,6 +1,6 @@
-/* request_head.c - check the head of a request: host, origin, resource, method, timeout, model, media types,
+/* request_head.c - check the head of a request: middlewares, resource, method, timeout, model, media types,
  * preconditions and query, in this order. */
-#include "call.h"
+#include "middleware.h"
 #include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
@@ -20,43 +20,11 @@ static bool redirect(api_call *call, const api_request *request)
     return true;
 }
 
-static bool check_host(const api_call *call, const api_request *request, api_problem *problem)
+/* Answers OPTIONS of the target "*", which asks about the server as a whole. Returns true if the request goes on. */
+static bool answer_server_options(api_call *call, const api_request *request)
 {
-    if (api_host_is_allowed(request, call->api->hosts)) return true;
-    return api_fail(problem, API_MISDIRECTED_REQUEST, NULL,
-                    "this server does not answer to Host: %.100s; start it with --host to add a name",
-                    request->host ? request->host : request->target);
-}
-
-/* Lets pages of a listed origin read the answer, headers included. */
-static bool admit_origin(api_call *call, const char *origin)
-{
-    const char *list = call->api->origins;
-    if (!list) return false;
-    api_reply_vary(call, API_VARY_ORIGIN);
-    if (!origin || !api_origin_is_listed(list, origin)) return false;
-    api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
-    api_reply_static_header(call, "Access-Control-Expose-Headers",
-                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After");
-    return true;
-}
-
-/* Answers OPTIONS: "*", and the preflight of a browser for a listed origin. A preflight succeeds for every path, so
- * that the page can read the answer to the request itself. Returns true if the request goes on. */
-static bool answer_options(api_call *call, const api_request *request)
-{
-    bool admitted = admit_origin(call, request->origin);
-    if (call->kind != API_KIND_OPTIONS) return true;
-    if (admitted && request->preflight_method) {
-        api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
-        api_reply_static_header(call, "Access-Control-Allow-Headers",
-                                "Accept, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
-        api_reply_static_header(call, "Access-Control-Max-Age", "600");
-    } else if (strcmp(request->target, "*") == 0) {
-        api_reply_static_header(call, "Allow", "GET, HEAD, PUT, POST, DELETE, OPTIONS");
-    } else {
-        return true;
-    }
+    if (call->kind != API_KIND_OPTIONS || strcmp(request->target, "*") != 0) return true;
+    api_reply_static_header(call, "Allow", "GET, HEAD, PUT, POST, DELETE, OPTIONS");
     api_reply_empty(call, 204);
     return false;
 }
@@ -215,7 +183,7 @@ bool api_head_check(api_call *call, const api_request *request, api_problem *pro
 {
     call->kind       = api_method_of(request->method, &call->method);
     call->reply.head = call->kind == API_KIND_HEAD;
-    return check_host(call, request, problem) && answer_options(call, request) &&
+    return api_pass_middlewares(api_middlewares, call, request, problem) && answer_server_options(call, request) &&
            find_resource(call, request, problem) && check_loaded(call, problem) &&
            read_timeout(call, request->request_timeout, problem) && find_model(call, problem) &&
            negotiate(call, request, problem) && check_conditions(call, request, problem) && check_query(call, problem);

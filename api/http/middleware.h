@@ -1,0 +1,26 @@
+/* middleware.h - list the functions that see the head of every request before it is routed.
+ *
+ * They run in the order of the list, on the thread of the connection. A middleware lets the request pass, or answers
+ * it; then neither the middlewares after it nor the resource see the request. Headers that a middleware adds to the
+ * reply stay, whoever answers. */
+#pragma once
+#include "call.h"
+
+/* Returns true to let the request pass; false with a problem, or with API_NO_PROBLEM if the reply is complete.
+ * `call->kind` and `call->method` are set, `call->route` is not. */
+typedef bool api_middleware(api_call *call, const api_request *request, api_problem *problem);
+
+/* X(function) for each middleware. */
+#define API_MIDDLEWARES(X)                                                                                             \
+    X(api_check_host)   /* access.c: refuses names that this server does not have */                                   \
+    X(api_admit_origin) /* access.c: marks answers that a page of another origin may read; answers its preflight */
+
+#define X(function) api_middleware function;
+API_MIDDLEWARES(X)
+#undef X
+
+extern api_middleware *const api_middlewares[]; /* all of API_MIDDLEWARES; ends with NULL */
+
+/* Calls the functions of `list`, which ends with NULL, until one returns false. Returns true if all return true. */
+bool api_pass_middlewares(api_middleware *const *list, api_call *call, const api_request *request,
+                          api_problem *problem);
