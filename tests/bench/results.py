@@ -110,7 +110,8 @@ class Run:
                                                 for name in OPERATIONS])
 
     def by_target(self):
-        targets = ("scalar (W=1)", "sse2 (W=2)", "fma (W=1)", "avx2 (W=4)", "avx512 (W=8)")
+        every = ("scalar (W=1)", "sse2 (W=2)", "scalar_unfused (W=1)", "sse2_unfused (W=2)", "fma (W=1)", "avx2 (W=4)", "avx512 (W=8)")
+        targets = [target for target in every if ("panda, 7 joints", "inverse dynamics", target) in self.kernels]
         return table(("`panda`, ns per state", *(f"`{target.split()[0]}`" for target in targets)),
                      [(name, *(significant(self.kernels["panda, 7 joints", key, target]) for target in targets))
                       for name, key in OPERATIONS.items()])

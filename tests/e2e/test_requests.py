@@ -128,6 +128,7 @@ class SameBitsEverywhere(unittest.TestCase):
         if unfused[0] and unfused[1]:
             compared += 1
             self.assertEqual(*unfused)
+            self.assertEqual(self.answers("--target", "sse2_unfused", "--inline-limit", "0"), unfused[0], "on a worker")
             self.assertNotEqual(unfused[0], reference)
         for target in self.TARGETS:
             bodies = self.answers("--target", target)
