@@ -189,6 +189,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .velocity              = link->velocity,
                                 .effort                = link->effort,
                                 .effort_rate           = link->effort_rate,
+                                .has_pitch             = dyn_joint_types[link->dyn.joint].has_pitch,
                                 .pitch                 = link->dyn.pitch,
                                 .elastic               = link->dyn.elastic,
                                 .elasticity            = link->dyn.elasticity,

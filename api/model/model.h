@@ -23,7 +23,8 @@ typedef struct api_joint_name {     /* a moving joint, in the order of coordinat
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
-    double      pitch; /* m/rad, of a helical joint */
+    bool        has_pitch;
+    double      pitch; /* m/rad, of a joint that has_pitch */
     bool        elastic;
     dyn_spring  elasticity;
     int         body;   /* index of the joint's last body: a joint with several coordinates is a chain of bodies */

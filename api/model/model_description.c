@@ -103,7 +103,7 @@ static void emit_joints(api_emit *e, const api_model *m)
         api_emit_key(e, "actuated");
         api_emit_boolean(e, joint->actuated);
         emit_limits(e, joint);
-        if (strcmp(joint->type, "helical") == 0) api_emit_number_member(e, "pitch", joint->pitch);
+        if (joint->has_pitch) api_emit_number_member(e, "pitch", joint->pitch);
         emit_elastic(e, joint);
         emit_mimic(e, joint);
         api_emit_end(e);

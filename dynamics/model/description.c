@@ -53,8 +53,8 @@ static bool has_no_axis_data(const dyn_link *l)
 static bool joint_numbers_valid(const dyn_link *l)
 {
     const double numbers[] = {l->offset, l->rotor_inertia, l->pitch};
-    if (dyn_joint_has_quaternion(l->joint)) return has_no_axis_data(l);
-    if (l->joint == DYN_PLANAR) return has_no_axis_data(l) && is_unit(l->axis);
+    if (dyn_joint_nv(l->joint) > 1)
+        return has_no_axis_data(l) && (!dyn_joint_types[l->joint].has_axis || is_unit(l->axis));
     return all_finite(numbers, sizeof numbers / sizeof *numbers) && isfinite(l->ratio) && l->ratio != 0 &&
            friction_is_finite(&l->friction) && spring_is_finite(&l->spring) && is_unit(l->axis);
 }
@@ -94,7 +94,7 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
         const dyn_link *l = &d->links[i];
         *where            = (int)i;
         if (l->parent < DYN_WORLD || l->parent >= (int)i) return DYN_BAD_PARENT;
-        if ((unsigned)l->joint > DYN_FLOATING) return DYN_BAD_NUMBER;
+        if ((unsigned)l->joint >= DYN_JOINT_KINDS) return DYN_BAD_NUMBER;
         bool moving = l->joint != DYN_FIXED;
         if (moving && l->mimic && !is_leader_valid(d, l)) return DYN_BAD_LEADER;
         if (!pose_is_finite(&l->before) || !pose_is_finite(&l->after) || !dyn_inertia_is_finite(&l->inertia) ||

@@ -40,7 +40,7 @@ static dyn_link massless_link(const dyn_pose *before, dyn_joint_kind joint, cons
     return part;
 }
 
-static size_t expand_planar(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
+size_t dyn_expand_planar(const dyn_link *link, dyn_link *part)
 {
     dyn_pose here = pose_identity();
     double   e_x[3], e_y[3];
@@ -53,7 +53,7 @@ static size_t expand_planar(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
     return 3;
 }
 
-static size_t expand_helical(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
+size_t dyn_expand_helical(const dyn_link *link, dyn_link *part)
 {
     dyn_link *revolute = &part[link->pitch != 0];
     *revolute          = *link;
@@ -69,8 +69,8 @@ static size_t expand_helical(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
 
 size_t dyn_expand_joint(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
 {
-    if (link->joint == DYN_PLANAR) return expand_planar(link, part);
-    if (link->joint == DYN_HELICAL) return expand_helical(link, part);
+    const dyn_joint_type *type = &dyn_joint_types[link->joint];
+    if (type->expand) return type->expand(link, part);
     part[0] = *link;
     return 1;
 }

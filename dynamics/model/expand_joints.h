@@ -2,12 +2,14 @@
 #pragma once
 #include "model.h"
 
-enum { DYN_MAX_PARTS = 3 };
-
 /* Splits a moving link into links with one coordinate each, base first; only the last has mass. A part that shares the
  * coordinate of the last link is a mimic of it. A joint with a quaternion is not split. Returns the number of parts. */
 size_t dyn_expand_joint(const dyn_link *link, dyn_link part[DYN_MAX_PARTS]);
 size_t dyn_count_parts(const dyn_link *link);
+
+/* Expansions of dyn_joint_types. */
+size_t dyn_expand_planar(const dyn_link *link, dyn_link *part);
+size_t dyn_expand_helical(const dyn_link *link, dyn_link *part);
 
 /* Sets up the rotor of a link's motor as a body on the motor's link, whose place is `place`, and subtracts the spin
  * inertia from `host`, the body of the motor's link (NULL on the world). For an elastic joint without a motor the rotor

@@ -10,8 +10,7 @@
  * Units are SI and radians. Symbols and frames: NOTATION.md. 3x3 matrices are row-major. Method: Featherstone (2008),
  * ch. 4; Khalil & Kleinfinger (1986) for the two-angle form of a joint transform. */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
+#include "joint_types.h"
 #include <stdint.h>
 
 #define DYN_MAX_DOF 512  /* largest number of velocity coordinates of a model */
@@ -29,41 +28,6 @@ typedef struct dyn_inertia {
     double com[3];       /* m, centre of mass in the frame F */
     double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, axes of F */
 } dyn_inertia;
-
-typedef enum dyn_joint_kind {
-    DYN_FIXED,     /* merged into the parent; nq 0, nv 0 */
-    DYN_REVOLUTE,  /* rotates about the axis, with or without limits; nq 1, nv 1 */
-    DYN_PRISMATIC, /* slides along the axis; nq 1, nv 1 */
-    DYN_PLANAR, /* moves in the plane normal to the axis: along e_x, along e_y, then about the axis; nq 3, nv 3. Only in
-                   a description: expanded into bodies of one coordinate */
-    DYN_HELICAL,   /* rotates about the axis and slides by `pitch` along it; nq 1, nv 1. Expanded like DYN_PLANAR */
-    DYN_SPHERICAL, /* rotates about all axes; nq 4 (qx qy qz qw), nv 3 (w) */
-    DYN_FLOATING   /* moves freely; nq 7 (x y z qx qy qz qw), nv 6 (v w) */
-} dyn_joint_kind;
-/* For DYN_SPHERICAL and DYN_FLOATING, q is the pose of the moved joint frame in the joint frame, with a unit
- * quaternion. qd is the velocity of the moved frame relative to the parent, [linear of the origin; angular], in the
- * axes of the moved frame. tau is the force and the moment about the origin of the moved frame, in the same axes. These
- * joints have no axis, ratio, offset, mimics, rotor, friction or spring. */
-
-static inline int dyn_joint_nv(dyn_joint_kind joint)
-{
-    switch (joint) {
-    case DYN_FIXED: return 0;
-    case DYN_SPHERICAL:
-    case DYN_PLANAR: return 3;
-    case DYN_FLOATING: return 6;
-    default: return 1;
-    }
-}
-/* True if the last four coordinates of the joint are a quaternion. */
-static inline bool dyn_joint_has_quaternion(dyn_joint_kind joint)
-{
-    return joint == DYN_SPHERICAL || joint == DYN_FLOATING;
-}
-static inline int dyn_joint_nq(dyn_joint_kind joint)
-{
-    return dyn_joint_nv(joint) + dyn_joint_has_quaternion(joint);
-}
 
 /* tau_f = viscous qd + coulomb sign(qd), with a Coulomb magnitude for each sign of qd. With coulomb_velocity > 0,
  * sign(qd) is replaced by tanh(qd / coulomb_velocity); the magnitude is still chosen by the sign of qd. */

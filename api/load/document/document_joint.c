@@ -1,32 +1,40 @@
 /* document_joint.c - read "joint" of a link: type, origin, axis, limits, mimic, home. */
 #include "document.h"
 #include "api/wire/number.h"
+#include <stdio.h>
 #include <string.h>
 
-typedef struct joint_type {
-    const char    *name;
-    dyn_joint_kind kind;
-} joint_type;
+/* Returns that of a type's one or two names which equals `name`, or NULL. */
+static const char *type_name(const dyn_joint_type *type, const char *name)
+{
+    if (strcmp(type->name, name) == 0) return type->name;
+    return type->unlimited && strcmp(type->unlimited, name) == 0 ? type->unlimited : NULL;
+}
 
-static const joint_type types[] = {
-    {"revolute", DYN_REVOLUTE}, {"continuous", DYN_REVOLUTE}, {"prismatic", DYN_PRISMATIC}, {"helical", DYN_HELICAL},
-    {"planar", DYN_PLANAR},     {"spherical", DYN_SPHERICAL}, {"floating", DYN_FLOATING},   {"fixed", DYN_FIXED},
-};
+/* Writes the names of all joint types. */
+static void list_types(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < DYN_JOINT_KINDS && used < size; i++) {
+        const dyn_joint_type *type = &dyn_joint_types[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", type->name);
+        if (type->unlimited && used < size) used += (size_t)snprintf(text + used, size - used, ", %s", type->unlimited);
+    }
+}
 
 static bool read_type(const api_entry *joint, api_document_link *link)
 {
     const char *name = NULL;
     if (!api_entry_text(joint, "type", API_REQUIRED, &name)) return false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].name, name) != 0) continue;
-        link->type      = types[i].name;
-        link->dyn.joint = types[i].kind;
-        return true;
+    for (size_t i = 0; i < DYN_JOINT_KINDS; i++) {
+        link->type      = type_name(&dyn_joint_types[i], name);
+        link->dyn.joint = (dyn_joint_kind)i;
+        if (link->type) return true;
     }
-    return api_entry_fail(joint, "type", API_BAD_VALUE,
-                          "\"%.*s\" is not a joint type; known are revolute, continuous, prismatic, helical, planar, "
-                          "spherical, floating and fixed",
-                          api_text_shown(name), name);
+    char known[200];
+    list_types(known, sizeof known);
+    return api_entry_fail(joint, "type", API_BAD_VALUE, "\"%.*s\" is not a joint type; supported: %s",
+                          api_text_shown(name), name, known);
 }
 
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3])
@@ -41,7 +49,7 @@ bool api_document_read_axis(const api_entry *owner, const char *key, double axis
 
 static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
 {
-    bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_has_quaternion(link->dyn.joint);
+    bool fixed = link->dyn.joint == DYN_FIXED, free = !fixed && !dyn_joint_types[link->dyn.joint].has_axis;
     link->dyn.axis[2] = 1;
     if (free && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "a %s joint has no axis: it turns in all directions",
@@ -60,8 +68,9 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     if (range[0] > range[1])
         return api_entry_fail(limits, "position", API_BAD_VALUE, "the lower limit %s is above the upper limit %s",
                               API_NUMBER_TEXT(range[0]), API_NUMBER_TEXT(range[1]));
-    if (strcmp(link->type, "continuous") == 0)
-        return api_entry_report(limits, "position", "info", "dropped", "a continuous joint has no limits of position");
+    if (link->type == dyn_joint_types[link->dyn.joint].unlimited)
+        return api_entry_report(limits, "position", "info", "dropped", "a %s joint has no limits of position",
+                                link->type);
     link->has_position_limits = true;
     link->lower               = range[0];
     link->upper               = range[1];
@@ -126,10 +135,10 @@ static bool normalise_home(const api_entry *joint, api_document_link *link)
 /* Checks that an angle in "home" is within the limit for angles of states. */
 static bool check_home_angle(const api_entry *joint, const api_document_link *link)
 {
-    dyn_joint_kind kind  = link->dyn.joint;
-    double         angle = kind == DYN_PLANAR ? link->home[2] : link->home[0];
-    bool           turns = kind == DYN_REVOLUTE || kind == DYN_HELICAL || kind == DYN_PLANAR;
-    return !turns || api_entry_check_angle(joint, "home", kind == DYN_PLANAR ? 2 : API_NO_INDEX, angle);
+    const int angle = dyn_joint_types[link->dyn.joint].angle;
+    return angle < 0 ||
+           api_entry_check_angle(joint, "home", dyn_joint_nq(link->dyn.joint) > 1 ? (size_t)angle : API_NO_INDEX,
+                                 link->home[angle]);
 }
 
 /* Reads "home", the joint position from which the loops of the model are closed. */
@@ -148,7 +157,7 @@ static bool read_home(const api_entry *joint, api_document_link *link)
 
 static bool read_pitch(const api_entry *joint, dyn_link *dyn)
 {
-    if (dyn->joint == DYN_HELICAL) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
+    if (dyn_joint_types[dyn->joint].has_pitch) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
     if (!api_entry_has(joint, "pitch")) return true;
     return api_entry_fail(joint, "pitch", API_BAD_VALUE, "only a helical joint has a pitch");
 }
@@ -168,7 +177,7 @@ static bool check_several(const api_entry *joint, const api_document_link *link)
 /* Checks that only joints with one coordinate, an angle or a length, have Denavit-Hartenberg (DH) parameters. */
 static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
 {
-    if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && link->dyn.joint != DYN_HELICAL)) return true;
+    if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && !dyn_joint_types[link->dyn.joint].expand)) return true;
     return api_entry_fail(
         joint, "origin", API_BAD_VALUE,
         "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);

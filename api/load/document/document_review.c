@@ -66,9 +66,8 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
         const api_document_link *link = &document->links[i];
         mass[i + 1] += link->dyn.inertia.mass;
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
-        bool floats = link->dyn.joint == DYN_FLOATING; /* a floating link adds nothing to its parent */
-        bool turns =
-            link->dyn.joint == DYN_REVOLUTE || link->dyn.joint == DYN_HELICAL || link->dyn.joint == DYN_SPHERICAL;
+        bool floats = dyn_joint_nv(link->dyn.joint) == 6; /* a floating link adds nothing to its parent */
+        bool turns  = dyn_joint_types[link->dyn.joint].turns;
         mass[up + 1] += floats ? 0 : mass[i + 1];
         tensor[up + 1] |= !floats && tensor[i + 1];
         moves[i] = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);

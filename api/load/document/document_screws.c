@@ -119,9 +119,7 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
     snprintf(name, sizeof name, "joint%zu", i + 1);
     link->joint    = api_arena_text(reader->arena, name);
     link->parent   = i ? document->links[i - 1].name : document->base;
-    link->type     = link->dyn.joint == DYN_REVOLUTE    ? "revolute"
-                     : link->dyn.joint == DYN_PRISMATIC ? "prismatic"
-                                                        : "helical";
+    link->type     = dyn_joint_types[link->dyn.joint].name;
     link->actuated = true;
     if (!link->name || !link->joint) return api_reader_no_memory(reader);
     return api_document_check_inertia(&location_G, link->name, &link->dyn.inertia);

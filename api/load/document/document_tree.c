@@ -82,15 +82,11 @@ static bool is_base_coordinate(const char *name)
 
 const char *const *api_joint_coordinate_suffixes(const api_document_link *link, bool velocities)
 {
-    static const char *const none[] = {NULL}, *const one[] = {"", NULL}, *const driven[] = {"", ".motor", NULL};
-    static const char *const plane[] = {".x", ".y", ".angle", NULL};
-    static const char *const pose[]  = {".x", ".y", ".z", ".qx", ".qy", ".qz", ".qw", NULL};
-    static const char *const twist[] = {".vx", ".vy", ".vz", ".wx", ".wy", ".wz", NULL};
-    if (link->dyn.joint == DYN_FIXED || link->dyn.mimic) return none;
-    if (link->dyn.joint == DYN_PLANAR) return plane;
-    if (link->dyn.joint == DYN_FLOATING) return velocities ? twist : pose;
-    if (link->dyn.joint == DYN_SPHERICAL) return velocities ? twist + 3 : pose + 3;
-    return link->dyn.elastic ? driven : one;
+    static const char *const none[] = {NULL}, *const driven[] = {"", ".motor", NULL};
+    const dyn_joint_type *type = &dyn_joint_types[link->dyn.joint];
+    if (link->dyn.mimic) return none;
+    if (link->dyn.elastic) return driven;
+    return velocities ? type->velocity_suffix : type->position_suffix;
 }
 
 /* Checks that a coordinate name formed from a joint's name is neither the name of another joint nor a coordinate
