@@ -85,7 +85,7 @@ function App() {
     return (
         <>
             <Top />
-            {state === 'lost' && <div class="lost" role="alert">The server does not answer. This page tries again every second; your state is kept.</div>}
+            {state === 'lost' && <div class="lost-banner" role="alert">The server does not answer. This page tries again every second; your state is kept.</div>}
             {page === 'robot' ? <RobotPage key={model} name={model} /> : page === 'server' ? <ServerPage /> : <ModelsPage />}
             {over && <div class="drop-veil" aria-hidden="true"><p>Drop the robot to load it</p></div>}
             <UploadDialog />

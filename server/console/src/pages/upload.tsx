@@ -126,7 +126,7 @@ function Upload({files}: {files: OfferedFile[]}) {
     return (
         <Dialog title="Load a robot" onClose={close} wide>
             {robots.length > 1 && <Select label="File" value={String(chosen)} options={robots.map((f, i) => [String(i), f.path])} onChange={v => setChosen(Number(v))} />}
-            <p class="muted"><code>{robot.path}</code>, {urdf ? 'URDF' : 'model document'}, {(robot.file.size / 1024).toFixed(1)} KiB{meshes.length > 0 && `, with ${meshes.length} meshes for the view`}</p>
+            <p class="muted"><code>{robot.path}</code>, {urdf ? 'URDF' : 'model document'}, {(robot.file.size / 1024).toFixed(1)} KiB{meshes.length > 0 && `, with ${meshes.length} mesh ${meshes.length === 1 ? 'file' : 'files'} for the view`}</p>
             <form class="form" onSubmit={e => { e.preventDefault(); if (valid && !busy) void load(); }}>
                 <label>Name on the server<input type="text" value={name} aria-invalid={!valid} spellcheck={false} onInput={e => setName(e.currentTarget.value)} /></label>
                 {urdf && <Select label="Base" value={base} options={[['fixed', 'fixed to the world'], ['floating', 'moves freely']]} onChange={v => setBase(v as PutOptions['base'])} />}
@@ -143,7 +143,7 @@ function Upload({files}: {files: OfferedFile[]}) {
 function Loaded({name, reply, meshes, onClose}: {name: string; reply: PutReply; meshes: number; onClose: () => void}) {
     return (
         <Dialog title={`${name} is loaded`} onClose={onClose} wide>
-            <p><Icon name="home" /> {reply.nv} coordinates{reply.nq !== reply.nv && `, ${reply.nq} position entries`}{meshes > 0 && `; ${meshes} meshes are shown in this browser only`}.</p>
+            <p><Icon name="home" /> {reply.nv} coordinates{reply.nq !== reply.nv && `, ${reply.nq} position entries`}{meshes > 0 && `; ${meshes} mesh ${meshes === 1 ? 'file is' : 'files are'} shown in this browser only`}.</p>
             <ReportTable report={reply.report} />
             <div class="actions"><Button label="Close" onClick={onClose} /><Button kind="primary" label="Show the robot" autofocus onClick={() => {
                 onClose();

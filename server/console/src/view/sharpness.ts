@@ -9,7 +9,7 @@ export function drawsWithProcessor(): boolean {
 }
 
 const SLOW = 45, QUICK = 14, REST = 500; // ms
-const STEPS = [1, 0.7, 0.5, 0.35];
+const STEPS = [1, 0.7, 0.5];
 
 export class Sharpness {
     readonly full = Math.min(devicePixelRatio, 2);

@@ -458,7 +458,7 @@ export class RobotView {
     private addEllipsoid(e: DrawnEllipsoid, place: number): void {
         const lengths = e.axes.map(a => Math.hypot(...a)), longest = Math.max(...lengths);
         if (!(longest > 0)) return;
-        const grow = 0.45 * this.radius / longest, least = longest / 500;
+        const grow = 0.45 * this.radius / longest, least = longest / 60;
         const colour = place ? this.colours.wrench : this.colours.ellipsoid;
         const mesh = new Mesh(new SphereGeometry(1, 28, 20), new MeshLambertMaterial({color: colour, transparent: true, opacity: 0.35, depthWrite: false}));
         const columns = e.axes.map((a, k) => new Vector3(...a).multiplyScalar(grow * Math.max(1, least / (lengths[k] || least))));
