@@ -34,7 +34,7 @@ export function ServerPage() {
             <div class="page-head"><div><h1>Server</h1><p class="muted">{state === 'ok' ? 'Reachable.' : 'Not reachable; this page tries again every second.'}</p></div></div>
             {service && <dl class="figures">
                 <Figure label="Version" value={`${service.name} ${service.version}`} />
-                <Figure label="Instruction set" value={service.target} note={`${service.lanes} ${service.lanes === 1 ? 'state' : 'states'} at once`} />
+                <Figure label="Instruction set" value={service.target} note={`${service.lanes} ${service.lanes === 1 ? 'state' : 'states'} at once, ${service.arithmetic} arithmetic`} />
                 <Figure label="Models" value={String(list?.length ?? '–')} note={`of ${service.limits.models}`} />
                 <Figure label="Operations" value={String(service.operations.length)} />
             </dl>}
