@@ -1,4 +1,5 @@
 /* api.c - see api.h. Implements the functions of api.h and defines the table of resources. */
+#include "metrics.h"
 #include "api/http/call.h"
 #include "api/request/operation.h"
 #include "api/cost/cost.h"
@@ -40,6 +41,13 @@ static void list_targets(char *text, size_t size)
         n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : "", dyn_kernels_at(i)->target);
 }
 
+static void name_operations(void)
+{
+    for (size_t i = 0; api_operations[i]; i++)
+        api_metric_name_operation(api_operation_number(api_operations, api_operations[i]), api_operations[i]->name);
+    api_metric_name_operation(api_operation_number(api_operations, NULL), "evaluate");
+}
+
 api *api_open(const api_config *config, char *error, size_t error_size)
 {
     const dyn_kernels *kernels = dyn_kernels_find(config->target);
@@ -60,6 +68,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     clock_gettime(CLOCK_REALTIME, &now);
     json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
+    name_operations();
     a->limits       = config->limits;
     a->resources    = api_resources;
     a->files        = config->files;
@@ -247,9 +256,21 @@ const char *api_call_route(const api_call *call)
     return call->route.resource ? call->route.resource->pattern : "-";
 }
 
+unsigned api_call_operation(const api_call *call)
+{
+    return call->operation_number;
+}
+
+static void count_problem(const char *code)
+{
+    unsigned label = api_problem_named(code, strlen(code));
+    api_metric_add(API_METRIC_PROBLEMS, (api_label_values){{label}}, 1);
+}
+
 void api_end(api_call *call)
 {
     if (!call) return;
+    if (call->reply.problem) count_problem(call->reply.problem);
     api_unclaim(&call->share, call->share.bytes);
     api_model_release(call->model);
     free(call->if_match);

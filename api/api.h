@@ -195,6 +195,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
 const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
+unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPERATION of metrics.h; 0: no operation */
 void             api_end(api_call *call);
 
 api_worker *api_worker_open(void);                                           /* NULL: no memory */

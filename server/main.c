@@ -27,9 +27,8 @@ typedef struct service {
     size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
 
-    srv_listener  listener[SRV_LISTEN_MOST];
-    size_t        n_listeners; /* number of open listeners */
-    atomic_size_t connections; /* number of open connections */
+    srv_listener listener[SRV_LISTEN_MOST];
+    size_t       n_listeners; /* number of open listeners */
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -75,7 +74,7 @@ static bool open_shared(service *s, char *error, size_t size)
     const srv_config *c      = &s->config;
     api_config        config = srv_config_api(c);
     config.files             = srv_console_files;
-    s->shared                = (srv_server){.config = c, .log = &s->log, .open = &s->connections};
+    s->shared                = (srv_server){.config = c, .log = &s->log};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
     s->shared.pool   = srv_pool_open(c->workers, c->queue);

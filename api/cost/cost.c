@@ -81,13 +81,10 @@ static double operation_cost(const api_call *call, const api_input *input)
     return once + estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
-/* Index of the operation's row in the cost feedback: its index in api_operations; `evaluate` comes after all of
- * them. */
+/* Index of the operation's row in the cost feedback. */
 static size_t feedback_index(const api_call *call)
 {
-    size_t i = 0;
-    while (api_operations[i] && api_operations[i] != call->operation)
-        i++;
+    size_t i = call->operation_number;
     return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
 }
 

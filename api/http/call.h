@@ -59,8 +59,9 @@ struct api_call {
     api_route                   route;
     api_method                  method;
     api_method_kind             kind;
-    const struct api_operation *operation; /* the operation in the path; NULL: `evaluate` */
-    api_model                  *model;     /* a counted reference; NULL: the path names no model, or an unknown one */
+    const struct api_operation *operation;        /* the operation in the path; NULL: `evaluate` */
+    unsigned                    operation_number; /* api_operation_number of it; 0: the path has no operation */
+    api_model                  *model; /* a counted reference; NULL: the path names no model, or an unknown one */
     char                       *if_match, *if_none_match; /* the call's own copies of these headers */
     api_media                   content, media;           /* media types of the request body and of the answer */
     double                      timeout;                  /* s, from Request-Timeout or the configured maximum */

@@ -35,6 +35,14 @@ size_t api_missing_entries(const api_model *model, const api_selection *selected
     return entries;
 }
 
+unsigned api_operation_number(const api_operation *const *operations, const api_operation *operation)
+{
+    unsigned number = 1;
+    while (*operations && *operations++ != operation)
+        number++;
+    return number;
+}
+
 static const char *operation_name(const void *operations, size_t i)
 {
     const api_operation *operation = ((const api_operation *const *)operations)[i];

@@ -126,6 +126,10 @@ extern const api_operation *const api_operations[]; /* ends with NULL */
 /* Returns the operation with this name in a table that ends with NULL; NULL if no operation has the name. */
 const api_operation *api_operation_named(const api_operation *const *operations, const char *name);
 
+/* Returns the number of an operation in a table that ends with NULL, from 1. `operation` NULL, `evaluate`: the number
+ * after all others. */
+unsigned api_operation_number(const api_operation *const *operations, const api_operation *operation);
+
 /* Returns the names of all operations in the table, with "evaluate" appended, for a message. */
 api_names api_operation_names(const api_operation *const *operations);
 

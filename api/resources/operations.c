@@ -10,7 +10,10 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
     (void)input;
     const char *name = call->route.capture[1];
     call->operation  = api_operation_named(api_operations, name);
-    if (call->operation || strcmp(name, "evaluate") == 0) return true;
+    if (call->operation || strcmp(name, "evaluate") == 0) {
+        call->operation_number = api_operation_number(api_operations, call->operation);
+        return true;
+    }
     char      list[API_NAMES_TEXT];
     api_names known = api_operation_names(api_operations);
     api_names_write(&known, name, list);

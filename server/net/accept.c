@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* accept4 */
 #include "accept.h"
 #include "event_loop.h"
+#include "api/metrics.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ static void on_listener(uv_poll_t *poll, int status, int events);
 static bool has_room(const srv_acceptor *a)
 {
     const srv_server *server = a->loop->server;
-    return atomic_load_explicit(server->open, memory_order_relaxed) < server->config->connections;
+    return (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS) < server->config->connections;
 }
 
 /* Accepts one connection. False if none is pending (EAGAIN) or accepting fails. */

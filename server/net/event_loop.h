@@ -19,7 +19,6 @@ typedef struct srv_server {
     api              *api;
     srv_pool         *pool;   /* workers for evaluations */
     srv_pool         *writer; /* one worker for changes of models */
-    atomic_size_t    *open;   /* number of open connections, all loops together */
 } srv_server;
 
 typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;

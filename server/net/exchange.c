@@ -73,7 +73,7 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                          .began     = x->began,
                          .answered  = x->stage == ANSWERED,
                          .delivered = delivered};
-    srv_response_log(x->loop->server->log, x->mhd, &access);
+    srv_response_record(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     free_body(x);
     if (x->job.call) api_end(x->job.call);

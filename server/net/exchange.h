@@ -13,7 +13,7 @@ typedef struct srv_exchange srv_exchange;
 /* Creates an exchange when the request line has been read. NULL: no memory. */
 srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
                                 const char *target);
-/* Logs the request and frees the exchange. `delivered`: the client has received the whole answer. */
+/* Counts and logs the request, and frees the exchange. `delivered`: the client has received the whole answer. */
 void srv_exchange_close(srv_exchange *x, bool delivered);
 
 bool            srv_exchange_begun(const srv_exchange *x);

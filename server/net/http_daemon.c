@@ -5,6 +5,7 @@
 #include "http_daemon.h"
 #include "exchange.h"
 #include "disconnect.h"
+#include "api/metrics.h"
 #include <limits.h>
 #include <string.h>
 
@@ -55,12 +56,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 {
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        atomic_fetch_add_explicit(loop->server->open, 1, memory_order_relaxed);
+        api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
         *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;
-        atomic_fetch_sub_explicit(loop->server->open, 1, memory_order_relaxed);
+        api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -1);
     }
 }
 

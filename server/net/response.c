@@ -1,5 +1,6 @@
 /* response.c - see response.h. */
 #include "response.h"
+#include "api/metrics.h"
 #include "server/work/clock.h"
 #include <stdlib.h>
 #include <stdio.h>
@@ -96,15 +97,25 @@ static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
     return own ? own->http_status : 0; /* status of an error answer by libmicrohttpd itself */
 }
 
-void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+static void count_request(const srv_access *access, unsigned status, uint64_t ns)
 {
+    unsigned operation = access->call ? api_call_operation(access->call) : 0;
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{operation, status}}, 1);
+    api_metric_observe(API_METRIC_REQUEST_SECONDS, (api_label_values){{operation}}, ns);
+}
+
+void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+{
+    unsigned status = status_of(mhd, access);
+    uint64_t ns     = srv_now() - access->began;
     srv_line line;
+    count_request(access, status, ns);
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     if (!line.log) return;
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     srv_log_text(&line, "target", access->target);
-    srv_log_count(&line, "status", status_of(mhd, access));
-    srv_log_ms(&line, "ms", srv_now() - access->began);
+    srv_log_count(&line, "status", status);
+    srv_log_ms(&line, "ms", ns);
     srv_log_count(&line, "in", access->received);
     if (access->call) {
         const api_reply *reply = api_reply_of(access->call);

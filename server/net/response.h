@@ -1,4 +1,4 @@
-/* response.h - send the api's reply as a libmicrohttpd response, and write the request's line to the log. */
+/* response.h - send the api's reply as a libmicrohttpd response, count the request and log it. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
@@ -20,4 +20,5 @@ typedef struct srv_access {
     bool            delivered; /* the client received the whole reply */
 } srv_access;
 
-void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);
+/* Counts the request in the metrics, and writes its line to the log. */
+void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

@@ -1,6 +1,7 @@
 /* worker.c - see worker.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "worker.h"
+#include "api/metrics.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static void unlink_job(srv_pool *pool, srv_job *job)
     *(job->previous ? &job->previous->next : &pool->first) = job->next;
     *(job->next ? &job->next->previous : &pool->last)      = job->previous;
     job->waiting                                           = false;
+    api_metric_add(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS, -1);
 }
 
 /* Subtracts the job's cost from the admitted work. Without unfinished jobs the sum is set to 0, so that rounding
@@ -241,6 +243,7 @@ void srv_pool_push(srv_pool *pool, srv_job *job)
     job->previous                                    = pool->last;
     *(pool->last ? &pool->last->next : &pool->first) = job;
     pool->last                                       = job;
+    api_metric_add(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS, 1);
     pthread_mutex_unlock(&pool->mutex);
     pthread_cond_signal(&pool->work_available); /* after unlocking: the woken worker takes this mutex at once */
 }

@@ -3,6 +3,7 @@
 #include "server/work/worker.h"
 #include "server/work/clock.h"
 #include "server/work/cores.h"
+#include "api/metrics.h"
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,6 +140,7 @@ static void test_order_and_withdrawal(void **state)
         srv_pool_push(pool, &t[i]->job);
     }
     sem_wait(&t[0]->begun);
+    assert_int_equal(api_metric_value(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS), N - 1);
     static const int withdrawn[] = {1, 4, N - 1}; /* first, middle and last in the queue */
     for (int i = 0; i < 3; i++)
         assert_true(srv_pool_withdraw(pool, &t[withdrawn[i]]->job));
@@ -147,8 +149,10 @@ static void test_order_and_withdrawal(void **state)
     assert_true(srv_pool_admit(pool, &probe->job, &wait));
     assert_true(wait == N - 4); /* the running job's cost is subtracted before `done`; three jobs were withdrawn */
     srv_pool_push(pool, &probe->job);
+    assert_int_equal(api_metric_value(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS), N - 3);
     sem_post(&t[0]->go);
     srv_pool_close(pool);
+    assert_int_equal(api_metric_value(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS), 0);
     assert_int_equal(t[0]->place, 1);
     assert_int_equal(t[2]->place, 2);
     assert_int_equal(t[3]->place, 3);

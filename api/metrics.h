@@ -1,0 +1,102 @@
+/* metrics.h - count what happens in the process, for whoever watches it.
+ *
+ * API_METRICS(X) lists every metric; the enum, the descriptions and the memory of the counts are generated from it. All
+ * layers count into the same static memory, from any thread, without locks or allocation. A figure is counted at one
+ * place only. Code that decides by a figure, such as the limit of connections, reads it here too.
+ *
+ * A metric with labels has one series for each combination of label values, like those of Prometheus. Label values are
+ * small numbers with texts, so that memory and the number of series are bounded. */
+#pragma once
+#include "problem.h"
+#include <stdint.h>
+
+/* clang-format off */
+/* X(LABEL, "name of the label", number of its values) */
+#define API_LABELS(X) \
+    X(UNLABELLED, "", 1) \
+    X(OPERATION, "operation", 32)            /* api_call_operation; 0: none, or one that does not exist */ \
+    X(STATUS, "status", 600)                 /* status of an answer; 0: the connection ended without one */ \
+    X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */
+
+/* X(METRIC, "name", type, unit, first label, second label, "help"). Names follow the rules of Prometheus: unit in the
+ * plural and `_total` for counters at the end. A histogram counts times. */
+#define API_METRICS(X) \
+    X(CONNECTIONS, "torqued_connections", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Open connections.") \
+    X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Requests that wait for a worker.") \
+    X(REQUESTS, "torqued_requests_total", COUNTER, NUMBER, OPERATION, STATUS, \
+      "Requests that ended, by operation and by the status of the answer, 0 if the connection ended without one.") \
+    X(REQUEST_SECONDS, "torqued_request_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
+      "Time from the request line to the last byte of the answer, or to the end of the connection.") \
+    X(PROBLEMS, "torqued_problems_total", COUNTER, NUMBER, PROBLEM, UNLABELLED, \
+      "Requests that ended with a problem, by its code.")
+/* clang-format on */
+
+typedef enum api_label {
+#define X(LABEL, name, values) API_LABEL_##LABEL,
+    API_LABELS(X)
+#undef X
+} api_label;
+
+typedef enum api_metric {
+#define X(METRIC, ...) API_METRIC_##METRIC,
+    API_METRICS(X)
+#undef X
+        API_METRIC_COUNT
+} api_metric;
+
+typedef enum api_metric_type { API_COUNTER, API_GAUGE, API_HISTOGRAM } api_metric_type;
+
+/* Units of the published figures. Counts are integers: a number of things, or nanoseconds for API_UNIT_SECONDS. */
+typedef enum api_metric_unit { API_UNIT_NUMBER, API_UNIT_SECONDS } api_metric_unit;
+
+enum { API_METRIC_LABELS = 2, API_LABEL_TEXT = 40, API_BOUNDS = 18 };
+
+/* --- counting ---------------------------------------------------------------------------------------------------- */
+
+/* Values of the two labels of a metric. A value out of range counts as 0; a label that the metric lacks is 0. */
+typedef struct api_label_values {
+    unsigned value[API_METRIC_LABELS];
+} api_label_values;
+#define API_NO_LABELS ((api_label_values){{0}})
+
+/* Adds to a counter or a gauge. `by` is in units of the count; it is negative only for gauges. */
+void api_metric_add(api_metric metric, api_label_values labels, int64_t by);
+
+/* Adds one time, ns, to a histogram. */
+void api_metric_observe(api_metric metric, api_label_values labels, uint64_t time);
+
+/* Gives an operation its text as a label value. `name` lives as long as the process. */
+void api_metric_name_operation(unsigned value, const char *name);
+
+/* --- reading ----------------------------------------------------------------------------------------------------- */
+
+typedef struct api_metric_kind {
+    const char     *name, *help;
+    api_metric_type type;
+    api_metric_unit unit;
+    api_label       label[API_METRIC_LABELS]; /* API_LABEL_UNLABELLED: none; a metric with one label has it first */
+} api_metric_kind;
+
+const api_metric_kind *api_metric_kind_of(api_metric metric);
+const char            *api_label_name(api_label label); /* "" for API_LABEL_UNLABELLED */
+
+extern const double api_metric_bounds[API_BOUNDS]; /* upper bounds of the buckets of histograms, s */
+
+/* One series of a metric as it was while it was read. */
+typedef struct api_metric_series {
+    char     label[API_METRIC_LABELS][API_LABEL_TEXT]; /* texts of the label values; "": the metric lacks the label */
+    double   value;                                    /* of a counter or gauge; of a histogram, the sum; in its unit */
+    uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of times up to each bound, then of all times */
+} api_metric_series;
+
+typedef void api_metric_reader(void *arg, const api_metric_series *series);
+
+/* Calls `read` for each series of a metric. Labelled series to which nothing was ever added are left out. Each count is
+ * read once, while other threads go on counting: the buckets of a series agree with its number of times, but its sum,
+ * and other series, may be ahead or behind by the requests of that moment. */
+void api_metric_read(api_metric metric, api_metric_reader *read, void *arg);
+
+/* Returns the count of one counter or gauge. */
+int64_t api_metric_value(api_metric metric, api_label_values labels);

@@ -1,0 +1,91 @@
+/* test_response.c - check that the end of a request is counted once, with the operation and the status that the log
+ * shows. */
+#include "server/net/response.h"
+#include "server/work/clock.h"
+#include "api/metrics.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static int     ends[2];
+static srv_log lines;
+static api    *service;
+
+static int open_all(void **state)
+{
+    char             error[200];
+    const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_ERROR};
+    const api_config answers = {.version = "test", .limits = {.memory = 1 << 20, .models = 1, .timeout = 1}};
+    service                  = api_open(&answers, error, sizeof error);
+    api_set_ready(service);
+    return service && pipe(ends) == 0 && srv_log_open(&lines, &config, ends[1]) ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    srv_log_close(&lines);
+    api_close(service);
+    return 0;
+}
+
+static void end_request(const char *method, const char *target, bool answered)
+{
+    const api_request request = {.method = method, .target = target};
+    api_call         *call    = api_begin(service, &request);
+    assert_non_null(call);
+    const srv_access access = {.call      = call,
+                               .method    = method,
+                               .target    = target,
+                               .began     = srv_now() - 3000000,
+                               .answered  = answered,
+                               .delivered = answered};
+    srv_response_record(&lines, NULL, &access);
+    api_end(call);
+}
+
+typedef struct found {
+    const char       *first, *second;
+    api_metric_series series;
+    size_t            n; /* number of series of the metric */
+} found;
+
+static void find(void *arg, const api_metric_series *series)
+{
+    found *f = arg;
+    f->n++;
+    if (strcmp(series->label[0], f->first) == 0 && strcmp(series->label[1], f->second) == 0) f->series = *series;
+}
+
+static void test_requests(void **state)
+{
+    end_request("GET", "/livez", true);
+    end_request("GET", "/livez", true);
+    end_request("POST", "/v1/models/nobody/mass-matrix", true);
+    found answered = {.first = "none", .second = "200"}, missed = {.first = "mass-matrix", .second = "404"};
+    api_metric_read(API_METRIC_REQUESTS, find, &answered);
+    api_metric_read(API_METRIC_REQUESTS, find, &missed);
+    assert_true(answered.series.value == 2);
+    assert_true(missed.series.value == 1);
+    assert_int_equal(missed.n, 2);
+}
+
+static void test_times(void **state)
+{
+    found none = {.first = "none", .second = ""};
+    api_metric_read(API_METRIC_REQUEST_SECONDS, find, &none);
+    assert_int_equal(none.series.bucket[API_BOUNDS], 2);
+    assert_int_equal(none.series.bucket[6], 0); /* up to 2.5 ms: both took 3 ms at least */
+    assert_true(none.series.value >= 0.006);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_times),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
