@@ -1,9 +1,9 @@
 /* composite_motion.h - computes composites in motion: a body with its descendants, in the body's axes about its origin.
- * Each composite has an inertia, momentum l, moment of velocities C (spatial_world.h) and the force f that its motion
+ * Each composite has an inertia, momentum l, moment of velocities C (spatial_algebra.h) and the force f that its motion
  * requires. A backward pass adds each composite to that of the parent. */
 #pragma once
 #include "articulated_inertia.h"
-#include "spatial_world.h"
+#include "spatial_algebra.h"
 
 typedef struct composite_motion {
     composite c;
@@ -19,57 +19,26 @@ static inline composite_motion composite_motion_zero(void)
     return (composite_motion){{{z, z, z, z, z, z}, o}, o, {{{z, z, z}, {z, z, z}, {z, z, z}}}, {o, o}};
 }
 
-/* Returns the sum of a body's own quantities and those of its descendants, `children`. The body's own are
- *     l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; h x a + tr(C) w - C w).
- * `revolute`, a constant of the inlined code: m, h.z and E.zz are zero, as for regrouped revolute bodies. */
-LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *children, const dyn_moments *own,
-                                                        twist v, twist a, const bool revolute)
+LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const composite_motion *S)
 {
-    const double    *h = own->h, *E = own->E;
-    const vec3       w = v.w, u = v.v, d = a.w;
-    composite_motion S;
-    vec3             l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h; x has the opposite sign */
-    lane             C[3][3];
-    C[0][0] = sub_mul(add_mul(h[0] * u.x, E[2], w.y), E[1], w.z);
-    C[1][0] = sub_mul(add_mul(h[0] * u.y, E[0], w.z), E[2], w.x);
-    C[2][0] = sub_mul(add_mul(h[0] * u.z, E[1], w.x), E[0], w.y);
-    C[0][1] = sub_mul(add_mul(h[1] * u.x, E[4], w.y), E[3], w.z);
-    C[1][1] = sub_mul(add_mul(h[1] * u.y, E[1], w.z), E[4], w.x);
-    C[2][1] = sub_mul(add_mul(h[1] * u.z, E[3], w.x), E[1], w.y);
-    C[0][2] = E[4] * w.z; /* stored with the opposite sign */
-    C[1][2] = E[2] * w.z;
-    C[2][2] = sub_mul(E[4] * w.x, E[2], w.y);
-    vec3 n  = {sub_mul(sub_mul(add_mul(h[1] * a.v.z, E[3], d.x), E[1], d.y), E[2], d.z),
-               sub_mul(sub_mul(sub_mul(E[0] * d.y, h[0], a.v.z), E[1], d.x), E[4], d.z),
-               sub_mul(sub_mul(sub_mul(add_mul(h[0] * a.v.y, E[0] + E[3], d.z), h[1], a.v.x), E[2], d.x), E[4], d.y)};
-    vec3 f  = {sub_mul(children->f.f.x, h[1], d.z), add_mul(children->f.f.y, h[0], d.z),
-               sub_mul(add_mul(children->f.f.z, h[1], d.x), h[0], d.y)};
-    S.c     = (composite){{children->c.E.xx + E[0], children->c.E.xy + E[1], children->c.E.xz + E[2],
-                           children->c.E.yy + E[3], children->c.E.yz + E[4], children->c.E.zz},
-                          {children->c.h.x + h[0], children->c.h.y + h[1], children->c.h.z}};
-    if (!revolute) {
-        const double m = own->mass;
-        l              = (vec3){sub_mul(sub_mul(l.x, h[2], w.y), m, u.x), add_mul(sub_mul(l.y, h[2], w.x), m, u.y),
-                                add_mul(l.z, m, u.z)};
-        C[0][2]        = sub_mul(sub_mul(C[0][2], h[2], u.x), E[5], w.y);
-        C[1][2]        = sub_mul(add_mul(C[1][2], h[2], u.y), E[5], w.x);
-        C[2][2]        = add_mul(C[2][2], h[2], u.z);
-        n = (vec3){sub_mul(add_mul(n.x, E[5], d.x), h[2], a.v.y), add_mul(add_mul(n.y, E[5], d.y), h[2], a.v.x), n.z};
-        f = (vec3){add_mul(add_mul(f.x, m, a.v.x), h[2], d.y), sub_mul(add_mul(f.y, m, a.v.y), h[2], d.x),
-                   add_mul(f.z, m, a.v.z)};
-        S.c.E.zz += E[5];
-        S.c.h.z += h[2];
-    }
-    n     = (vec3){add_mul(sub_mul(add_mul(n.x, C[1][1] + C[2][2], w.x), C[0][1], w.y), C[0][2], w.z),
-                   sub_mul(sub_mul(add_mul(n.y, C[0][0] + C[2][2], w.y), C[1][0], w.x), C[1][2], w.z),
-                   sub_mul(sub_mul(add_mul(n.z, C[0][0] + C[1][1], w.z), C[2][0], w.x), C[2][1], w.y)};
-    S.f.n = add(children->f.n, n);
-    S.f.f = (vec3){sub_mul(add_mul(f.x, w.y, l.z), w.z, l.y), sub_mul(sub_mul(f.y, w.z, l.x), w.x, l.z),
-                   add_mul(add_mul(f.z, w.x, l.y), w.y, l.x)};
-    S.l   = (vec3){children->l.x - l.x, children->l.y + l.y, children->l.z + l.z};
+    sum->c = composite_add(sum->c, S->c);
+    sum->l = add(sum->l, S->l);
+    sum->f = wrench_add(sum->f, S->f);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            S.C.m[i][j] = i == 0 && j == 2 ? children->C.m[i][j] - C[i][j] : children->C.m[i][j] + C[i][j];
+        store3(sum->C.m[i], add(load3(sum->C.m[i]), load3(S->C.m[i])));
+}
+
+/* Returns the sum of the body's own quantities and those of its descendants, `children`. The body's own are, with k = I
+ * v,  l: linear part of k,  C = v h^T + [w] E,  f = I a + v x* k. */
+static inline composite_motion composite_motion_with_body(const composite_motion *children, const dyn_moments *own,
+                                                          twist v, twist a)
+{
+    const vec3       h = vec3_of(own->h);
+    const sym3       E = sym3_of(own->E);
+    const wrench     k = inertia_mul(own->mass, h, E, v);
+    composite_motion S = {.c = {E, h}, .l = k.f, .C = velocity_moment(v, h, E)};
+    S.f                = wrench_add(inertia_mul(own->mass, h, E, a), twist_cross_wrench(v, k));
+    composite_motion_accumulate(&S, children);
     return S;
 }
 
@@ -145,39 +114,4 @@ LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, const
     WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, mass)
     composite_motion_shift_offsets(b, &S, mass);
     return S;
-}
-
-LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const composite_motion *S)
-{
-    sum->c = composite_add(sum->c, S->c);
-    sum->l = add(sum->l, S->l);
-    sum->f = wrench_add(sum->f, S->f);
-    for (int i = 0; i < 3; i++)
-        store3(sum->C.m[i], add(load3(sum->C.m[i]), load3(S->C.m[i])));
-}
-
-/* --- wrenches with constant components in world axes, see spatial_world.h -------------------------------------- */
-
-/* Adds F r^T to X, because the reference point moves by -r. F must be in the parent's axes already. */
-LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
-{
-    store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));
-    store3(X->m[1], add_scaled(load3(X->m[1]), r, F.y));
-    store3(X->m[2], add_scaled(load3(X->m[2]), r, F.z));
-}
-
-LANE_INLINE void world_fixed_form(link_transform X, world_fixed_wrenches *k)
-{
-    k->F = to_parent(X, k->F);
-    k->T = to_parent(X, k->T);
-    k->X = dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&X.pose->R, &k->X) : mat3_to_parent(X, k->X, false);
-    world_fixed_shift(&k->X, k->F, origin_in_parent(X));
-}
-
-static inline void world_fixed_to_parent(const dyn_body *b, const joint_transform *XJ, const world_fixed_wrenches *k,
-                                         world_fixed_wrenches *parent)
-{
-    world_fixed_wrenches x = *k;
-    WITH_LINK_TRANSFORM(b, XJ, world_fixed_form, &x)
-    world_fixed_accumulate(&x, parent);
 }

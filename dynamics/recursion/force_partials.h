@@ -1,48 +1,15 @@
 /* force_partials.h - computes the derivatives of the force on a body and its descendants with respect to one degree of
  * freedom (sensitivity.c has the equations). */
 #pragma once
+#include "composite_motion.h"
 #include "spatial_body.h"
-
-/* Sums the external wrenches with constant components in world axes, for each body. */
-static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
-                                      world_fixed_wrenches *k)
-{
-    const vec3                 o    = vec3_zero();
-    const world_fixed_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
-    for (size_t i = 0; i < scene->model->n_bodies; i++)
-        k[i] = none;
-    for (size_t n = 0; n < scene->n_wrenches; n++) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        const lane            *x    = values + 9 * n;
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        const attitude *att = &ext->attitude[site->body];
-        vec3 F = external_in_body_axes(site, att, load3(x)), T = external_in_body_axes(site, att, load3(x + 3));
-        vec3 r                   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
-        world_fixed_wrenches one = {.F = F, .T = T};
-        store3(one.X.m[0], scale(r, F.x));
-        store3(one.X.m[1], scale(r, F.y));
-        store3(one.X.m[2], scale(r, F.z));
-        world_fixed_accumulate(&one, &k[site->body]);
-    }
-}
+#include "world_fixed_body.h"
 
 typedef struct force_partials { /* derivatives for one degree of freedom (sensitivity.c), in the axes of the current
                                    body, about its origin */
     wrench q, qd, t;
     vec3   r, k; /* moments of r = 2 B^T S and k = K^T S, whose linear parts are zero */
 } force_partials;
-
-/* Copies entry by entry: a copy of the whole struct would go through memory. */
-LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
-{
-    const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
-
-    to->q  = (wrench){{q->f.x, q->f.y, q->f.z}, {q->n.x, q->n.y, q->n.z}};
-    to->qd = (wrench){{qd->f.x, qd->f.y, qd->f.z}, {qd->n.x, qd->n.y, qd->n.z}};
-    to->t  = (wrench){{t->f.x, t->f.y, t->f.z}, {t->n.x, t->n.y, t->n.z}};
-    to->r  = (vec3){from->r.x, from->r.y, from->r.z};
-    to->k  = (vec3){from->k.x, from->k.y, from->k.z};
-}
 
 /* Computes the partials for the degree of freedom d. S is the composite of its body, or of a descendant in whose frame
  * d is given. `mass` is the mass of the composite. */
@@ -58,44 +25,6 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     if (!world_fixed) return c;
     c.q = wrench_add(c.q, world_fixed_mul(world_fixed, d->S.w));
     c.k = world_fixed_mul_transposed(world_fixed, d->S);
-    return c;
-}
-
-/* Computes the partials, as force_partials_of does, for a unit revolute joint with axis z, without the zeros of S and
- * psi'. With u, w the linear and angular part of the body's velocity,
- *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
-LANE_INLINE force_partials force_partials_about_z(double mass, const composite_motion *S, const spatial_state *B)
-{
-    const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->Q.v, R = B->Q.w;
-    const sym3 *E     = &S->c.E;
-    const lane(*C)[3] = S->C.m;
-    const wrench f    = S->f;
-    const lane   Ixx = E->yy + E->zz, Iyy = E->xx + E->zz, Izz = E->xx + E->yy, z = C[0][0] + C[1][1];
-    const lane   lz = l.z + l.z, bf = add_mul(w.y * l.y, w.x, l.x);
-    const vec3 bn = {add_mul((C[1][1] + C[2][2]) * w.y, C[0][1], w.x), add_mul((C[0][0] + C[2][2]) * w.x, C[1][0], w.y),
-                     sub_mul(C[2][1] * w.x, C[2][0], w.y)};
-    force_partials c;
-    c.t    = (wrench){{-h.y, h.x, lane_of(0)}, {-E->xz, -E->yz, Izz}};
-    c.r    = (vec3){-2.0 * C[2][0], -2.0 * C[2][1], z + z};
-    c.k    = vec3_zero();
-    c.qd.f = (vec3){sub_mul(-l.y, h.z, w.x), sub_mul(l.x, h.z, w.y), add_mul(h.y * w.y, h.x, w.x)};
-    c.qd.n = (vec3){add_mul(add_mul(add_mul(-C[0][2], h.z, u.x), Ixx, w.y), E->xy, w.x),
-                    sub_mul(sub_mul(add_mul(-C[1][2], h.z, u.y), Iyy, w.x), E->xy, w.y),
-                    add_mul(sub_mul(sub_mul(sub_mul(z, h.x, u.x), h.y, u.y), E->xz, w.y), E->yz, w.x)};
-    c.q.f  = (vec3){sub_mul(sub_mul(add_mul(-f.f.y, R.y, h.z), R.z, h.y), lz, w.x),
-                    sub_mul(sub_mul(add_mul(f.f.x, R.z, h.x), R.x, h.z), lz, w.y),
-                    add_mul(sub_mul(R.x * h.y, R.y, h.x), 2.0, bf)};
-    c.q.n  = cross_add((vec3){sub_mul(sub_mul(add_mul(-f.n.y, Ixx, R.x), E->xy, R.y), E->xz, R.z),
-                              sub_mul(sub_mul(add_mul(f.n.x, Iyy, R.y), E->xy, R.x), E->yz, R.z),
-                              sub_mul(sub_mul(Izz * R.z, E->xz, R.x), E->yz, R.y)},
-                       h, Q);
-    c.q.n  = (vec3){add_mul(c.q.n.x, 2.0, bn.x), sub_mul(c.q.n.y, 2.0, bn.y), add_mul(c.q.n.z, 2.0, bn.z)};
-    if (mass != 0) { /* mass is zero if all bodies of the composite are revolute */
-        c.qd.f.x = add_mul(c.qd.f.x, mass, u.y);
-        c.qd.f.y = sub_mul(c.qd.f.y, mass, u.x);
-        c.q.f    = add_scaled(c.q.f, Q, lane_of(mass));
-    }
-    c.qd = wrench_add(c.qd, c.qd);
     return c;
 }
 
@@ -152,4 +81,11 @@ LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials 
         c->qd.n = offset_cross_add(c->qd.n, b->pose.p_pc, axis, c->qd.f);
         c->t.n  = offset_cross_add(c->t.n, b->pose.p_pc, axis, c->t.f);
     }
+}
+
+/* Transforms the partials to the parent's axes and origin. */
+LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *c)
+{
+    WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, c, true)
+    force_partials_shift_offsets(b, c);
 }

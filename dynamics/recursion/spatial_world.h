@@ -1,27 +1,10 @@
 /* spatial_world.h - computes spatial motion, inertia and force of every body, and the axis of every degree of freedom
- * with its rates, in world axes. Derivatives of the dynamics are computed from these.
+ * with its rates, in world axes; spatial_algebra.h has the equations.
  *
  * 6-vectors are about one fixed reference point: the world's origin, or, if the first body floats, the current origin
- * of that body. Derivatives do not depend on this point, but far from it rounding errors grow. With u x s = (wu x ws,
- * wu x vs + vu x ws) for motions, u x* f = (wu x F; wu x n + vu x F) for forces, and p marking quantities of the
- * parent,
- *
- *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd
- *     f = I a + v x* I v - external
- *
- * Singh, Russell, Wensing (2022). Their matrix B is evaluated here as for point masses. 2 B u is the Coriolis force of
- * masses that move with v in a frame that rotates with w_u:
- *
- *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
+ * of that body. Derivatives do not depend on this point, but far from it rounding errors grow. */
 #pragma once
-#include "composite_inertia.h"
-#include "external_wrenches.h"
-
-typedef struct dof {
-    twist S;    /* joint axis times the joint's ratio */
-    twist P, Q; /* psi' = v_p x S and psi'' = a_p x S + v_p x psi' */
-    twist D;    /* psi' + S', where S' = v x S */
-} dof;
+#include "world_fixed.h"
 
 typedef struct spatial_body {
     mat3   R;    /* R_wb */
@@ -32,64 +15,6 @@ typedef struct spatial_body {
     mat3   C;
     wrench f;
 } spatial_body;
-
-LANE_INLINE twist twist_add(twist a, twist b)
-{
-    return (twist){add(a.v, b.v), add(a.w, b.w)};
-}
-LANE_INLINE twist twist_sub(twist a, twist b)
-{
-    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
-}
-LANE_INLINE twist twist_scale(twist a, lane k)
-{
-    return (twist){scale(a.v, k), scale(a.w, k)};
-}
-/* u + k s */
-LANE_INLINE twist twist_add_scaled(twist u, twist s, lane k)
-{
-    return (twist){add_scaled(u.v, s.v, k), add_scaled(u.w, s.w, k)};
-}
-LANE_INLINE twist twist_cross(twist u, twist s)
-{
-    return (twist){.v = cross_add(cross(u.w, s.v), u.v, s.w), .w = cross(u.w, s.w)};
-}
-/* u x* f */
-LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
-{
-    return (wrench){.f = cross(u.w, f.f), .n = cross_add(cross(u.w, f.n), u.v, f.f)};
-}
-LANE_INLINE lane power(twist u, wrench f)
-{
-    return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
-}
-
-/* (trace(E) 1 - E) w, the inertia tensor times w */
-LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
-{
-    lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
-    return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
-                  sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
-}
-/* I u for the spatial inertia I with mass m and moments h, E */
-LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
-{
-    return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
-}
-/* 2 B u, where w is the angular part of u; the linear part has no effect. */
-LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
-{
-    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
-    vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
-    return (wrench){.f = add(f, f), .n = add(n, n)};
-}
-/* The angular part of 2 B^T s; the linear part is zero. */
-LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
-{
-    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
-    vec3 n     = mat3_sub_mul_transposed(cross_add(scale(s.w, trace), l, s.v), C, s.w);
-    return add(n, n);
-}
 
 /* --- inertia and force of a single body in world axes --------------------------------------------------------- */
 
@@ -109,15 +34,6 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
                   .yy = add_mul(dot(T[1], y), p.y, hr.y + h.y),
                   .yz = add_mul(add_mul(dot(T[1], z), p.y, hr.z), p.z, h.y),
                   .zz = add_mul(dot(T[2], z), p.z, hr.z + h.z)};
-}
-
-/* Moment of velocities of a body's mass points: C = v h^T + [w] E */
-LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
-{
-    vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});
-    vec3 c1 = cross_add(scale(v.v, h.y), v.w, (vec3){E.xy, E.yy, E.yz});
-    vec3 c2 = cross_add(scale(v.v, h.z), v.w, (vec3){E.xz, E.yz, E.zz});
-    return (mat3){{{c0.x, c1.x, c2.x}, {c0.y, c1.y, c2.y}, {c0.z, c1.z, c2.z}}};
 }
 
 LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
@@ -190,10 +106,6 @@ static inline spatial_body spatial_world(const double gravity[3])
                           .a = {.v = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}, .w = o}};
 }
 
-static inline size_t dofs_of(const dyn_body *b)
-{
-    return (size_t)dyn_joint_nv(b->joint.kind);
-}
 /* Index of the first degree of freedom of body i. Mimics have degrees of freedom of their own, apart from those of
  * their leaders. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
@@ -239,42 +151,6 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 }
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
-
-/* Sums of the external wrenches that have constant components in world axes, and whose points move with the link.
- * Relative to vectors that rotate with w_u, the wrenches change by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k));
- * the last sum is tr(X) w_u - X w_u. */
-typedef struct world_fixed_wrenches {
-    vec3 F, T; /* sums of force and torque */
-    mat3 X;    /* sum of F x^T, with x the point of application */
-} world_fixed_wrenches;
-
-LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
-{
-    lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
-    return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
-}
-/* The angular part of K^T s, with K as in world_fixed_wrenches; the linear part is zero. */
-LANE_INLINE vec3 world_fixed_mul_transposed(const world_fixed_wrenches *k, twist s)
-{
-    lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
-    vec3 n     = mat3_sub_mul_transposed(scale(s.w, trace), &k->X, s.w);
-    return cross_add(cross_add(n, k->F, s.v), k->T, s.w);
-}
-LANE_INLINE void world_fixed_accumulate(const world_fixed_wrenches *k, world_fixed_wrenches *parent)
-{
-    parent->F = add(parent->F, k->F);
-    parent->T = add(parent->T, k->T);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            parent->X.m[i][j] += k->X.m[i][j];
-}
-
-static inline bool scene_has_world_fixed(const dyn_scene *scene)
-{
-    for (size_t k = 0; k < scene->n_wrenches; k++)
-        if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD) return true;
-    return false;
-}
 
 /* Point of application of a wrench, relative to the reference point. `value` is force, torque and point, as in
  * dyn_inverse_dynamics. */

@@ -1,0 +1,109 @@
+/* sensitivity_pass.h - workspace and results of the derivatives of tau (sensitivity.c), and the composites that the
+ * backward pass hands from body to body. */
+#pragma once
+#include "dynamics/recursion/force_partials.h"
+#include "dynamics/recursion/relative_pose.h"
+
+/* Outputs for one block. */
+typedef struct results {
+    lane *dq, *dqd, *dqdd;                      /* nv x nv */
+    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
+    lane *dgravity;                             /* nv x 3 */
+} results;
+
+typedef struct workspace {
+    joint_transform      *XJ;
+    spatial_state        *body;
+    external_wrenches     ext;
+    world_fixed_wrenches *world_fixed; /* [n_bodies] */
+    composite_motion *handed; /* handed[0]: composite that the last processed body passed to its parent, if that is the
+                                 previous body; handed[1]: zeros */
+    composite_motion *forked; /* [n_bodies] sums of the composites of the other children */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.XJ          = arena_take_joints(a, m),
+                       .body        = arena_take(a, m->n_bodies, sizeof(spatial_state)),
+                       .ext         = external_wrenches_place(a, m),
+                       .world_fixed = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
+                       .handed      = arena_take(a, 2, sizeof(composite_motion)),
+                       .forked      = arena_take(a, m->n_bodies, sizeof(composite_motion))};
+}
+
+typedef struct sensitivity_pass {
+    const dyn_model *m;
+    const workspace *ws;
+    const results   *out;
+    bool             wrenches;    /* there are external wrenches */
+    bool             world_fixed; /* some external wrenches are in world axes */
+} sensitivity_pass;
+
+/* --- results ---------------------------------------------------------------------------------------------------- */
+
+static void clear(lane *M, size_t n)
+{
+    for (size_t e = 0; M && e < n; e++)
+        M[e] = lane_of(0);
+}
+
+/* Column of degree of freedom k of body i. */
+LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
+{
+    return (size_t)m->body[i].joint.v + k;
+}
+
+/* Stores an entry; with mimics several pairs of joints add to one entry. */
+LANE_INLINE void put_entry(lane *entry, lane x, bool has_mimics)
+{
+    *entry = has_mimics ? *entry + x : x;
+}
+/* Stores entry (row, column). */
+LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
+{
+    put_entry(&M[row * (size_t)m->nv + column], x, m->has_mimics);
+}
+
+LANE_INLINE void wrench_to_array(wrench w, lane x[6])
+{
+    store3(x, w.f);
+    store3(x + 3, w.n);
+}
+
+/* Gravity acts as an acceleration -g of all bodies: d tau_a / dg = -(linear part of t = I S_a), with `a` a dof of body
+ * i. */
+LANE_INLINE void put_gravity(const sensitivity_pass *p, size_t i, size_t a, const wrench *t)
+{
+    if (!p->out->dgravity) return;
+    lane *row = p->out->dgravity + 3 * a;
+    for (int k = 0; k < 3; k++)
+        row[k] -= dot(p->ws->ext.attitude[i].row[k], t->f);
+}
+
+/* --- composites of children ------------------------------------------------------------------------------------- */
+
+/* Adds the composite S of body i, already in the parent's frame, to the sum of the parent. The composite of the next
+ * body is handed over in one place, which stays in cache: this saves 4 to 7 % of sensitivity on fixed robots. */
+LANE_INLINE void hand_on(const sensitivity_pass *p, size_t i, composite_motion S)
+{
+    const dyn_body *b = &p->m->body[i];
+    if (b->tree.parent == (int)i - 1) {
+        *p->ws->handed = S;
+    } else if (b->tree.is_last_child) {
+        p->ws->forked[b->tree.parent] = S;
+    } else {
+        const composite_motion here = S;
+        composite_motion_accumulate(&p->ws->forked[b->tree.parent], &here);
+    }
+}
+
+/* Returns the sum of the composites of body i's children; all later bodies must be done. */
+LANE_INLINE const composite_motion *child_composite(const sensitivity_pass *p, size_t i)
+{
+    const dyn_body  *b  = &p->m->body[i];
+    const workspace *ws = p->ws;
+    if (b->tree.is_leaf) return ws->handed + 1;
+    const bool next = i + 1 < p->m->n_bodies && b[1].tree.parent == (int)i;
+    if (b->tree.has_branch && next) composite_motion_accumulate(ws->handed, &ws->forked[i]);
+    return next ? ws->handed : &ws->forked[i];
+}

@@ -1,0 +1,97 @@
+/* spatial_algebra.h - products of spatial motions, forces and inertias, from which the derivatives of the dynamics are
+ * computed: in world axes (spatial_world.h) or in the axes of each body (spatial_body.h).
+ *
+ * 6-vectors are [linear; angular]. For motions u, s and a force F = [f; n],
+ *
+ *     u x s = (wu x vs + vu x ws;  wu x ws),    u x* F = (wu x f;  wu x n + vu x f).
+ *
+ * With p marking quantities of the parent, a degree of freedom with axis S, a body and its force are
+ *
+ *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd,
+ *     f = I a + v x* I v - external.
+ *
+ * Singh, Russell, Wensing (2022). Their matrix B is evaluated here as for point masses. 2 B u is the Coriolis force of
+ * masses that move with v in a frame that rotates with w_u:
+ *
+ *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
+#pragma once
+#include "composite_inertia.h"
+
+typedef struct dof {
+    twist S;    /* joint axis times the joint's ratio */
+    twist P, Q; /* psi' = v_p x S and psi'' = a_p x S + v_p x psi' */
+    twist D;    /* psi' + S', where S' = v x S */
+} dof;
+
+/* Number of degrees of freedom of a body's joint. */
+static inline size_t dofs_of(const dyn_body *b)
+{
+    return (size_t)dyn_joint_nv(b->joint.kind);
+}
+
+LANE_INLINE twist twist_add(twist a, twist b)
+{
+    return (twist){add(a.v, b.v), add(a.w, b.w)};
+}
+LANE_INLINE twist twist_sub(twist a, twist b)
+{
+    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
+}
+LANE_INLINE twist twist_scale(twist a, lane k)
+{
+    return (twist){scale(a.v, k), scale(a.w, k)};
+}
+/* u + k s */
+LANE_INLINE twist twist_add_scaled(twist u, twist s, lane k)
+{
+    return (twist){add_scaled(u.v, s.v, k), add_scaled(u.w, s.w, k)};
+}
+LANE_INLINE twist twist_cross(twist u, twist s)
+{
+    return (twist){.v = cross_add(cross(u.w, s.v), u.v, s.w), .w = cross(u.w, s.w)};
+}
+/* u x* f */
+LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
+{
+    return (wrench){.f = cross(u.w, f.f), .n = cross_add(cross(u.w, f.n), u.v, f.f)};
+}
+LANE_INLINE lane power(twist u, wrench f)
+{
+    return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
+}
+
+/* (trace(E) 1 - E) w, the inertia tensor times w */
+LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
+{
+    lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
+    return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
+                  sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
+}
+/* I u for the spatial inertia I with mass m and moments h, E */
+LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
+{
+    return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
+}
+/* 2 B u, where w is the angular part of u; the linear part has no effect. */
+LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
+{
+    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
+    vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
+    return (wrench){.f = add(f, f), .n = add(n, n)};
+}
+/* The angular part of 2 B^T s; the linear part is zero. */
+LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
+{
+    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
+    vec3 n     = mat3_sub_mul_transposed(cross_add(scale(s.w, trace), l, s.v), C, s.w);
+    return add(n, n);
+}
+
+/* Moment of velocities of a body's mass points: C = v h^T + [w] E */
+LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
+{
+    vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});
+    vec3 c1 = cross_add(scale(v.v, h.y), v.w, (vec3){E.xy, E.yy, E.yz});
+    vec3 c2 = cross_add(scale(v.v, h.z), v.w, (vec3){E.xz, E.yz, E.zz});
+    return (mat3){{{c0.x, c1.x, c2.x}, {c0.y, c1.y, c2.y}, {c0.z, c1.z, c2.z}}};
+}

@@ -1,0 +1,51 @@
+/* world_fixed_body.h - the sums of world_fixed.h in the axes of each body, about its origin. */
+#pragma once
+#include "articulated_inertia.h"
+#include "world_fixed.h"
+
+/* Sums the external wrenches with constant components in world axes, for each body. */
+static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
+                                      world_fixed_wrenches *k)
+{
+    const vec3                 o    = vec3_zero();
+    const world_fixed_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
+    for (size_t i = 0; i < scene->model->n_bodies; i++)
+        k[i] = none;
+    for (size_t n = 0; n < scene->n_wrenches; n++) {
+        const dyn_wrench_site *site = &scene->wrench[n];
+        const lane            *x    = values + 9 * n;
+        if (site->body == DYN_WORLD || !site->world_axes) continue;
+        const attitude *att = &ext->attitude[site->body];
+        vec3 F = external_in_body_axes(site, att, load3(x)), T = external_in_body_axes(site, att, load3(x + 3));
+        vec3 r                   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
+        world_fixed_wrenches one = {.F = F, .T = T};
+        store3(one.X.m[0], scale(r, F.x));
+        store3(one.X.m[1], scale(r, F.y));
+        store3(one.X.m[2], scale(r, F.z));
+        world_fixed_accumulate(&one, &k[site->body]);
+    }
+}
+
+/* Adds F r^T to X, because the reference point moves by -r. F must be in the parent's axes already. */
+LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
+{
+    store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));
+    store3(X->m[1], add_scaled(load3(X->m[1]), r, F.y));
+    store3(X->m[2], add_scaled(load3(X->m[2]), r, F.z));
+}
+
+LANE_INLINE void world_fixed_form(link_transform X, world_fixed_wrenches *k)
+{
+    k->F = to_parent(X, k->F);
+    k->T = to_parent(X, k->T);
+    k->X = dyn_joint_has_quaternion(X.joint) ? mat3_rotate(&X.pose->R, &k->X) : mat3_to_parent(X, k->X, false);
+    world_fixed_shift(&k->X, k->F, origin_in_parent(X));
+}
+
+static inline void world_fixed_to_parent(const dyn_body *b, const joint_transform *XJ, const world_fixed_wrenches *k,
+                                         world_fixed_wrenches *parent)
+{
+    world_fixed_wrenches x = *k;
+    WITH_LINK_TRANSFORM(b, XJ, world_fixed_form, &x)
+    world_fixed_accumulate(&x, parent);
+}
