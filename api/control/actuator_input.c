@@ -7,8 +7,6 @@
 static const char *const torque_fields[] = {"tau", "controller", NULL};
 static const char *const needed[]        = {"kp", "kd", "reference", NULL};
 
-#define FILTER 200 /* rad/s, default of "filter" */
-
 static bool need(const api_query *q, const api_node *given, const char *key, const api_place *up)
 {
     api_place at = api_place_key(up, key);
@@ -35,17 +33,6 @@ static bool read_gains(api_query *q, const api_node *given, const char *key, con
                                API_NUMBER_TEXT((*gains)[i]), divides ? "greater than" : "of at least");
     }
     return true;
-}
-
-static bool read_filter(const api_query *q, const api_node *given, const api_place *up, api_actuator_input *d)
-{
-    const api_node *value = api_node_get(given, "filter");
-    api_place       at    = api_place_key(up, "filter");
-    d->filter             = FILTER;
-    if (!value) return true;
-    if (!api_read_number(q, value, &at, &d->filter)) return false;
-    return d->filter > 0 || api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected",
-                                        API_NUMBER_TEXT(d->filter));
 }
 
 /* --- coordinates ------------------------------------------------------------------------------------------------ */
@@ -89,11 +76,6 @@ static bool find_actuated(api_query *q, api_actuator_input *d, size_t *n)
     return true;
 }
 
-static bool refuse(const api_query *q, const api_place *at, const api_coordinate *c, const char *why)
-{
-    return api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s %s", api_coordinate_joint(q->model, c), why);
-}
-
 /* Checks that the controller can drive this robot, which has n actuated coordinates. */
 static bool check_coordinates(const api_query *q, const api_place *at, const api_actuator_input *d, size_t n)
 {
@@ -102,14 +84,18 @@ static bool check_coordinates(const api_query *q, const api_place *at, const api
         const api_coordinate *c          = &d->coordinate[v];
         bool                  passive    = c->joint < 0 || !q->model->joints[c->joint].actuated;
         bool                  prescribed = d->prescribed && d->prescribed[v];
+        const char           *joint      = api_coordinate_joint(q->model, c);
         if (prescribed && d->controller->fully_actuated)
-            return refuse(q, at, c, "is prescribed: hua drives all joints");
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s is prescribed: %s drives all joints", joint,
+                               name);
         if (c->actuated && c->position < 0)
-            return refuse(q, at, c,
-                          "is actuated and has a quaternion: controllers drive only planar joints and joints with one "
-                          "coordinate");
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                               "%.64s is actuated and has a quaternion: controllers drive only planar joints and "
+                               "joints with one coordinate",
+                               joint);
         if (passive && d->controller->fully_actuated)
-            return refuse(q, at, c, "is not actuated: hua needs a robot whose joints are all actuated");
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                               "%.64s is not actuated: %s needs a robot whose joints are all actuated", joint, name);
     }
     return n > 0 || api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
                                 q->model->name, name);
@@ -123,6 +109,12 @@ static bool read_robot(api_query *q, const api_place *at, api_actuator_input *d)
     if (d->controller->states && q->model->loops)
         return api_fail_at(q->problem, at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
     return find_actuated(q, d, &n) && check_coordinates(q, at, d, n);
+}
+
+static bool read_options(const api_query *q, const api_node *given, const api_place *up, api_actuator_input *d)
+{
+    if (d->controller->read_options) d->options = d->controller->read_options(q, given, up);
+    return !d->controller->read_options || d->options;
 }
 
 static bool read_controlled(api_query *q, const api_node *given, const api_place *up, double duration,
@@ -140,7 +132,7 @@ static bool read_controlled(api_query *q, const api_node *given, const api_place
     bool            divides = d->controller->divides_by_kd;
     return read_gains(q, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
            read_gains(q, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
-           read_filter(q, given, up, d) && api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+           read_options(q, given, up, d) && api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 

@@ -15,7 +15,7 @@ typedef struct api_actuator_input {
     api_signal            signal;            /* torques, or the controller's reference */
     double               *gains[2];          /* [nv] kp, kd */
     bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
-    double                filter;            /* rad/s, bandwidth of the filter on theta_d in the controller "hua" */
+    const void           *options;           /* the controller's own (controller.h); NULL: none */
     bool                  clip;              /* clip efforts at their limits */
     api_coordinate       *coordinate;        /* [nv] */
     const bool           *prescribed;        /* [nv] coordinates with a prescribed motion; NULL: none */

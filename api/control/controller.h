@@ -26,6 +26,13 @@
 #include "api/motion/signal.h"
 #include "api/contact/contact.h"
 
+/* The controllers: X(name) stands for the constant api_controller_<name>. To add one, write the file that defines its
+ * constant, add its row here, and list its name and fields in openapi.yaml. */
+#define API_CONTROLLERS(X)                                                                                             \
+    X(pd_gravity)                                                                                                      \
+    X(computed_torque)                                                                                                 \
+    X(hua)
+
 /* The input of a controller, in lanes: W states side by side. */
 typedef struct api_controller_input {
     const dyn_kernels    *kernels;
@@ -48,8 +55,8 @@ typedef struct api_controller_input {
     const double      *gains[2];                     /* [nv] kp, kd, not in lanes */
     double            *reference[API_SIGNAL_ORDERS]; /* nv: reference r, r', r'' */
     double            *error[2];                     /* nv: tracking errors r - q, r' - q' */
-    double             filter; /* rad/s: bandwidth of the filter on theta_d in the controller "hua" */
-    const double      *state;  /* the controller's own state; `state_rate` is its rate */
+    const void        *options;                      /* the controller's own, from `read_options`; NULL: it has none */
+    const double      *state;                        /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
     double            *work; /* work */
 } api_controller_input;
@@ -58,7 +65,10 @@ typedef struct api_controller {
     const char        *name;
     const char *const *fields; /* fields of a request, terminated by NULL */
     bool               divides_by_kd;
-    bool               fully_actuated; /* true: only for robots with a fixed base and without passive joints */
+    /* Reads those `fields` that only this controller has, from the object `given` at the place `up`. Returns them in
+     * memory of the request's pool; NULL with a problem. A NULL function: the controller has no such fields. */
+    const void *(*read_options)(const api_query *q, const api_node *given, const api_place *up);
+    bool fully_actuated; /* true: only for robots with a fixed base and without passive joints */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);
@@ -69,7 +79,10 @@ typedef struct api_controller {
     void (*start)(const api_controller_input *c, double *tau, double *state);
 } api_controller;
 
-extern const api_controller api_hua_controller; /* defined in hua_controller.c */
+#define API_CONTROLLER_CONSTANT(name) extern const api_controller api_controller_##name;
+API_CONTROLLERS(API_CONTROLLER_CONSTANT)
+
+extern const api_controller *const api_controllers[]; /* ends with NULL */
 
 /* Returns the controller that a string names, or NULL with a problem. */
 const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at);

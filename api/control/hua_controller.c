@@ -2,8 +2,26 @@
  * state after the other. */
 #include "controller.h"
 #include "hua_torques.h"
+#include "api/request/fields.h"
+#include "api/wire/number.h"
+
+#define FILTER 200 /* rad/s, default of "filter" */
 
 static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
+
+/* Reads the bandwidth of the filter on theta_d, in rad/s. */
+static const void *read_options(const api_query *q, const api_node *given, const api_place *up)
+{
+    const api_node *value  = api_node_get(given, "filter");
+    api_place       at     = api_place_key(up, "filter");
+    double         *filter = api_take(q->pool, sizeof *filter);
+    if (!filter) return NULL;
+    *filter = FILTER;
+    if (value && !api_read_number(q, value, &at, filter)) return NULL;
+    if (*filter > 0) return filter;
+    api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected", API_NUMBER_TEXT(*filter));
+    return NULL;
+}
 
 /* Returns the doubles of the controller's work memory: M, C, A, bias, Coriolis vector and zeta in lanes, then the
  * arrays of one state (hua_torques.h). */
@@ -108,7 +126,7 @@ static void torques(const api_controller_input *c, double *tau)
     api_hua_state    h = {.nv       = c->nv,
                           .n        = m->n_couplings,
                           .coupling = m->coupling,
-                          .filter   = c->filter,
+                          .filter   = *(const double *)c->options,
                           .kp       = c->gains[0],
                           .kd       = c->gains[1]};
     api_hua_lay_out(&h, behind);
@@ -128,18 +146,20 @@ static void torques(const api_controller_input *c, double *tau)
 static void start(const api_controller_input *c, double *tau, double *state)
 {
     const dyn_model     *m     = c->scene->model;
+    const double         none  = 0;
     api_controller_input still = *c;
-    still.filter               = 0;
+    still.options              = &none;
     torques(&still, tau);
     for (size_t k = 0; k < m->n_couplings; k++)
         for (size_t lane = 0; lane < c->W; lane++)
             state[k * c->W + lane] = c->reference[0][(size_t)m->coupling[k].v_theta * c->W + lane];
 }
 
-const api_controller api_hua_controller = {
+const api_controller api_controller_hua = {
     .name           = "hua",
     .fields         = fields,
     .divides_by_kd  = true,
+    .read_options   = read_options,
     .fully_actuated = true,
     .entries        = entries,
     .states         = states,

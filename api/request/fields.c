@@ -108,6 +108,19 @@ const char *api_read_string(const api_query *q, const api_node *value, const api
     return NULL;
 }
 
+int api_read_choice(const api_query *q, const api_node *value, const api_place *at, const char *of,
+                    const api_names *known)
+{
+    char        list[API_NAMES_TEXT];
+    const char *name = api_read_string(q, value, at);
+    for (size_t i = 0; name && i < known->n; i++)
+        if (strcmp(known->name(known->list, i), name) == 0) return (int)i;
+    if (!name) return -1;
+    api_names_write(known, name, list);
+    api_fail_at(q->problem, at, API_UNKNOWN_NAME, "\"%.64s\" is not %s%s", name, of, list);
+    return -1;
+}
+
 int api_read_frame(const api_query *q, const api_node *value, const api_place *at)
 {
     const char *name = api_read_string(q, value, at);

@@ -39,6 +39,11 @@ bool api_fail_no_such(const api_query *q, const api_place *at, const char *what,
 /* Returns the text of a string value; NULL with a problem if the value is no string. */
 const char *api_read_string(const api_query *q, const api_node *value, const api_place *at);
 
+/* Reads a string that is one of the known names; `of` says in the message what they name, such as "a controller".
+ * Returns the index of the name; -1 with a problem that lists the known names, or those nearest to the string. */
+int api_read_choice(const api_query *q, const api_node *value, const api_place *at, const char *of,
+                    const api_names *known);
+
 /* Reads the name of a velocity coordinate. Returns its index in velocity_names; -1 with a problem. */
 int api_read_coordinate(const api_query *q, const api_node *value, const api_place *at);
 

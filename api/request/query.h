@@ -59,6 +59,7 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_STEP, "step")                                                                                                \
     X(API_TOLERANCE, "tolerance")                                                                                      \
     X(API_STIFF, "stiff")                                                                                              \
+    X(API_INTEGRATOR_FIELD, "integrator")                                                                              \
     X(API_INPUT, "input")                                                                                              \
     X(API_FEET_FIELD, "feet")                                                                                          \
     X(API_PLANE, "plane")                                                                                              \

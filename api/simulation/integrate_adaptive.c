@@ -1,17 +1,15 @@
-/* integrate_adaptive.c - integrates with error control by ARKODE (integrate.h). */
+/* integrate_adaptive.c - integrates with error control by ARKODE (integrate_adaptive.h). */
+#include "integrate_adaptive.h"
 #include "integrate.h"
 #include "ode_bounds.h"
 #include "ode_limits.h"
 #include "ode_stiction.h"
 #include "stiction_events.h"
-#include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
 
 enum {
     CHECK   = 512 /* coordinates times steps between two checks of the deadline */,
@@ -25,27 +23,14 @@ enum {
 
 #define SLOW 1e-3 /* rad/s or m/s: only slower joints are named as the cause of a failure */
 
-struct api_adaptive {
-    api_ode        *ode;
-    SUNContext      context;
-    N_Vector        y;
-    SUNMatrix       jacobian;
-    SUNLinearSolver solver;
-    void           *arkode;
-    size_t          changes;     /* number of changes of joints between sliding and sticking */
-    size_t          began_steps; /* step count and time at which the window starts */
-    double          began;
-};
-
 size_t api_adaptive_bytes(const api_ode *ode)
 {
-    size_t n = ode->entries, matrices = ode->s->stiff ? 2 * n * n : 0;
-    return (VECTORS * (n + 32) + matrices + 4096) * sizeof(double);
+    return (VECTORS * (ode->entries + 32) + 4096) * sizeof(double);
 }
 
 /* --- callbacks of ARKODE ------------------------------------------------------------------------------------------ */
 
-static void fill_lanes(const api_ode *ode, const double *y, double *lanes)
+void api_adaptive_fill_lanes(const api_ode *ode, const double *y, double *lanes)
 {
     size_t W = ode->W;
     for (size_t i = 0; i < ode->entries; i++)
@@ -57,7 +42,7 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 {
     api_ode *ode = arg;
     double  *out = N_VGetArrayPointer(to);
-    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
+    api_adaptive_fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     memset(ode->fault, 0, sizeof ode->fault);
     api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
     for (size_t i = 0; i < ode->entries; i++) {
@@ -85,7 +70,7 @@ static int set_weights(N_Vector y, N_Vector to, void *arg)
 static int margins(realtype t, N_Vector y, realtype *to, void *arg)
 {
     api_ode *ode = arg;
-    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
+    api_adaptive_fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     api_stiction_events_margins(ode, t, ode->stage_y, to);
     return 0;
 }
@@ -95,33 +80,8 @@ static int project(realtype t, N_Vector y, void *arg)
     api_ode *ode = arg;
     api_ode_normalize(ode, N_VGetArrayPointer(y), 1, 1);
     api_ode_finish_step(ode, t, N_VGetArrayPointer(y), 1, 1);
-    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
+    api_adaptive_fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     api_ode_limits_evaluate(ode, t, ode->stage_y);
-    return 0;
-}
-
-/* Finds the Jacobian by finite differences, one column per lane. No rate depends on the work entries. */
-static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, void *arg, N_Vector a, N_Vector b,
-                         N_Vector c)
-{
-    (void)a, (void)b, (void)c;
-    api_ode      *ode = arg;
-    const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
-    size_t        W = ode->W, n = ode->entries - API_WORKS;
-    double        increment[DYN_MAX_LANES];
-    for (size_t first = 0; first < n; first += W) {
-        fill_lanes(ode, v, ode->stage_y);
-        for (size_t l = 0; l < W && first + l < n; l++) {
-            double *entry = &ode->stage_y[(first + l) * W + l];
-            double  moved = *entry + 1.5e-8 * (1 + fabs(*entry));
-            increment[l]  = moved - *entry;
-            *entry        = moved;
-        }
-        api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
-        for (size_t l = 0; l < W && first + l < n; l++)
-            for (size_t i = 0; i < ode->entries; i++)
-                SM_ELEMENT_D(to, i, first + l) = (ode->stage_rate[0][i * W + l] - f[i]) / increment[l];
-    }
     return 0;
 }
 
@@ -133,52 +93,36 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Requires a new Newton matrix for every step length. By default ARKODE reuses a matrix for steps that differ by up to
- * a fifth, and accepts the first iterate based on earlier convergence. That fails where a step is cut short at a
- * boundary. */
-static bool choose_method(api_adaptive *a)
+static bool set_up(api_adaptive *a, bool is_implicit, api_choose_pair *choose_pair)
 {
-    sunindextype n = (sunindextype)a->ode->entries;
-    if (!a->ode->s->stiff)
-        return ARKStepSetTableNum(a->arkode, ARKODE_DIRK_NONE, ARKODE_DORMAND_PRINCE_7_4_5) == ARK_SUCCESS;
-    a->jacobian = SUNDenseMatrix(n, n, a->context);
-    a->solver   = a->jacobian ? SUNLinSol_Dense(a->y, a->jacobian, a->context) : NULL;
-    return a->solver && ARKStepSetTableNum(a->arkode, ARKODE_ESDIRK547L2SA2_7_4_5, ARKODE_ERK_NONE) == ARK_SUCCESS &&
-           ARKStepSetLinearSolver(a->arkode, a->solver, a->jacobian) == ARK_SUCCESS &&
-           ARKStepSetJacFn(a->arkode, differentiate) == ARK_SUCCESS &&
-           ARKStepSetDeltaGammaMax(a->arkode, 1e-14) == ARK_SUCCESS;
-}
-
-static bool set_up(api_adaptive *a)
-{
-    bool stiff = a->ode->s->stiff;
     if (SUNContext_Create(NULL, &a->context) != 0) return false;
     a->y = N_VNew_Serial((sunindextype)a->ode->entries, a->context);
     if (!a->y) return false;
     for (size_t i = 0; i < a->ode->entries; i++)
         N_VGetArrayPointer(a->y)[i] = a->ode->y[i * a->ode->W];
-    a->arkode = ARKStepCreate(stiff ? NULL : rate, stiff ? rate : NULL, 0, a->y, a->context);
+    a->arkode = ARKStepCreate(is_implicit ? NULL : rate, is_implicit ? rate : NULL, 0, a->y, a->context);
     return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
            ARKStepSetUserData(a->arkode, a->ode) == ARK_SUCCESS &&
            ARKStepWFtolerances(a->arkode, set_weights) == ARK_SUCCESS &&
            ARKStepSetMaxNumSteps(a->arkode, 1 + CHECK / (long)a->ode->e->model->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->ode->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
-           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_method(a);
+           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_pair(a);
 }
 
-api_adaptive *api_adaptive_open(api_ode *ode, api_problem *problem)
+void *api_adaptive_open(api_ode *ode, bool is_implicit, api_choose_pair *choose_pair, api_problem *problem)
 {
     api_adaptive *a = calloc(1, sizeof *a);
     if (a) a->ode = ode;
-    if (a && set_up(a)) return a;
+    if (a && set_up(a, is_implicit, choose_pair)) return a;
     api_adaptive_close(a);
     api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
     return NULL;
 }
 
-void api_adaptive_close(api_adaptive *a)
+void api_adaptive_close(void *data)
 {
+    api_adaptive *a = data;
     if (!a) return;
     if (a->arkode) ARKStepFree(&a->arkode);
     if (a->solver) SUNLinSolFree(a->solver);
@@ -197,7 +141,7 @@ static bool copy_state(api_adaptive *a, double t, api_problem *problem)
     long     steps = 0;
     ARKStepGetNumSteps(a->arkode, &steps);
     ode->steps = (size_t)steps;
-    fill_lanes(ode, N_VGetArrayPointer(a->y), ode->y);
+    api_adaptive_fill_lanes(ode, N_VGetArrayPointer(a->y), ode->y);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
     api_ode_check_range(ode, t);
     return api_ode_check_all(ode, problem);
@@ -245,7 +189,7 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
                  api_joint_of(ode->e->model, joint));
     else
         snprintf(advice, sizeof advice, "give a larger tolerance, or take fixed steps%s",
-                 ode->s->stiff ? "" : ", or \"stiff\": true");
+                 a->jacobian ? "" : ", or the integrator esdirk5");
     api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
              ode->s->tolerance, why, worst, advice);
     if (ode->e->query->batched) problem->row = (long long)ode->row[0];
@@ -281,17 +225,19 @@ static bool has_collapsed(api_adaptive *a, double t)
     return (double)steps + left / step > API_MAX_STEPS;
 }
 
-bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
+bool api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api_problem *problem)
 {
-    double t = from;
-    if (anew || from == 0) api_ode_limits_evaluate(a->ode, from, a->ode->y);
-    if (anew && a->ode->stiction) api_stiction_events_restart(a->ode, from);
-    if (anew && !restart(a, from, to)) return fail(a, t, "", problem);
+    api_adaptive *a    = data;
+    bool          anew = interval.starts_at_break;
+    double        t = interval.from, to = interval.to;
+    if (anew || t == 0) api_ode_limits_evaluate(ode, t, ode->y);
+    if (anew && ode->stiction) api_stiction_events_restart(ode, t);
+    if (anew && !restart(a, t, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
-        if (!api_deadline_check(a->ode->e->query->input->deadline, problem)) return false;
+        if (!api_deadline_check(ode->e->query->input->deadline, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
-        if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->ode->fault, 0, sizeof a->ode->fault);
+        if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(ode->fault, 0, sizeof ode->fault);
         if (!copy_state(a, t, problem)) return false;
         if (result == ARK_ROOT_RETURN && !handle_events(a, t, to))
             return fail(a, t, " where joints begin to stick", problem);

@@ -1,8 +1,4 @@
-/* integrate_fixed.c - integrates with fixed steps of the classical Runge-Kutta method (integrate.h):
- *
- *     k1 = f(t, y),                     k2 = f(t + h/2, y + h/2 k1),
- *     k3 = f(t + h/2, y + h/2 k2),      k4 = f(t + h, y + h k3),
- *     y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
+/* integrate_fixed.c - integrates with fixed steps of a given method (integrate.h). */
 #include "integrate.h"
 #include "ode_limits.h"
 #include <math.h>
@@ -15,42 +11,27 @@ double api_fixed_steps(const api_simulation *s, double time)
     return steps > 1 ? steps : 1;
 }
 
-static void shift(const api_ode *ode, double h, const double *slope)
+/* Takes the step from t to t + h, and corrects the state at its end. */
+static void take_step(api_ode *ode, double t, double h, api_step *step)
 {
-    for (size_t i = 0; i < ode->entries * ode->W; i++)
-        ode->stage_y[i] = ode->y[i] + h * slope[i];
-}
-
-static void step(api_ode *ode, double t, double h)
-{
-    double *const *k = ode->stage_rate;
-    api_ode_rate(ode, t, ode->y, k[0]);
-    api_ode_limits_compare(ode, t, ode->y + ode->e->model->nq * ode->W);
-    shift(ode, 0.5 * h, k[0]);
-    api_ode_rate(ode, t + 0.5 * h, ode->stage_y, k[1]);
-    shift(ode, 0.5 * h, k[1]);
-    api_ode_rate(ode, t + 0.5 * h, ode->stage_y, k[2]);
-    shift(ode, h, k[2]);
-    api_ode_rate(ode, t + h, ode->stage_y, k[3]);
-    for (size_t i = 0; i < ode->entries * ode->W; i++)
-        ode->y[i] += h / 6 * ((k[0][i] + 2 * k[1][i]) + (2 * k[2][i] + k[3][i]));
+    step(ode, t, h);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
     api_ode_finish_step(ode, t + h, ode->y, ode->W, ode->W);
     api_ode_check_range(ode, t + h);
     ode->steps++;
 }
 
-bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem)
+bool api_integrate_fixed(api_ode *ode, api_interval interval, api_step *step, api_problem *problem)
 {
-    size_t steps = (size_t)api_fixed_steps(ode->s, b - a);
-    double h     = (b - a) / (double)steps;
+    size_t steps = (size_t)api_fixed_steps(ode->s, interval.to - interval.from);
+    double h     = (interval.to - interval.from) / (double)steps;
     for (size_t i = 0; i < steps; i++) {
         if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 &&
             !api_deadline_check(ode->e->query->input->deadline, problem))
             return false;
-        step(ode, a + (double)i * h, h);
+        take_step(ode, interval.from + (double)i * h, h, step);
         if (!api_ode_may_continue(ode)) return api_ode_check_all(ode, problem);
     }
-    api_ode_limits_evaluate(ode, b, ode->y);
+    api_ode_limits_evaluate(ode, interval.to, ode->y);
     return true;
 }

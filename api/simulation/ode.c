@@ -30,13 +30,32 @@ static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
     return true;
 }
 
+/* Returns the kernels of one lane, unless several lanes hold different states. */
+static const dyn_kernels *choose_kernels(const api_evaluation *e, const api_simulation *s)
+{
+    const api_lane_use lanes = s->integrator->lanes;
+    bool               alone = lanes == API_LANES_ONE || (lanes == API_LANES_ROWS && e->query->rows == 1);
+    return alone ? e->query->call->api->alone : e->query->call->api->kernels;
+}
+
+/* Takes the arrays for the stages of a step. */
+static bool take_stages(const api_evaluation *e, api_ode *ode)
+{
+    bool   room     = true;
+    size_t stages   = ode->s->integrator->stages;
+    ode->stage_y    = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
+    ode->stage_rate = api_take(e->query->pool, stages * sizeof *ode->stage_rate);
+    for (size_t i = 0; ode->stage_rate && i < stages; i++)
+        ode->stage_rate[i] = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
+    return room && ode->stage_rate;
+}
+
 bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
 {
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room  = true;
     *ode         = (api_ode){.e = e, .s = s, .controller_scene = e->query->scene, .wrench_scene = e->query->scene};
-    ode->kernels = !s->stiff && (s->tolerance > 0 || e->query->rows == 1) ? e->query->call->api->alone
-                                                                          : e->query->call->api->kernels;
+    ode->kernels = choose_kernels(e, s);
     ode->W       = (size_t)ode->kernels->lanes;
     ode->controller_scene.model      = e->model->dyn;
     ode->controller_scene.n_wrenches = 0;
@@ -51,16 +70,18 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     if (e->query->scene.n_wrenches > 0)
         ode->wrenches = api_take_zeroed(e->query->pool, 9 * e->query->scene.n_wrenches * ode->W, &room);
     ode->y        = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
-    ode->stage_y  = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
     ode->q        = api_take_zeroed(e->query->pool, nq * ode->W, &room);
     ode->tau      = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->effort   = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->singular = api_take_zeroed(e->query->pool, ode->W, &room);
-    for (int i = 0; i < 4; i++)
-        ode->stage_rate[i] = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
     if (s->contact) ode->contact = api_ode_contact_open(e, ode, s->contact);
-    return room && api_ode_input_open(e, ode) && api_ode_limits_open(e, ode) && api_ode_prescribed_open(e, ode) &&
-           ode->workspace && (ode->contact || !s->contact);
+    return room && take_stages(e, ode) && api_ode_input_open(e, ode) && api_ode_limits_open(e, ode) &&
+           api_ode_prescribed_open(e, ode) && ode->workspace && (ode->contact || !s->contact);
+}
+
+size_t api_ode_distinct_lanes(const api_ode *ode)
+{
+    return ode->s->integrator->lanes == API_LANES_STATES ? ode->W : ode->rows;
 }
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
@@ -110,8 +131,7 @@ void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double
 /* Closes the loops of all lanes at q. Records a fault at time t where that fails, and returns false. */
 static bool close_loops(api_ode *ode, double t, const double *q, const api_approach *from)
 {
-    size_t live   = ode->s->stiff ? ode->W : ode->rows; /* with an implicit method every lane is a state of its own */
-    bool   closed = api_loop_close(ode->loops, &ode->e->query->scene, q, from, live);
+    bool closed = api_loop_close(ode->loops, &ode->e->query->scene, q, from, api_ode_distinct_lanes(ode));
     for (size_t l = 0; !closed && l < ode->W; l++) {
         if (api_loop_status_of(ode->loops, l) == API_LOOPS_CLOSED || ode->fault[l].kind != API_FAULT_NONE) continue;
         api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);

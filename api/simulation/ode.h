@@ -33,7 +33,7 @@ typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.
 typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
 
-typedef struct api_ode {
+struct api_ode {
     const api_evaluation *e;
     const api_simulation *s;
     const dyn_kernels    *kernels;
@@ -45,7 +45,7 @@ typedef struct api_ode {
     api_ode_stiction   *stiction;
     api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
     const bool         *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
-    size_t              W;          /* lanes of `kernels`: one, for a single simulation that is not stiff */
+    size_t              W;          /* lanes of `kernels` */
     size_t              entries;    /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
     size_t              rows;       /* simulations, at most W; other lanes repeat the last */
     size_t              row[DYN_MAX_LANES];
@@ -64,8 +64,11 @@ typedef struct api_ode {
     double                   *unclipped;          /* nv: efforts before clipping */
     struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
-    double                   *stage_rate[4], *stage_y; /* y' and y of the stages of the Runge-Kutta method */
-} api_ode;
+    double                  **stage_rate, *stage_y; /* y' [integrator->stages] and y of the stages of a step */
+};
+
+/* Returns the number of lanes with states of their own; the others repeat the last of these. */
+size_t api_ode_distinct_lanes(const api_ode *ode);
 
 /* Takes the arrays from the request's pool. Returns false with a problem. */
 bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode);

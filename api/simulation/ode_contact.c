@@ -87,12 +87,6 @@ const double *api_ode_contact_wrenches(const api_ode_contact *c)
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-/* The number of lanes that differ. With an implicit method every lane is a state of its own. */
-static size_t count_distinct(const api_ode *ode)
-{
-    return ode->s->stiff ? ode->W : ode->rows;
-}
-
 static void fill(const api_ode *ode, const api_contact_block *b, const double *q, const double *qd)
 {
     api_contact_states states = {
@@ -125,7 +119,7 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
     api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
     fill(ode, b, ode->q, qd);
-    for (size_t l = 0; l < count_distinct(ode); l++) {
+    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the rate is not finite either */
         if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
@@ -136,16 +130,16 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
         api_contact_put_wrenches(b, right_side, l, c->wrenches);
         api_contact_apply_correction(b, right_side, l, qdd);
     }
-    api_contact_pad(b, count_distinct(ode), b->nv, qdd);
-    api_contact_pad(b, count_distinct(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
+    api_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
+    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
 {
     const api_ode_contact *c = ode->contact;
-    for (size_t l = 0; l < count_distinct(ode); l++)
+    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++)
         api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
-    api_contact_pad(&c->velocity, count_distinct(ode), c->velocity.nv, tau);
+    api_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
 }
 
 /* --- projection after a step -------------------------------------------------------------------------------------- */

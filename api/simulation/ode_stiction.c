@@ -26,7 +26,8 @@ static bool take_problem(api_evaluation *e, api_ode_stiction *s)
 bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 {
     size_t nv = e->model->nv;
-    if (ode->s->tolerance == 0 || e->model->loops || ode->s->contact || !(e->query->scene.terms & DYN_FRICTION))
+    if (!ode->s->integrator->locates_events || e->model->loops || ode->s->contact ||
+        !(e->query->scene.terms & DYN_FRICTION))
         return true;
     api_ode_stiction *s = api_take(e->query->pool, sizeof *s);
     if (!s) return false;

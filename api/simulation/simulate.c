@@ -101,23 +101,37 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     if (output == LIMITS) api_joint_limits_emit(plan, &s->limits, to);
 }
 
-/* Seconds of all integration steps. Simulations with a fixed step run side by side in the lanes of a vector. The number
- * of adaptive steps cannot be known in advance: it is assumed to be GUESS per sample. */
+/* Returns the integrator that the body seems to select: the one that it names, or the first whose fields it has. If it
+ * shows none, an integrator with a tolerance. */
+static const api_integrator *peek_integrator(const api_call *call, const api_input *input)
+{
+    bool named = api_body_mentions(input, api_field_names[API_INTEGRATOR_FIELD]);
+    for (size_t i = 0; api_integrators[i]; i++) {
+        bool fits = !named || api_body_mentions(input, api_integrators[i]->name);
+        for (api_field f = 0; f < API_FIELD_COUNT; f++)
+            if (api_integrators[i]->needs & API_BIT(f)) fits = fits && api_peek_number(call, input, f) > 0;
+        if (fits) return api_integrators[i];
+    }
+    return &api_integrator_dopri5;
+}
+
+/* Seconds of all integration steps. Simulations in the lanes of a vector take as long as one. */
 static double request_seconds(const api_call *call, const api_input *input)
 {
     enum {
         STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
         STAGES          = 5 /* stages of one integration step */,
-        STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */,
-        GUESS           = 100 /* assumed integration steps per sample, if the step size is adaptive */
+        STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */
     };
-    const api_model *m    = call->model;
-    double           step = api_peek_number(call, input, API_STEP), n = 1 + api_peek_positions(call, input) / 16;
-    double           steps = step > 0 ? api_peek_number(call, input, API_DURATION) / step
-                                      : GUESS * fmax(api_peek_number(call, input, API_SAMPLES), 1);
-    double           lanes = (double)call->api->kernels->lanes;
-    n                      = fmin(step > 0 ? ceil(n / lanes) * lanes : n, (double)call->api->limits.rows);
-    double each            = STEP * (double)m->n_bodies * call->api->calibration.body +
+    const api_integrator *integrator = peek_integrator(call, input);
+    const api_model      *m          = call->model;
+    double                step = api_peek_number(call, input, API_STEP), n = 1 + api_peek_positions(call, input) / 16;
+    double                steps = integrator->steps_per_sample * fmax(api_peek_number(call, input, API_SAMPLES), 1);
+    double                lanes = (double)call->api->kernels->lanes;
+    if (integrator->steps_per_sample == 0) steps = api_peek_number(call, input, API_DURATION) / step;
+    if (integrator->lanes == API_LANES_ROWS) n = ceil(n / lanes) * lanes;
+    n           = fmin(n, (double)call->api->limits.rows);
+    double each = STEP * (double)m->n_bodies * call->api->calibration.body +
                   STAGES * STEPS_FROM_LAST * api_closing_step_seconds(m);
     return n * fmin(steps, API_MAX_STEPS) * each;
 }
@@ -125,10 +139,11 @@ static double request_seconds(const api_call *call, const api_input *input)
 const api_operation api_simulate = {
     .name  = "simulate",
     .needs = API_BIT(API_Q) | API_BIT(API_DURATION),
-    .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) | API_BIT(API_INPUT) |
-             API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
-             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_PRESCRIBED),
+    .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) |
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_INPUT) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) |
+             API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
+             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |
+             API_BIT(API_PRESCRIBED),
     .outputs         = {[TIMES]            = {"times", true, {0}},
                         [Q]                = {"q", true, {API_NQ}},
                         [QD]               = {"qd", true, {API_NV}},

@@ -36,22 +36,14 @@ static bool read_tolerance(const api_query *q, const api_node *value, const api_
                        API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
 }
 
-/* Reads "step", or "tolerance" and "stiff". */
-static bool read_method(const api_query *q, const api_node *fields, api_simulation *s)
+/* Reads the integrator, and the fields that it takes. */
+static bool read_integrator(const api_query *q, const api_node *fields, api_simulation *s)
 {
-    const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance"),
-                   *stiff = api_node_get(fields, "stiff");
-    api_place step_at = api_place_key(NULL, "step"), tolerance_at = api_place_key(NULL, "tolerance"),
-              stiff_at = api_place_key(NULL, "stiff");
-    if (step && tolerance)
-        return api_fail_at(q->problem, &tolerance_at, API_BAD_VALUE, "tolerance given beside step: give one of them");
-    if (!step && !tolerance)
-        return api_fail_at(q->problem, &step_at, API_MISSING_FIELD,
-                           "a simulation needs a step of fixed length, or a tolerance that its steps keep");
-    if (!api_read_flag(q, stiff, &stiff_at, &s->stiff)) return false;
-    if (step && s->stiff)
-        return api_fail_at(q->problem, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
-    return step ? read_step(q, step, &step_at, s) : read_tolerance(q, tolerance, &tolerance_at, s);
+    const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance");
+    api_place       step_at = api_place_key(NULL, "step"), tolerance_at = api_place_key(NULL, "tolerance");
+    s->integrator = api_integrator_read(q, fields);
+    return s->integrator && (!step || read_step(q, step, &step_at, s)) &&
+           (!tolerance || read_tolerance(q, tolerance, &tolerance_at, s));
 }
 
 /* --- intervals ---------------------------------------------------------------------------------------------------- */
@@ -123,8 +115,8 @@ static bool check_steps(const api_query *q, const api_simulation *s)
 {
     double    steps = 0;
     api_place at    = api_place_key(NULL, "step");
-    for (size_t i = 1; s->tolerance == 0 && i < s->n_boundaries; i++)
-        steps += api_fixed_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
+    for (size_t i = 1; s->integrator->count_steps && i < s->n_boundaries; i++)
+        steps += s->integrator->count_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
     return steps <= API_MAX_STEPS ||
            api_fail_at(q->problem, &at, API_TOO_MANY_STEPS,
                        "%s steps of %s s are needed, the limit is %d: choose a longer step or "
@@ -139,7 +131,7 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
     api_simulation *s = api_take(q->pool, sizeof *s);
     if (!s) return NULL;
     *s = (api_simulation){.duration = 0};
-    if (!read_duration(q, fields, s) || !read_method(q, fields, s) ||
+    if (!read_duration(q, fields, s) || !read_integrator(q, fields, s) ||
         !api_sampling_read(q, fields, s->duration, "a simulation", &s->sampling) || !check_order(q, &s->sampling) ||
         !api_prescribed_read(q, fields, s->duration, &s->prescribed) ||
         !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||

@@ -17,15 +17,17 @@
 #include "api/control/prescribed.h"
 #include "api/motion/sampling.h"
 #include "api/motion/wrench_signals.h"
+#include "integrator.h"
 
 enum { API_WORKS = 3 };
 
 typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
 
-typedef struct api_simulation {
-    double                duration, tolerance; /* s; relative and absolute error, 0: fixed steps */
-    double                step;                /* s, longest fixed step */
-    bool                  stiff;               /* true: implicit method; needs a tolerance */
+struct api_simulation {
+    const api_integrator *integrator;
+    double                duration;  /* s */
+    double                step;      /* s, longest fixed step; 0: not given */
+    double                tolerance; /* relative and absolute error; 0: not given */
     api_sampling          sampling;
     api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
@@ -38,7 +40,7 @@ typedef struct api_simulation {
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
     double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches;
-} api_simulation;
+};
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */
 api_simulation *api_simulation_read(api_query *q, const api_node *fields);

@@ -2,7 +2,6 @@
 #include "api/lanes/failed_rows.h"
 #include "api/work/parallel.h"
 #include "api/model/coordinates.h"
-#include "integrate.h"
 #include "ode_contact.h"
 #include "ode_limits.h"
 #include "stiction_events.h"
@@ -14,10 +13,10 @@ typedef struct run {
     api_ode              *odes; /* [slots] one for each task that runs in parallel */
 } run;
 
-/* Returns the number of simulations side by side in lanes: one if steps are adaptive. */
+/* Returns the number of simulations side by side in lanes. */
 static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 {
-    return s->tolerance > 0 ? 1 : e->lanes;
+    return s->integrator->lanes == API_LANES_ROWS ? e->lanes : 1;
 }
 
 /* --- samples ---------------------------------------------------------------------------------------------------- */
@@ -83,18 +82,18 @@ static void put_sample(api_ode *ode, size_t n, double time)
 
 /* --- simulations ------------------------------------------------------------------------------------------------ */
 
-static bool integrate_interval(api_ode *ode, api_adaptive *adaptive, size_t k, api_problem *problem)
+/* Returns the interval from boundary k on. */
+static api_interval interval_at(const api_simulation *s, size_t k)
 {
-    double from = ode->s->boundaries[k], to = ode->s->boundaries[k + 1];
-    return adaptive ? api_integrate_adaptive(adaptive, from, to, ode->s->is_break[k], problem)
-                    : api_integrate_fixed(ode, from, to, problem);
+    return (api_interval){s->boundaries[k], s->boundaries[k + 1], s->is_break[k]};
 }
 
-static bool integrate(api_ode *ode, api_adaptive *adaptive, api_problem *problem)
+/* Integrates all intervals and stores the samples; `data` is that of the integrator. */
+static bool integrate(api_ode *ode, void *data, api_problem *problem)
 {
     const api_simulation *s = ode->s;
     for (size_t k = 0, n = 0; k < s->n_boundaries; k++) {
-        if (k > 0 && !integrate_interval(ode, adaptive, k - 1, problem)) return false;
+        if (k > 0 && !s->integrator->integrate(ode, data, interval_at(s, k - 1), problem)) return false;
         if (k + 1 < s->n_boundaries) ode->interval_time = 0.5 * (s->boundaries[k] + s->boundaries[k + 1]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(ode, n, s->boundaries[k]);
@@ -102,14 +101,15 @@ static bool integrate(api_ode *ode, api_adaptive *adaptive, api_problem *problem
     return api_ode_check_all(ode, problem);
 }
 
-/* Integrates all intervals with the integrator that the request selects. */
+/* Opens the integrator that the request selects, and integrates all intervals. */
 static bool integrate_all(api_ode *ode, api_problem *problem)
 {
-    if (ode->s->tolerance == 0) return integrate(ode, NULL, problem);
-    api_adaptive *adaptive = api_adaptive_open(ode, problem);
-    if (!adaptive) return false;
-    bool done = integrate(ode, adaptive, problem);
-    api_adaptive_close(adaptive);
+    const api_integrator *integrator = ode->s->integrator;
+    if (!integrator->open) return integrate(ode, NULL, problem);
+    void *data = integrator->open(ode, problem);
+    if (!data) return false;
+    bool done = integrate(ode, data, problem);
+    integrator->close(data);
     return done;
 }
 
@@ -188,7 +188,7 @@ bool api_simulation_run(api_plan *plan, const api_simulation *s)
     if (!r.odes) return false;
     for (size_t i = 0; i < slots; i++)
         if (!api_ode_open(&e, s, &r.odes[i]) ||
-            (s->tolerance > 0 && !api_pool_claim(q->pool, api_adaptive_bytes(&r.odes[i]))))
+            (s->integrator->bytes && !api_pool_claim(q->pool, s->integrator->bytes(&r.odes[i]))))
             return false;
     return api_run_parallel(&parallel, slots, tasks, simulate, &r);
 }

@@ -3,6 +3,8 @@
 #include "api/request/operation.h"
 #include "api/problem.h"
 #include "api/http/route.h"
+#include "api/control/controller.h"
+#include "api/simulation/integrator.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -171,6 +173,27 @@ static void test_outputs(void **state)
     }
 }
 
+/* The integrators and the controllers of simulate are the rows of their lists. */
+static void test_simulate_choices(void **state)
+{
+    const json_t *fields = at(request_of("simulate"), "properties", NULL), *integrators, *input, *controllers;
+    size_t        n      = 0;
+    integrators          = at(fields, "integrator", "enum", NULL);
+    for (; api_integrators[n]; n++)
+        if (!lists(integrators, api_integrators[n]->name))
+            fail_msg("%s is not in the contract", api_integrators[n]->name);
+    assert_int_equal(json_array_size(integrators), n);
+    input       = json_array_get(at(fields, "input", "oneOf", NULL), 1);
+    controllers = at(input, "properties", "controller", "enum", NULL);
+    for (n = 0; api_controllers[n]; n++) {
+        const api_controller *c = api_controllers[n];
+        if (!lists(controllers, c->name)) fail_msg("%s is not in the contract", c->name);
+        for (size_t i = 0; c->fields[i]; i++)
+            at(input, "properties", c->fields[i], NULL);
+    }
+    assert_int_equal(json_array_size(controllers), n);
+}
+
 /* With "on_error" there are the same outputs, and the errors. */
 static void test_row_forms(void **state)
 {
@@ -304,9 +327,14 @@ static void test_problem_statuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),           cmocka_unit_test(test_outputs), cmocka_unit_test(test_row_forms),
-        cmocka_unit_test(test_evaluate),         cmocka_unit_test(test_paths),   cmocka_unit_test(test_problem_codes),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_row_forms),
+        cmocka_unit_test(test_evaluate),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_problem_codes),
         cmocka_unit_test(test_problem_statuses),
+        cmocka_unit_test(test_simulate_choices),
     };
     return cmocka_run_group_tests(tests, read_contract, drop_contract);
 }

@@ -43,6 +43,32 @@ static void closed_forms(void **state)
     }
 }
 
+/* An integrator that is named gives the bits of the request without a name. */
+static void named_integrators(void **state)
+{
+    static const char *const same[][2] = {{"'step':0.01", "'integrator':'rk4','step':0.01"},
+                                          {"'tolerance':1e-7", "'integrator':'dopri5','tolerance':1e-7"},
+                                          {"'tolerance':1e-7,'stiff':true", "'integrator':'esdirk5','tolerance':1e-7"}};
+    char                    *first     = NULL;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char *texts[2];
+        for (size_t k = 0; k < 2; k++) {
+            char body[300];
+            snprintf(body, sizeof body,
+                     "{'q':[1],'duration':2,'samples':3,'input':{'tau':{'amplitude':[2],'angular_frequency':[3]}},"
+                     "'outputs':['q','qd','steps'],%s}",
+                     same[i][k]);
+            texts[k] = evaluated("simulate", "slider", body);
+        }
+        assert_string_equal(texts[0], texts[1]);
+        if (first) assert_string_not_equal(first, texts[0]);
+        free(first);
+        free(texts[0]);
+        first = texts[1];
+    }
+    free(first);
+}
+
 static void structure(void **state)
 {
     char *text = evaluated("simulate", "slider",
@@ -190,9 +216,10 @@ static void watches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),    cmocka_unit_test(structure),   cmocka_unit_test(same_bits_on_all_targets),
-        cmocka_unit_test(same_bits_alone), cmocka_unit_test(quaternions), cmocka_unit_test(limits),
-        cmocka_unit_test(watches),
+        cmocka_unit_test(closed_forms),    cmocka_unit_test(named_integrators),
+        cmocka_unit_test(structure),       cmocka_unit_test(same_bits_on_all_targets),
+        cmocka_unit_test(same_bits_alone), cmocka_unit_test(quaternions),
+        cmocka_unit_test(limits),          cmocka_unit_test(watches),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

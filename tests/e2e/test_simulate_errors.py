@@ -64,6 +64,20 @@ class Refusals(Simulated):
             self.refused("bad-value", "/tolerance", step=None, tolerance=tolerance)
         self.refused("bad-value", "/stiff", stiff=True)
         self.refused("wrong-type", "/stiff", stiff=1)
+        for name, fields in (("rk4", "step"), ("dopri5", "tolerance"), ("esdirk5", "tolerance, stiff")):
+            other = {"step": None, "tolerance": 1e-6} if name == "rk4" else {}
+            pointer = "/tolerance" if name == "rk4" else "/step"
+            detail = self.refused("unknown-field", pointer, integrator=name, **other)
+            self.assertEqual(detail, f'"{pointer[1:]}" is not known to {name}; there are: {fields}')
+            needed = fields.split(", ")[0]
+            self.assertIn(needed, self.refused("missing-field", "/" + needed, step=None, integrator=name))
+        self.refused("unknown-field", "/stiff", integrator="rk4", stiff=True)
+        self.refused("unknown-field", "/stiff", step=None, tolerance=1e-6, integrator="dopri5", stiff=True)
+        self.refused("wrong-type", "/stiff", step=None, tolerance=1e-6, integrator="esdirk5", stiff=1)
+        self.refused("wrong-type", "/integrator", integrator=4)
+        detail = self.refused("unknown-name", "/integrator", integrator="euler")
+        self.assertEqual(detail, '"euler" is not an integrator; there are: rk4, dopri5, esdirk5')
+        self.ask("pendulum", "simulate", {"q": [0.5], "duration": 1, "step": 0.1, "samples": 3, "integrator": "rk4", "stiff": False})
         self.assertIn("10000000", self.refused("too-many-steps", "/step", 413, step=1e-8))
         self.assertIn("limit", self.refused("too-many-rows", "/samples", 413, samples=10 ** 9))
 

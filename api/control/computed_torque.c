@@ -1,0 +1,52 @@
+/* computed_torque.c - computes the efforts of the controller computed_torque: inverse dynamics (controller.h). */
+#include "controller.h"
+
+static const char *const fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
+
+/* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
+static void apply_contacts(const api_controller_input *c, double *qdd)
+{
+    api_contact_block *b      = c->contact;
+    api_contact_states states = {
+        .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
+    api_contact_evaluate(b, &states);
+    b->driven = c->driven;
+    for (size_t l = 0; l < c->states; l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        for (size_t a = 0; a < b->task.k; a++)
+            right_side[a] = b->jdot_qd[a * c->W + l];
+        api_contact_add_jacobian_product(b, qdd, l, right_side);
+        api_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        api_contact_apply_correction(b, right_side, l, qdd);
+    }
+    api_contact_pad(b, c->states, c->nv, qdd);
+}
+
+/* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
+static void find_passive(const api_controller_input *c, double *qdd)
+{
+    double *driven_qdd = c->work + c->nv * c->W;
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        driven_qdd[i] = c->actuated[i / c->W] ? qdd[i] : c->prescribed_qdd ? c->prescribed_qdd[i] : 0;
+    dyn_forward_dynamics io = {
+        .q = c->q, .qd = c->qd, .driven = c->driven, .driven_qdd = driven_qdd, .qdd = qdd, .singular = c->singular};
+    c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
+    if (c->contact) apply_contacts(c, qdd);
+}
+
+static void computed_torque(const api_controller_input *c, double *tau)
+{
+    dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        c->work[i] =
+            c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
+    if (c->actuated) find_passive(c, c->work);
+    c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
+    for (size_t l = 0; c->contact && l < c->states; l++)
+        api_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
+    if (c->contact) api_contact_pad(c->contact, c->states, c->nv, tau);
+}
+
+const api_controller api_controller_computed_torque = {
+    .name = "computed_torque", .fields = fields, .torques = computed_torque};
