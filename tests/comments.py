@@ -37,9 +37,10 @@ def comments(layer):
 
 
 def messages():
-    """Strings of at least four words: problems, log entries, help."""
+    """Strings of at least four words: problems, log entries, help. Parts of sentences and lists of names are left out: they
+    begin with a blank or a brace."""
     return [(f"{path}:{line}", text, "") for layer in LAYERS for path in sources(layer) for line, text, _ in tokens(path)
-            if text.startswith('"') and text.count(" ") >= 3]
+            if text.startswith('"') and text[1] not in " {" and text.count(" ") >= 3]
 
 
 def plain(text):

@@ -21,7 +21,7 @@ void results_free(results *r)
 
 void results_frames(const trial *t, dyn_frame frames[2])
 {
-    const dyn_link_place *last = &t->model->link[t->model->n_links - 1];
+    const dyn_link_place *last = trial_last_link(t);
     frames[0]                  = (dyn_frame){t->model->base.body, t->model->base.X_bl};
     frames[1]                  = (dyn_frame){last->body, last->X_bl};
 }
@@ -76,7 +76,7 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
 /* The last link relative to the base. */
 static void evaluate_closure(const dyn_kernels *k, const trial *t, const results *r)
 {
-    const dyn_link_place *first = &t->model->base, *last = &t->model->link[t->model->n_links - 1];
+    const dyn_link_place *first = &t->model->base, *last = trial_last_link(t);
     const dyn_frame_pair  pair = {{first->body, first->X_bl}, {last->body, last->X_bl}};
     rows_closure(k, &t->scene, t->rows,
                  (dyn_closure){.q             = t->q,

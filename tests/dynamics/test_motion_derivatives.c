@@ -11,8 +11,7 @@ enum { ROBOTS = 120 };
 
 static dyn_frame tip_of(const trial *t)
 {
-    const dyn_model      *m    = t->model; /* a floating base may be its only body */
-    const dyn_link_place *last = m->n_links > 0 ? &m->link[m->n_links - 1] : &m->base;
+    const dyn_link_place *last = trial_last_link(t);
     return (dyn_frame){last->body, last->X_bl};
 }
 

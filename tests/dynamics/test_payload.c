@@ -122,8 +122,8 @@ static void test_no_effect(void **state)
         rows_inverse_dynamics(dyn_kernels_find(NULL), &t.scene, t.rows, io);
         assert_int_equal(dyn_model_with_payload(t.model, 0, NULL, &copy), DYN_OK);
         assert_int_equal(dyn_model_with_payload(copy, 1, &payload, &loaded), DYN_OK);
-        payload.body     = t.model->link[t.model->n_links - 1].body;
-        payload.X_bf     = t.model->link[t.model->n_links - 1].X_bl;
+        payload.body     = trial_last_link(&t)->body;
+        payload.X_bf     = trial_last_link(&t)->X_bl;
         dyn_model *heavy = NULL;
         assert_int_equal(dyn_model_with_payload(t.model, 1, &payload, &heavy), DYN_OK);
         dyn_model_free(copy); /* the model with payload must not refer to the original */

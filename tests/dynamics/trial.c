@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const dyn_link_place *trial_last_link(const trial *t)
+{
+    const dyn_model *m = t->model;
+    return m->n_links > 0 ? &m->link[m->n_links - 1] : &m->base;
+}
+
 double *trial_array(const trial *t, size_t entries)
 {
     double *a = calloc(t->rows * entries + 1, sizeof *a);

@@ -52,6 +52,9 @@ reference *trial_reference(const trial *t, size_t row);
 double trial_leverage(const trial *t, const reference *r, const reference_scene *scene, const double *tau,
                       const double *qdd);
 
+/* The place of the last link; of the base if the robot has no other link. */
+const dyn_link_place *trial_last_link(const trial *t);
+
 /* rows * entries doubles, never NULL; free() frees. */
 double *trial_array(const trial *t, size_t entries);
 
