@@ -100,8 +100,9 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
     store3(out + 3, sum.n);
 }
 
-/* Adds the momentum F per unit joint rate to column v of both matrices. F is given in body axes about the body's
- * origin; the matrices are in world axes, about the centre of mass. */
+/* Adds the momentum F per unit joint rate, times `ratio`, to column v of the momentum matrix and of the Jacobian of the
+ * centre of mass. F is given in body axes about the body's origin; the matrices are in world axes, about the centre of
+ * mass. */
 LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v,
                                  lane *com_jacobian, lane *matrix)
 {

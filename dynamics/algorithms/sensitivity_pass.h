@@ -18,7 +18,7 @@ typedef struct workspace {
     world_fixed_wrenches *world_fixed; /* [n_bodies] */
     composite_motion *handed; /* handed[0]: composite that the last processed body passed to its parent, if that is the
                                  previous body; handed[1]: zeros */
-    composite_motion *forked; /* [n_bodies] sums of the composites of the other children */
+    composite_motion *forked; /* [n_bodies] sums of the composites of all children but the next body */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)

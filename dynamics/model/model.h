@@ -154,7 +154,7 @@ typedef struct dyn_body_joint {
     bool           has_ratio; /* ratio != 1 or offset != 0 */
     bool           has_friction;
     bool           has_spring;   /* has a spring or damper */
-    bool           near_end;     /* see dyn_link.near_end */
+    bool           near_end;     /* the joint wrench is about the joint frame on the parent, not about the link frame */
     bool           mimic;        /* its q and v are those of another joint */
     bool           is_rotor;     /* the body is the rotor of a motor: its position has no effect and is taken as zero */
     bool           is_multi_dof; /* several coordinates, and so no friction, spring or rotor */
@@ -215,7 +215,7 @@ typedef struct dyn_body {
     dyn_body_derived derived;
 } dyn_body;
 
-/* True if the body's position is an angle that the algorithms use. */
+/* True if the body rotates about its axis and its angle has an effect: that of a motor's rotor has none. */
 static inline bool dyn_body_has_angle(const dyn_body *body)
 {
     return body->joint.kind == DYN_REVOLUTE && !body->joint.is_rotor;

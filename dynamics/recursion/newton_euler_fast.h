@@ -108,7 +108,8 @@ LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *m, 
     subtract_external_at_next(p, i, m, v);
 }
 
-/* `serial`, a constant of the inlined code: the model is one plain run with the coordinates in the order of bodies. */
+/* The forward pass along a run of ideal revolute joints. `serial`, a constant of the inlined code: the model is one
+ * such run with the coordinates in the order of bodies. */
 LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v, const bool serial)
 {
     const dyn_body *body = p->scene->model->body;
