@@ -194,7 +194,8 @@ typedef struct dyn_bound {
     double ratio, offset, most;
 } dyn_bound;
 
-/* The list of kernels: each has a struct dyn_name with its arrays, and a text of its name in dynamics/algorithms/. */
+/* The list of kernels: each has a struct dyn_name with its arrays, and a source file of its name in
+ * dynamics/algorithms/. */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \

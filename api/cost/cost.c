@@ -13,7 +13,7 @@ enum { NUMBER_BYTES = 20 /* bytes of a number in JSON, approximately */ };
  * estimates that length. */
 static double closing_cost(const api_call *call, const api_input *input)
 {
-    enum { LOOKED_AT = 16, STEPS = 8 /* least number of steps */, STEPS_PER_RADIAN = 4 };
+    enum { LOOKED_AT = 16, STEPS = 8 /* least number of steps of the solver along the line */, STEPS_PER_RADIAN = 4 };
     const api_model *m      = call->model;
     double           travel = 0;
     if (!m->loops) return 0;

@@ -132,7 +132,7 @@ static inline api_parallel api_query_parallel(const api_query *q)
 /* --- decoding: each function reads its fields of the query; false with q->problem -----------------------------------
  */
 
-bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: reads fields, too */
+bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: and reads their fields */
 bool api_check_guess(api_query *q);         /* guess_fields.c: refuses "guess" for a model without loops */
 bool api_decode_joints(api_query *q);       /* state_fields.c: reads the order of the coordinates */
 bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity and friction */

@@ -71,8 +71,8 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* Sets dyn_body_derived.next_origin and regrouped_at_next. Regrouped moments and runs must have been computed before.
- */
+/* Sets the origin of the next body of a chain in each body's frame, and the regrouped moments about it. The caller must
+ * have computed the regrouped moments and the runs (dyn_run). */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {

@@ -293,7 +293,7 @@ dyn_status dyn_model_build(const dyn_description *description, dyn_model **model
  * effect. */
 typedef struct dyn_payload {
     int         body; /* index, or DYN_WORLD */
-    dyn_pose    X_bf; /* F in the body frame */
+    dyn_pose    X_bf; /* pose in the body frame of F, the frame of `inertia` */
     dyn_inertia inertia;
 } dyn_payload;
 /* Copies a model with the payloads added; the caller frees *loaded. Returns DYN_BAD_NUMBER if a body is unknown or an
