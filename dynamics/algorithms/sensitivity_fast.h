@@ -12,7 +12,7 @@
  *     forward step              is_unit_revolute              18  14  15    15  10  15       9   6   7
  *     joint on the world        dyn_body_tree.parent_joint    18  17  17    10   9   9       -   -   -
  *     serial model              dyn_model.serial              10   7   7     -   -   -       -   -   -
- *     floating base             dyn_model.floating             -   -   -     -   -   -      20  17  33
+ *     floating base or link     body 0 floats                  -   -   -     -   -   -      20  17  33
  *
  * Composites, force partials and forward step are in force_partials_fast.h and spatial_body_fast.h. Of a joint on the
  * world only quantities about its axis are computed. In a serial model all indices are known. */
@@ -138,7 +138,7 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
             put_entries(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
         } else {
             const force_partials here = c; /* a copy: so `c` stays in registers */
-            if (i == 0 && p->m->floating) {
+            if (i == 0 && p->m->body[0].joint.kind == DYN_FLOATING) {
                 put_floating_base(p, a, &here);
                 return;
             }

@@ -219,7 +219,7 @@ static void bad_times(void **state)
     refuse(422, "{" LINE ",'duration':'1','samples':2}", "wrong-type", "/duration", -1, "a number");
     refuse(422, "{" LINE ",'duration':[],'samples':2}", "wrong-shape", "/duration", -1, "a time for each motion");
     refuse(422, "{" LINE ",'duration':[1,0],'samples':2}", "bad-value", "/duration/1", 1, "greater than 0");
-    refuse(422, "{" LINE ",'duration':1}", "missing-field", "/samples", -1, "or times");
+    refuse(422, "{" LINE ",'duration':1}", "missing-field", "/samples", -1, "or the field times");
     refuse(422, "{" LINE ",'duration':1,'samples':2,'times':[0]}", "bad-value", "/times", -1, "one of them");
     refuse(422, "{" LINE ",'duration':1,'samples':1}", "bad-value", "/samples", -1, "at least 2");
     refuse(413, "{" LINE ",'duration':1,'samples':1e300}", "too-many-rows", "/samples", -1, "the limit is");
