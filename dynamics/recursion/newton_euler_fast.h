@@ -1,6 +1,7 @@
 /* newton_euler_fast.h - fast path of newton_euler.h for plain runs: chains of ideal revolute joints.
  *
- * Condition: dyn_run.plain, a property of the model. Gain (RESULTS: fast paths): see NOTATION.md.
+ * Condition: dyn_run.plain, a property of the model. Without this path inverse dynamics takes 1.25 (one lane) to 1.32
+ * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times.
  *   - A body's wrench is about the origin of the next body. Both then share one acceleration, and the backward pass
  * adds the wrench before it shifts the sum to the parent's origin.
  *   - The first joint on the world turns about a fixed axis: of its wrench only n.z counts.
