@@ -41,8 +41,9 @@ bool api_sampling_read(api_query *q, const api_node *fields, double least, const
                    ? api_fail_at(q->problem, &times_at, API_BAD_VALUE, "times given beside samples: give one of them")
                    : read_times(q, times, &times_at, least, s);
     if (!samples)
-        return api_fail_at(q->problem, &at, API_MISSING_FIELD,
-                           "%s needs the field samples (a number of equidistant samples) or the field times (their instants)", of);
+        return api_fail_at(
+            q->problem, &at, API_MISSING_FIELD,
+            "%s needs the field samples (a number of equidistant samples) or the field times (their instants)", of);
     if (!api_read_number(q, samples, &at, &n)) return false;
     if (!(n >= 2 && n == floor(n)))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a whole number of at least 2 expected",
