@@ -58,7 +58,7 @@ enum { DYN_MAX_PARTS = 3 /* largest number of links from which a joint is made *
 
 struct dyn_link;
 
-/* What else there is to know of a type. */
+/* Properties of a joint type beside its kind and numbers of coordinates. */
 typedef struct dyn_joint_type {
     const char *name;               /* in a model document */
     const char *unlimited;          /* name of the same type without limits of position, or NULL */
