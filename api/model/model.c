@@ -4,6 +4,7 @@
 #include "model.h"
 #include "api/load/document/document.h"
 #include "api/wire/number.h"
+#include "api/wire/utf8.h"
 #include "loops.h"
 #include "loops_build.h"
 #include <math.h>
@@ -324,12 +325,24 @@ static bool print_document(api_model *model, json_t *canonical)
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
 
+/* Copies the model's name, and its description up to the last whole character within API_DESCRIPTION_MAX bytes. */
+static bool copy_texts(api_model *model, const api_document *document, const char *name)
+{
+    model->name = api_arena_text(&model->arena, name);
+    if (!document->description) return model->name != NULL;
+    size_t length      = strnlen(document->description, API_DESCRIPTION_MAX);
+    length             = api_utf8_prefix(document->description, length);
+    char *description  = api_arena_take(&model->arena, length + 1, 1);
+    model->description = description;
+    if (description) memcpy(description, document->description, length);
+    return model->name && description;
+}
+
 static bool assemble(api_model *model, const json_t *in, const char *name, size_t max_links, api_reader *reader,
                      api_document *document)
 {
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
-    model->name = api_arena_text(&model->arena, name);
-    if (!model->name || !take_arrays(model, document) || !name_frames(model, document) ||
+    if (!copy_texts(model, document, name) || !take_arrays(model, document) || !name_frames(model, document) ||
         !name_joints(model, document) || !name_motors(model, document))
         return no_memory(reader->problem);
     if (!api_loops_build(model, document, reader)) return false;

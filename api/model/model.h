@@ -9,7 +9,10 @@
 #include "api/wire/names.h"
 #include <stdatomic.h>
 
-enum { API_ANGLE_TEXT = 80 }; /* bytes of the text about an angle in a message, NUL included */
+enum {
+    API_ANGLE_TEXT      = 80,  /* bytes of the text about an angle in a message, NUL included */
+    API_DESCRIPTION_MAX = 2000 /* bytes of a description in the list of models */
+};
 
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
@@ -40,6 +43,7 @@ typedef struct api_motor_name {
 typedef struct api_model {
     atomic_size_t   references;
     char           *name;
+    const char     *description;  /* the first API_DESCRIPTION_MAX bytes of the document's; NULL: none */
     char            revision[33]; /* first 128 bits, in hex, of SHA-256 of the canonical document without its name */
     dyn_model      *dyn;
     size_t          nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */

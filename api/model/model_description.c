@@ -32,6 +32,7 @@ void api_model_emit_put_result(api_emit *e, const api_model *m)
 void api_model_emit_summary(api_emit *e, const api_model *m)
 {
     identify(e, m);
+    if (m->description) api_emit_string_member(e, "description", m->description);
     api_emit_integer_member(e, "bodies", (long long)m->n_bodies);
     api_emit_string_member(e, "base", base_of(m));
 }

@@ -72,6 +72,8 @@ test('the list shows every model with its description and picture', {skip}, asyn
     await page.getByRole('heading', {name: 'panda', exact: true}).waitFor();
     assert.equal(await page.locator('.card').count(), (await server.ask('GET', '/v1/models')).json.models.length);
     await page.getByText('The seven axes of the Franka Emika Panda').waitFor();
+    const {json: {models}} = await server.ask('GET', '/v1/models');
+    assert.deepEqual(await page.locator('.card-text').allTextContents(), models.map(m => m.description));
     await page.locator('.card .picture').first().waitFor();
     await picture('models');
     await accessible(page);

@@ -65,6 +65,18 @@ class Resources(ServerCase):
         self.assertEqual(mine, [{"name": "listed", "revision": put["revision"], "nq": 11, "nv": 10, "bodies": 5,
                                  "base": "floating"}])
 
+    def test_the_list_has_descriptions(self):
+        for description, listed in (("A hinge <b>&</b> a rod.", "A hinge <b>&</b> a rod."), ("", ""), ("x" * 2000, "x" * 2000),
+                                    ("x" * 5000, "x" * 2000), ("é" * 1500, "é" * 1000), ("x" + "é" * 1500, "x" + "é" * 999),
+                                    ("x" * 1998 + "\U0001f916", "x" * 1998)):
+            self.put_model("described", pendulum() | {"description": description})
+            models = {model["name"]: model for model in self.ok(self.client.get("/v1/models"))["models"]}
+            self.assertEqual(models["described"]["description"], listed)
+            self.assertEqual(self.ok(self.client.get("/v1/models/described/document"))["description"], description)
+        for name, model in models.items():
+            document = self.ok(self.client.get(f"/v1/models/{name}/document"))
+            self.assertEqual("description" in model, "description" in document, name)
+
     def test_the_document_is_a_fixed_point(self):
         for name, document in (("a", branched()), ("b", branched("floating")), ("c", THREE_LINK), ("d", chain(40)),
                                ("e", pendulum())):

@@ -13,11 +13,11 @@ static bool read_name(const api_entry *root, const char *name)
     return api_entry_set_canonical(root, "name", json_string(name));
 }
 
-static bool read_texts(const api_entry *root)
+static bool read_texts(const api_entry *root, api_document *document)
 {
-    const char *text;
-    return api_entry_text(root, "description", API_OPTIONAL, &text) &&
-           api_entry_text(root, "source", API_OPTIONAL, &text);
+    const char *source;
+    return api_entry_text(root, "description", API_OPTIONAL, &document->description) &&
+           api_entry_text(root, "source", API_OPTIONAL, &source);
 }
 
 static bool read_gravity(const api_entry *root, double gravity[3])
@@ -120,7 +120,7 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
                               "a model is given by \"links\" or by \"screws\", not both");
 
     bool screws = api_entry_has(&root, "screws");
-    return read_name(&root, name) && read_texts(&root) && read_gravity(&root, document->gravity) &&
+    return read_name(&root, name) && read_texts(&root, document) && read_gravity(&root, document->gravity) &&
            read_base(&root, document) &&
            (screws ? api_document_read_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
            api_document_read_motors(&root, document, max_links) && read_frames(&root, document, max_links) &&

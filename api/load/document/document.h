@@ -60,8 +60,9 @@ typedef struct api_document_motor {
 } api_document_motor;
 
 typedef struct api_document {
-    json_t             *canonical; /* canonical document; its name is that of the request path */
-    const char         *base;      /* name of the base link */
+    json_t             *canonical;   /* canonical document; its name is that of the request path */
+    const char         *description; /* NULL: none */
+    const char         *base;        /* name of the base link */
     bool                floating;
     dyn_inertia         base_inertia;
     double              gravity[3];

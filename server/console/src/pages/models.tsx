@@ -33,13 +33,12 @@ function Card({entry, onDelete}: {entry: ModelEntry; onDelete: () => void}) {
         portrait(entry).then(p => here && setShown(p), e => here && setFailed(String((e as Error).message)));
         return () => { here = false; };
     }, [seen, entry.revision]);
-    const description = shown?.document.description ?? '';
     return (
         <li ref={own} class="card">
             <a href={robotLink(entry.name)} aria-label={`Open ${entry.name}`}>
                 <div class="card-picture">{shown ? <Picture portrait={shown} label={`Drawing of ${entry.name}`} /> : failed ? <p class="muted">{failed}</p> : <div class="shimmer" />}</div>
                 <h3>{entry.name}</h3>
-                <p class="card-text">{description || (shown ? 'No description in the document.' : '\u00a0')}</p>
+                <p class="card-text">{entry.description || 'No description in the document.'}</p>
                 <p class="facts">
                     <span>{plural(entry.nv, 'coordinate')}</span><span>{plural(entry.bodies, 'body')}</span>
                     <span>{entry.base} base</span>{shown && <span>{shown.model.mass.toPrecision(3)} kg</span>}
