@@ -1,25 +1,13 @@
 /* kinematics.c - computes poses of frames, and the Jacobian, its rate, velocity, acceleration and jerk of one frame.
  *
- * Columns of the geometric Jacobian: revolute [z x (p_f - p_i); z], prismatic [z; 0] (Lynch & Park, Modern Robotics,
- * ch. 5); their rates follow from z' = w_i x z. A floating body has three prismatic and three revolute axes, fixed in
- * the body; a spherical joint has the three revolute ones. */
+ * world_kinematics.h has the recursion over bodies, jacobian_columns.h the columns of the Jacobian. */
 #include "kernels.h"
-#include "dynamics/recursion/world_kinematics.h"
-
-typedef struct workspace {
-    joint_transform *XJ;
-    world_motion    *world;
-} workspace;
-
-static workspace place(arena *a, const dyn_model *m)
-{
-    return (workspace){.XJ = arena_take_joints(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
-}
+#include "dynamics/recursion/jacobian_columns.h"
 
 size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 {
     arena a = {0};
-    place(&a, m);
+    place_world(&a, m);
     return a.used;
 }
 
@@ -49,77 +37,23 @@ static void quaternion(const mat3 *R, lane out[4])
         out[i] = row[i] * k;
 }
 
-static void poses(const workspace *ws, size_t n, const dyn_frame *frames, lane *positions, lane *orientations)
+static void poses(const world_workspace *ws, size_t n, const dyn_frame *frames, lane *positions, lane *orientations)
 {
-    const world_motion rest = world_at_rest();
     for (size_t i = 0; i < n; i++) {
-        const dyn_frame    *f = &frames[i];
-        const world_motion *b = f->body == DYN_WORLD ? &rest : &ws->world[f->body];
-        if (positions) store3(positions + 3 * i, add(b->p, mat3_mul(&b->R, vec3_of(f->X_bf.p))));
-        if (orientations) {
-            mat3 R = frame_rotation(&b->R, f);
-            quaternion(&R, orientations + 4 * i);
-        }
+        const world_motion f = frame_of(ws->world, &frames[i], POSES);
+        if (positions) store3(positions + 3 * i, f.p);
+        if (orientations) quaternion(&f.R, orientations + 4 * i);
     }
 }
 
 /* --- one frame -------------------------------------------------------------------------------------------- */
 
-static void store_twist(const dyn_kinematics *io, const frame_motion *k, lane *out, vec3 linear, vec3 angular)
+/* Stores a velocity, acceleration or jerk in the axes that `io` asks for; NULL: not requested. */
+static void store_twist(const dyn_kinematics *io, const world_motion *f, vec3 linear, vec3 angular, lane *out)
 {
-    store3(out, io->frame_axes ? mat3_mul_transposed(&k->R, linear) : linear);
-    store3(out + 3, io->frame_axes ? mat3_mul_transposed(&k->R, angular) : angular);
-}
-
-/* Adds x to column v of M; with mimics several joints add to one column. */
-static void add_column(lane *M, size_t nv, size_t v, const lane x[6])
-{
-    for (size_t r = 0; r < 6; r++)
-        M[r * nv + v] += x[r];
-}
-
-/* Adds the column for an axis of body b, and its rate. `turns`: the joint rotates about the axis, else it slides along
- * it. In the frame's own axes the rate of a column c is (R^T c)' = R^T (c' - w_f x c), with w_f the frame's angular
- * velocity. */
-static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, const world_motion *b, int axis,
-                            bool turns, double ratio, size_t nv, size_t v, lane *J, lane *Jd)
-{
-    lane column[6];
-    vec3 arm = sub(k->p.x, b->p), z = times(ratio, mat3_column(&b->R, axis));
-    vec3 linear = turns ? cross(z, arm) : z, angular = turns ? z : vec3_zero();
-    if (J) {
-        store_twist(io, k, column, linear, angular);
-        add_column(J, nv, v, column);
-    }
-    if (!Jd) return;
-    vec3 zd       = cross(b->w, z);
-    vec3 linear_d = turns ? cross_add(cross(zd, arm), z, sub(k->p.d, b->v)) : zd, angular_d = turns ? zd : vec3_zero();
-    if (io->frame_axes) {
-        linear_d  = sub(linear_d, cross(k->w, linear));
-        angular_d = sub(angular_d, cross(k->w, angular));
-    }
-    store_twist(io, k, column, linear_d, angular_d);
-    add_column(Jd, nv, v, column);
-}
-
-static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinematics *io, const frame_motion *k, lane *J,
-                     lane *Jd)
-{
-    size_t nv = (size_t)m->nv;
-    for (size_t e = 0; e < 6 * nv; e++) {
-        if (J) J[e] = lane_of(0);
-        if (Jd) Jd[e] = lane_of(0);
-    }
-    for (int i = io->frame->body; i != DYN_WORLD; i = m->body[i].tree.parent) {
-        const dyn_body     *b = &m->body[i];
-        const world_motion *B = &ws->world[i];
-        if (!dyn_joint_has_quaternion(b->joint.kind)) {
-            jacobian_column(io, k, B, 2, b->joint.kind == DYN_REVOLUTE, b->joint.ratio, nv, (size_t)b->joint.v, J, Jd);
-            continue;
-        }
-        for (int c = joint_first_axis(b), v = b->joint.v; c < 6; c++, v++)
-            jacobian_column(io, k, B, c % 3, c >= 3, 1, nv, (size_t)v, J, Jd);
-    }
+    if (!out) return;
+    store3(out, io->frame_axes ? mat3_mul_transposed(&f->R, linear) : linear);
+    store3(out + 3, io->frame_axes ? mat3_mul_transposed(&f->R, angular) : angular);
 }
 
 static motion_order motion_order_of(const dyn_kinematics *io)
@@ -134,23 +68,24 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     arena            a     = {.base = memory};
-    workspace        ws    = place(&a, m);
+    world_workspace  ws    = place_world(&a, m);
     motion_order     order = motion_order_of(io);
-    bool             one   = io->jacobian || io->jacobian_dot || io->velocity || io->acceleration || io->jerk;
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq);
-        set_joint_transforms(m, q, ws.XJ);
-        world_motions(m, ws.XJ, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
-                      block_in(io->qddd, block, nv), ws.world, order);
+        const coordinate_rates rates = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+                                        block_in(io->qddd, block, nv)};
+        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
+        world_motions(m, ws.XJ, rates, order, ws.world);
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
-        if (!one) continue;
-        frame_motion k = frame_of(ws.world, io->frame, order);
-        if (io->jacobian || io->jacobian_dot)
-            jacobian(m, &ws, io, &k, block_out(io->jacobian, block, 6 * nv),
-                     block_out(io->jacobian_dot, block, 6 * nv));
-        if (io->velocity) store_twist(io, &k, block_out(io->velocity, block, 6), k.p.d, k.w);
-        if (io->acceleration) store_twist(io, &k, block_out(io->acceleration, block, 6), k.p.dd, k.wd);
-        if (io->jerk) store_twist(io, &k, block_out(io->jerk, block, 6), k.p.ddd, k.wdd);
+        if (!io->frame) continue;
+        const world_motion   f = frame_of(ws.world, io->frame, order);
+        const jacobian_rates M = {.J    = block_out(io->jacobian, block, 6 * nv),
+                                  .Jd   = block_out(io->jacobian_dot, block, 6 * nv),
+                                  .axes = io->frame_axes ? &f : NULL,
+                                  .nv   = nv};
+        if (M.J || M.Jd) jacobian_between(m, ws.world, DYN_WORLD, io->frame->body, &f, &M);
+        store_twist(io, &f, f.v, f.w, block_out(io->velocity, block, 6));
+        store_twist(io, &f, f.a, f.wd, block_out(io->acceleration, block, 6));
+        store_twist(io, &f, f.j, f.wdd, block_out(io->jerk, block, 6));
     }
 }

@@ -41,12 +41,6 @@ typedef struct sensitivity_pass {
 
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
-static void clear(lane *M, size_t n)
-{
-    for (size_t e = 0; M && e < n; e++)
-        M[e] = lane_of(0);
-}
-
 /* Column of degree of freedom k of body i. */
 LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 {

@@ -145,12 +145,6 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
     }
 }
 
-static void clear(lane *M, size_t n)
-{
-    for (size_t e = 0; M && e < n; e++)
-        M[e] = lane_of(0);
-}
-
 void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn_sensitivity_rate *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;

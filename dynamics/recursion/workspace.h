@@ -33,3 +33,10 @@ static inline lane *block_out(double *a, size_t block, size_t entries)
 {
     return a ? (lane *)(void *)a + block * entries : NULL;
 }
+
+/* Sets n lanes to zero; nothing happens if the array is NULL. */
+static inline void clear(lane *M, size_t n)
+{
+    for (size_t e = 0; M && e < n; e++)
+        M[e] = lane_of(0);
+}

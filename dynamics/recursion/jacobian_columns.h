@@ -1,0 +1,110 @@
+/* jacobian_columns.h - computes the Jacobian of a frame relative to another body, and its first two time derivatives.
+ *
+ * An axis z_j through p_j, fixed in a body that moves the frame's origin p, has with r = p - p_j the column (Lynch &
+ * Park 2017, ch. 5) and, by the product rule, its derivatives
+ *
+ *     revolute:   J_j   = [z_j x r; z_j]                                  prismatic:  J_j   = [z_j; 0]
+ *                 J_j'  = [z_j' x r + z_j x r'; z_j']                                 J_j'  = [z_j'; 0]
+ *                 J_j'' = [z_j'' x r + 2 z_j' x r' + z_j x r''; z_j'']                J_j'' = [z_j''; 0].
+ *
+ * A floating body has three prismatic and three revolute axes, fixed in the body; a spherical joint has the three
+ * revolute ones. */
+#pragma once
+#include "world_kinematics.h"
+
+/* The matrices to compute, 6 x nv each. */
+typedef struct jacobian_rates {
+    lane               *J, *Jd, *Jdd; /* NULL if not requested */
+    const world_motion *axes;         /* components are in the axes of this frame; NULL: in world axes */
+    size_t              nv;
+} jacobian_rates;
+
+LANE_INLINE motion_order jacobian_order(const jacobian_rates *M)
+{
+    return M->Jdd ? ACCELERATIONS : M->Jd ? VELOCITIES : POSES;
+}
+
+/* Returns the components of a world vector x in the axes of frame a, and the time derivatives of the components:
+ *     R^T x,   R^T (x' - w x x),   R^T (x'' - wd x x + w x (w x x - 2 x')). */
+LANE_INLINE vec3_rates in_axes_of(const world_motion *a, const vec3_rates *x, motion_order order)
+{
+    vec3_rates r = {.x = mat3_mul_transposed(&a->R, x->x)};
+    if (order < VELOCITIES) return r;
+    vec3 turn = cross(a->w, x->x);
+    r.d       = mat3_mul_transposed(&a->R, sub(x->d, turn));
+    if (order < ACCELERATIONS) return r;
+    vec3 dd = cross_add(sub(x->dd, cross(a->wd, x->x)), a->w, sub(turn, add(x->d, x->d)));
+    r.dd    = mat3_mul_transposed(&a->R, dd);
+    return r;
+}
+
+/* Adds x to three rows of a column that begin at `entry`. With mimics several joints add to one column. */
+LANE_INLINE void add_rows(lane *entry, size_t nv, vec3 x)
+{
+    entry[0] += x.x;
+    entry[nv] += x.y;
+    entry[2 * nv] += x.z;
+}
+
+LANE_INLINE void add_vector(const jacobian_rates *M, const vec3_rates *x, size_t row, size_t v)
+{
+    const vec3_rates c     = M->axes ? in_axes_of(M->axes, x, jacobian_order(M)) : *x;
+    const size_t     first = row * M->nv + v;
+    if (M->J) add_rows(M->J + first, M->nv, c.x);
+    if (M->Jd) add_rows(M->Jd + first, M->nv, c.d);
+    if (M->Jdd) add_rows(M->Jdd + first, M->nv, c.dd);
+}
+
+/* Returns z x r and its derivatives, where r is the vector from the origin of body b to that of frame f. */
+LANE_INLINE vec3_rates velocity_of_turn(const world_motion *f, const world_motion *b, const vec3_rates *z,
+                                        motion_order order)
+{
+    const vec3 r = sub(f->p, b->p);
+    vec3_rates u = {.x = cross(z->x, r)};
+    if (order < VELOCITIES) return u;
+    const vec3 rd = sub(f->v, b->v);
+    u.d           = cross_add(cross(z->d, r), z->x, rd);
+    if (order < ACCELERATIONS) return u;
+    u.dd = cross_add(cross_add(cross(z->dd, r), z->x, sub(f->a, b->a)), add(z->d, z->d), rd);
+    return u;
+}
+
+/* Adds the columns of the joint of body b for the frame f. `B` is the motion of the body; sign: 1, or -1 if the joint
+ * moves the frame the other way. */
+static inline void add_joint_columns(const dyn_body *b, const world_motion *B, const world_motion *f, int sign,
+                                     const jacobian_rates *M)
+{
+    const motion_order order = jacobian_order(M);
+    const bool         free  = dyn_joint_has_quaternion(b->joint.kind);
+    const int          first = free ? joint_first_axis(b) : b->joint.kind == DYN_REVOLUTE ? 5 : 2;
+    const double       ratio = free ? sign : sign * b->joint.ratio;
+    for (int k = first; k < (free ? 6 : first + 1); k++) { /* translation along, or rotation about, axis k % 3 */
+        const size_t     v = (size_t)(b->joint.v + k - first);
+        const vec3_rates z = fixed_in(B, times(ratio, mat3_column(&B->R, k % 3)), order);
+        if (k < 3) {
+            add_vector(M, &z, 0, v);
+            continue;
+        }
+        const vec3_rates u = velocity_of_turn(f, B, &z, order);
+        add_vector(M, &u, 0, v);
+        add_vector(M, &z, 3, v);
+    }
+}
+
+/* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common
+ * ancestor of a and b move a, so their columns have negative sign. A parent has a lower number than its children. */
+static inline void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
+                                    const jacobian_rates *M)
+{
+    clear(M->J, 6 * M->nv);
+    clear(M->Jd, 6 * M->nv);
+    clear(M->Jdd, 6 * M->nv);
+    while (a != b)
+        if (b > a) {
+            add_joint_columns(&m->body[b], &world[b], f, 1, M);
+            b = m->body[b].tree.parent;
+        } else {
+            add_joint_columns(&m->body[a], &world[a], f, -1, M);
+            a = m->body[a].tree.parent;
+        }
+}
