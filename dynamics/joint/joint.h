@@ -320,6 +320,18 @@ LANE_INLINE vec3 origin_in_parent(link_transform X)
     }
     return p;
 }
+/* Transforms a twist from the parent's axes to the body's: R^T v, R^T w. The reference point must have been moved by
+ * p_pc (twist_at); the part of the offset that depends on the state is added here. */
+LANE_INLINE void twist_to_child_form(link_transform X, twist *u)
+{
+    if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, X.pose->p);
+    u->w = to_child(X, u->w);
+    u->v = to_child(X, u->v);
+    if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
+        u->v.x = add_mul(u->v.x, u->w.y, X.J.c);
+        u->v.y = sub_mul(u->v.y, u->w.x, X.J.c);
+    }
+}
 /* Transforms a wrench from the body's axes and origin to the parent's: f_p = R f, n_p = R n + p x R f. */
 LANE_INLINE void wrench_to_parent_form(link_transform X, wrench *w)
 {

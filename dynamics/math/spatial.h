@@ -99,6 +99,12 @@ LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
 {
     return (sym3){a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
 }
+/* Pointer to entry (i, j) of a symmetric matrix; i and j are constants of the inlined code. */
+LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
+{
+    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
+    return i + j == 1 ? &s->xy : i + j == 2 ? &s->xz : &s->yz;
+}
 LANE_INLINE vec3 sym3_mul(sym3 s, vec3 v)
 {
     return (vec3){dot3(s.xx, s.xy, s.xz, v), dot3(s.xy, s.yy, s.yz, v), dot3(s.xz, s.yz, s.zz, v)};
@@ -176,4 +182,13 @@ LANE_INLINE wrench wrench_add(wrench a, wrench b)
 LANE_INLINE wrench wrench_sub(wrench a, wrench b)
 {
     return (wrench){sub(a.f, b.f), sub(a.n, b.n)};
+}
+/* Moves the reference point of the twist u to the point p: v + w x p. Only components of p flagged in `along` are
+ * used. */
+LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
+{
+    if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
+    if (along & DYN_ALONG_Y) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
+    if (along & DYN_ALONG_Z) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
+    return u;
 }

@@ -12,13 +12,6 @@ typedef struct articulated {
     mat3 H;
 } articulated;
 
-/* Pointer to entry (i, j) of a symmetric matrix; i and j are constants of the inlined code. */
-LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
-{
-    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
-    return i + j == 1 ? &s->xy : i + j == 2 ? &s->xz : &s->yz;
-}
-
 LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;
@@ -131,82 +124,6 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 }
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
-
-/* R_pc S R_pc^T for a revolute joint and a matrix S whose row and column z are zero. */
-LANE_INLINE sym3 sym3_flat_to_parent(link_transform X, sym3 S)
-{
-    const lane zero = lane_of(0), c = X.J.c, s = X.J.s;
-    lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
-    if (X.turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
-    lane xy = add_mul(-S.xy, c, w);
-    if (X.turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
-    if (X.turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
-    lane cy = X.b->pose.ca * yy, sy = X.b->pose.sa * yy;
-    S = (sym3){xx, X.b->pose.ca * xy, X.b->pose.sa * xy, X.b->pose.ca * cy, X.b->pose.sa * cy, X.b->pose.sa * sy};
-    return X.turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
-}
-
-/* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
- * block [p r; t q] of rows and columns x, y becomes  p' = p - s w,  q' = q + s w,  r' = c w - t,  t' = c w - r. `flat`:
- * the last row of H is zero. */
-LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
-{
-    lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
-    lane xx = sub_mul(H.m[0][0], s, w), yy = add_mul(H.m[1][1], s, w), xz = sub_mul(c * H.m[0][2], s, H.m[1][2]);
-    vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
-    if (minus) {
-        if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
-        return (mat3){{{xx, xz, sub_mul(H.m[1][0], c, w)},
-                       {last.x, last.z, last.y},
-                       {sub_mul(H.m[0][1], c, w), neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
-    }
-    if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
-    return (mat3){{{xx, add_mul(-H.m[1][0], c, w), xz},
-                   {add_mul(-H.m[0][1], c, w), yy, add_mul(c * H.m[1][2], s, H.m[0][2])},
-                   {last.x, last.y, last.z}}};
-}
-
-/* Rx H Rx^T with cosine c and sine s. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
-{
-    const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
-    if (flat) {
-        lane w = add_mul(c * H.m[1][2], s, H.m[1][1]);
-        return (mat3){{{x.x, x.y, x.z},
-                       {c * H.m[1][0], sub_mul(H.m[1][1], s, w), c * w},
-                       {s * H.m[1][0], add_mul(-H.m[1][2], c, w), s * w}}};
-    }
-    lane w = add_mul(c * (H.m[1][2] + H.m[2][1]), s, H.m[1][1] - H.m[2][2]);
-    return (mat3){{{x.x, x.y, x.z},
-                   {sub_mul(c * H.m[1][0], s, H.m[2][0]), sub_mul(H.m[1][1], s, w), add_mul(-H.m[2][1], c, w)},
-                   {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
-}
-
-/* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_turn_up(link_transform X, mat3 H, bool flat)
-{
-    if (X.turn == DYN_TURN_X || X.turn == DYN_TURN_ZX) {
-        H = mat3_tilt(H, X.b->pose.ca, X.b->pose.sa, flat);
-        return X.turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg), false, false);
-    }
-    for (int j = 0; j < 3; j++) { /* rotates the columns of H */
-        vec3 x    = turn_up(X, mat3_column(&H, j));
-        H.m[0][j] = x.x;
-        H.m[1][j] = x.y;
-        H.m[2][j] = x.z;
-    }
-    for (int i = 0; i < 3; i++)
-        store3(H.m[i], turn_up(X, load3(H.m[i])));
-    return H;
-}
-
-/* R_pc H R_pc^T for a joint of one coordinate. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_to_parent(link_transform X, mat3 H, bool flat)
-{
-    if (X.joint != DYN_REVOLUTE) return mat3_turn_up(X, H, false);
-    if (X.turn == DYN_TURN_X_MINUS) return mat3_spin(H, X.J.c, X.J.s, flat, true);
-    return mat3_turn_up(X, mat3_spin(H, X.J.c, X.J.s, flat, false), flat);
-}
 
 /* Moves the reference point of the inertia I and the wrench p by -r along axis k. With [r] the cross matrix of r e_k,
  *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */

@@ -6,6 +6,7 @@
  * Second moments rotate like any symmetric tensor. If the reference point moves by -r, they change by E += r h^T + h
  * r^T + m r r^T. This is cheaper than for inertia tensors, which are trace(E) 1 - E. */
 #pragma once
+#include "rotate_matrix.h"
 #include "workspace.h"
 
 typedef struct composite {
@@ -24,46 +25,6 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
     const double xx = e[3] + e[5], yy = e[0] + e[5], zz = e[0] + e[3];
     return (vec3){sub_mul(sub_mul(xx * w.x, e[1], w.y), e[2], w.z), sub_mul(sub_mul(yy * w.y, e[1], w.x), e[4], w.z),
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
-}
-
-/* Rz E Rz^T with cosine c and sine s. With w = s (p - q) + 2 c r, the block [p r; r q] of rows and columns x, y becomes
- *     p' = p - s w,   q' = q + s w,   r' = c w - r. */
-LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
-{
-    lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
-    return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
-                  add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
-}
-/* Rx(-90 deg) Rz E Rz^T Rx(90 deg). Rx(-90 deg) only moves entries; its changes of sign cost nothing, because the
- * formulas of Rz include them. */
-LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
-{
-    lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
-    lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
-    return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
-}
-/* Rx E Rx^T with cosine c and sine s */
-LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
-{
-    lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);
-    lane xy = sub_mul(c * a.xy, s, a.xz), xz = add_mul(c * a.xz, s, a.xy);
-    return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
-}
-/* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
-LANE_INLINE sym3 sym3_turn_up(link_transform X, sym3 a)
-{
-    if (X.turn == DYN_TURN_NONE) return a;
-    if (X.turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
-    if (X.turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
-    a = sym3_turn_x(a, X.b->pose.ca, X.b->pose.sa);
-    return X.turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
-}
-/* R_pc E R_pc^T */
-LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
-{
-    if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&X.pose->R, a);
-    if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, X.J.c, X.J.s);
-    return sym3_turn_up(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
 }
 
 /* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes g =

@@ -2,7 +2,7 @@
  * Each composite has an inertia, momentum l, moment of velocities C (spatial_algebra.h) and the force f that its motion
  * requires. A backward pass adds each composite to that of the parent. */
 #pragma once
-#include "articulated_inertia.h"
+#include "rotate_matrix.h"
 #include "spatial_algebra.h"
 
 typedef struct composite_motion {

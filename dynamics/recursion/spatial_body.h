@@ -42,33 +42,10 @@ static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 
 /* --- the forward pass, base to leaves -------------------------------------------------------------------------- */
 
-/* From the parent's axes to the child's: R^T v, R^T w. The origin must have been moved by p_pc; for a joint with a
- * quaternion it is moved here. */
-LANE_INLINE void to_child_form(link_transform X, twist *u)
-{
-    if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, X.pose->p);
-    u->w = to_child(X, u->w);
-    u->v = to_child(X, u->v);
-    if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
-        u->v.x = add_mul(u->v.x, u->w.y, X.J.c);
-        u->v.y = sub_mul(u->v.y, u->w.x, X.J.c);
-    }
-}
-
-/* Moves the reference point of the motion u to the point p of the body: v + w x p. Only components of p in `along` are
- * used. */
-LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
-{
-    if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
-    if (along & DYN_ALONG_Y) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
-    if (along & DYN_ALONG_Z) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
-    return u;
-}
-
 LANE_INLINE void twists_to_child_form(link_transform X, twist *v, twist *a)
 {
-    to_child_form(X, v);
-    to_child_form(X, a);
+    twist_to_child_form(X, v);
+    twist_to_child_form(X, a);
 }
 
 /* S qd, the joint's own velocity, or with qdd in place of qd its own acceleration; NULL means zeros. */

@@ -1,6 +1,6 @@
 /* world_fixed_body.h - the sums of world_fixed.h in the axes of each body, about its origin. */
 #pragma once
-#include "articulated_inertia.h"
+#include "rotate_matrix.h"
 #include "world_fixed.h"
 
 /* Sums the external wrenches with constant components in world axes, for each body. */
