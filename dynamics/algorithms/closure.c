@@ -38,11 +38,12 @@ static lane *pair_entries(lane *block, size_t entries, size_t pair)
 
 void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure *io, size_t blocks)
 {
-    const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, n = io->n_pairs;
-    arena            room  = {.base = memory};
-    world_workspace  ws    = place_world(&room, m);
-    motion_order     order = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
+    const dyn_model   *m  = scene->model;
+    size_t             nq = (size_t)m->nq, nv = (size_t)m->nv, n = io->n_pairs;
+    arena              room  = {.base = memory};
+    world_workspace    ws    = place_world(&room, m);
+    motion_order       order = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
+    const world_motion rest  = world_at_rest();
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {.qd = block_in(io->qd, block, nv), .qdd = block_in(io->qdd, block, nv)};
         lane *position = block_out(io->positions, block, 3 * n), *rotation = block_out(io->rotations, block, 9 * n),
@@ -52,12 +53,13 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
         world_motions(m, ws.XJ, rates, order, ws.world);
         for (size_t k = 0; k < n; k++) {
             const dyn_frame_pair *pair = &io->pairs[k];
-            const world_motion    a = frame_of(ws.world, &pair->a, order), b = frame_of(ws.world, &pair->b, order);
-            const jacobian_rates  M = {.J    = pair_entries(J, 6 * nv, k),
-                                       .Jd   = pair_entries(Jd, 6 * nv, k),
-                                       .Jdd  = pair_entries(Jdd, 6 * nv, k),
-                                       .axes = &a,
-                                       .nv   = nv};
+            const world_motion    a    = frame_of(motion_of(ws.world, &rest, pair->a.body), &pair->a, order),
+                               b       = frame_of(motion_of(ws.world, &rest, pair->b.body), &pair->b, order);
+            const jacobian_rates M     = {.J    = pair_entries(J, 6 * nv, k),
+                                          .Jd   = pair_entries(Jd, 6 * nv, k),
+                                          .Jdd  = pair_entries(Jdd, 6 * nv, k),
+                                          .axes = &a,
+                                          .nv   = nv};
             put_pose(&a, &b, pair_entries(position, 3, k), pair_entries(rotation, 9, k));
             if (J || Jd || Jdd) jacobian_between(m, ws.world, pair->a.body, pair->b.body, &b, &M);
         }

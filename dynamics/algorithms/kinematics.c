@@ -39,10 +39,15 @@ static void quaternion(const mat3 *R, lane out[4])
 
 static void poses(const world_workspace *ws, size_t n, const dyn_frame *frames, lane *positions, lane *orientations)
 {
+    const world_motion rest = world_at_rest();
     for (size_t i = 0; i < n; i++) {
-        const world_motion f = frame_of(ws->world, &frames[i], POSES);
-        if (positions) store3(positions + 3 * i, f.p);
-        if (orientations) quaternion(&f.R, orientations + 4 * i);
+        const dyn_frame    *f = &frames[i];
+        const world_motion *b = motion_of(ws->world, &rest, f->body);
+        if (positions) store3(positions + 3 * i, frame_of(b, f, POSES).p);
+        if (orientations) {
+            mat3 R = frame_rotation(b, f);
+            quaternion(&R, orientations + 4 * i);
+        }
     }
 }
 
@@ -65,11 +70,12 @@ static motion_order motion_order_of(const dyn_kinematics *io)
 
 void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinematics *io, size_t blocks)
 {
-    const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena            a     = {.base = memory};
-    world_workspace  ws    = place_world(&a, m);
-    motion_order     order = motion_order_of(io);
+    const dyn_model   *m  = scene->model;
+    size_t             nq = (size_t)m->nq, nv = (size_t)m->nv;
+    arena              a     = {.base = memory};
+    world_workspace    ws    = place_world(&a, m);
+    motion_order       order = motion_order_of(io);
+    const world_motion rest  = world_at_rest();
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
                                         block_in(io->qddd, block, nv)};
@@ -78,7 +84,7 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
         if (!io->frame) continue;
-        const world_motion   f = frame_of(ws.world, io->frame, order);
+        const world_motion   f = frame_of(motion_of(ws.world, &rest, io->frame->body), io->frame, order);
         const jacobian_rates M = {.J    = block_out(io->jacobian, block, 6 * nv),
                                   .Jd   = block_out(io->jacobian_dot, block, 6 * nv),
                                   .axes = io->frame_axes ? &f : NULL,

@@ -54,12 +54,12 @@ LANE_INLINE void keep_rotation(const world_motion *P, motion_order order, world_
 
 /* --- joints with one coordinate ------------------------------------------------------------------------------- */
 
-typedef struct joint_motion { /* position of a prismatic joint, and rates of any joint */
+typedef struct joint_rates { /* position of a prismatic joint, and rates of any joint */
     lane s, sd, sdd, sddd;
-} joint_motion;
+} joint_rates;
 
 /* Adds the displacement s z of a prismatic joint and its derivatives to d. */
-LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_motion s, motion_order order)
+LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_rates s, motion_order order)
 {
     d->x = add_scaled(d->x, z->x, s.s);
     if (order >= VELOCITIES) d->d = add_scaled(add_scaled(d->d, z->d, s.s), z->x, s.sd);
@@ -72,7 +72,7 @@ LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_motion s, m
 }
 
 /* w = w_p + z sd, and its derivatives, for a revolute joint */
-LANE_INLINE void add_turn(const world_motion *P, const vec3_rates *z, joint_motion s, motion_order order,
+LANE_INLINE void add_turn(const world_motion *P, const vec3_rates *z, joint_rates s, motion_order order,
                           world_motion *C)
 {
     if (order >= VELOCITIES) C->w = add_scaled(P->w, z->x, s.sd);
@@ -95,10 +95,10 @@ LANE_INLINE void world_child(const dyn_body *b, const joint_transform *XJ, coord
 {
     double axis[3];
     axis_in_parent(b, axis);
-    const joint_motion s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd), joint_rate(b, rates.qddd)};
-    vec3_rates         d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
-               z         = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
+    vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
+               z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
+    const joint_rates s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd), joint_rate(b, rates.qddd)};
     if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, s, order);
     set_origin(P, &d, order, C);
     if (b->joint.kind == DYN_REVOLUTE)
@@ -162,13 +162,19 @@ static inline world_motion world_at_rest(void)
                           .wdd = o};
 }
 
+/* The motion of a body, or of the world, which is at rest. */
+LANE_INLINE const world_motion *motion_of(const world_motion *bodies, const world_motion *rest, int body)
+{
+    return body == DYN_WORLD ? rest : &bodies[body];
+}
+
 LANE_INLINE void world_motions(const dyn_model *m, const joint_transform *XJ, coordinate_rates rates,
                                motion_order order, world_motion *out)
 {
     const world_motion rest = world_at_rest();
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
-        const world_motion *P = b->tree.parent == DYN_WORLD ? &rest : &out[b->tree.parent];
+        const world_motion *P = motion_of(out, &rest, b->tree.parent);
         if (dyn_joint_has_quaternion(b->joint.kind))
             world_free_child(b, joint_pose_of(b, &XJ[i]), rates, P, order, &out[i]);
         else
@@ -176,15 +182,20 @@ LANE_INLINE void world_motions(const dyn_model *m, const joint_transform *XJ, co
     }
 }
 
-/* Returns the motion of a frame: R_wf = R_wb R_bf, p_f = p + R_wb p_bf. */
-static inline world_motion frame_of(const world_motion *world, const dyn_frame *f, motion_order order)
+/* R_wf = R_wb R_bf */
+LANE_INLINE mat3 frame_rotation(const world_motion *b, const dyn_frame *f)
 {
-    const world_motion  rest = world_at_rest();
-    const world_motion *b    = f->body == DYN_WORLD ? &rest : &world[f->body];
-    const vec3_rates    d    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
-    world_motion        k    = {0};
+    mat3 R;
     for (int i = 0; i < 3; i++)
-        store3(k.R.m[i], unrotate_const(f->X_bf.R, load3(b->R.m[i])));
+        store3(R.m[i], unrotate_const(f->X_bf.R, load3(b->R.m[i])));
+    return R;
+}
+
+/* Returns the motion of a frame of body b, with the origin at p_f = p + R_wb p_bf. */
+LANE_INLINE world_motion frame_of(const world_motion *b, const dyn_frame *f, motion_order order)
+{
+    const vec3_rates d = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
+    world_motion     k = {.R = frame_rotation(b, f)};
     set_origin(b, &d, order, &k);
     keep_rotation(b, order, &k);
     return k;
