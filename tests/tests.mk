@@ -10,8 +10,8 @@ LAYERS_api      := libapi.a libdynamics.a
 LAYERS_server   := libserver.a libapi.a libdynamics.a
 
 # Lane texts of complex and extended numbers are for tests only: sanitizers would take minutes to compile them and look at
-# no product.
-$(call lane_objects,complex) $(call lane_objects,extended): private SANFLAGS :=
+# no product. With PLAIN_KERNELS=1 the product's kernels are left out too.
+$(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
 # What the test programs of a folder share: every .c there that is not a test itself.
 define test_rule
@@ -51,7 +51,8 @@ test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
-test-run: test-programs
+# Only the programs that run are built.
+test-run: $(BUILD)/torqued $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 
@@ -61,10 +62,13 @@ check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tests/deps test
 	@$(SANITIZER_OPTIONS) $(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined FUZZ_CC= test-run
 
-# Clang's build for the fuzzers has these sanitizers already; only the server and the tests are missing.
-check-asan-few: fuzz-programs ## the C tests of all layers and a few end to end under these sanitizers, by clang
+# Minutes, for continuous integration: kernels take most of check-asan's time, and the fuzzers run them under the same
+# sanitizers.
+check-asan-few: ## the C tests of api and server and a few end to end under these sanitizers, without the kernels
 	@tests/deps test
-	+@$(SANITIZER_OPTIONS) $(FUZZ_MAKE) TESTS='$(C_TESTS:$(BUILD)/%=%.c) $(FEW)' test-run
+	@$(SANITIZER_OPTIONS) $(MAKE) --no-print-directory BUILD=$(BUILD)/asan-few SANITIZE=address,undefined \
+	    PLAIN_KERNELS=1 TARGETS='$(filter scalar fma,$(TARGETS))' FUZZ_CC= \
+	    TESTS='$(filter tests/api/% tests/server/%,$(C_TESTS:$(BUILD)/%=%.c)) $(FEW)' test-run
 
 check-tsan: ## all tests under ThreadSanitizer
 	@tests/deps test
@@ -104,14 +108,14 @@ mutate: ## put small faults into copies of the tree, one at a time, and run test
 	@$(PYTHON) tests/mutate/mutate.py --jobs $(JOBS) $(if $(LIST),--list) $(FAULTS)
 
 # --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
-# The product is built a second time, by clang, with coverage and the sanitizers; one target (scalar) is enough, and
-# -O1: beyond it a single instrumented lane text takes minutes to compile.
+# The product is built a second time, by clang, with coverage and the sanitizers. One target is enough: scalar_unfused,
+# because the emulated multiply-adds of scalar take minutes to compile, as does a lane text beyond -O1.
 FUZZ_BUILD := $(BUILD)/fuzz
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: fuzz-programs
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_BUILD) CC=clang CXX=clang++ \
-    TARGETS=scalar WARNINGS= CFLAGS=-O1 SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC=
+    TARGETS=scalar_unfused WARNINGS= CFLAGS=-O1 SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC=
 fuzz-programs:
 	+@$(FUZZ_MAKE) $(FUZZERS)
 

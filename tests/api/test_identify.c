@@ -36,7 +36,7 @@ static void memory_is_counted(void **state)
         *(status == 200 ? &most : &least) = tight.memory;
         door_close();
     }
-    assert_in_range(most, 200 * 1024, 4 * 1024 * 1024);
+    assert_in_range(most, 150 * 1024, 4 * 1024 * 1024); /* more with more lanes */
     free(body);
 }
 
