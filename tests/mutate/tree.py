@@ -14,7 +14,7 @@ import threading
 
 # Scalar and one vector width; no optimizer that takes minutes; a fault may leave a variable unused.
 FLAGS = ["BUILD=build", "CFLAGS=-O1 -g0", "CXXFLAGS=-O1 -g0", "WARNINGS=-w", "FUZZ_CC="]
-TARGETS = {"x86_64": "scalar avx2", "aarch64": "scalar neon"}.get(os.uname().machine, "scalar")
+TARGETS = {"x86_64": "scalar scalar_unfused avx2", "aarch64": "scalar neon"}.get(os.uname().machine, "scalar")
 FAILED = re.compile(r"not ok\b(?!.*# (SKIP|TODO))", re.IGNORECASE)
 MEMORY_MOST = 12 << 30      # bytes of address space of a test's processes
 FILE_MOST = 2 << 30         # bytes of a file that they write
