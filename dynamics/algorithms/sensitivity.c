@@ -14,7 +14,7 @@
  * from body to body towards the base. In each body's frame the joint's S is e_z, and F in the definition of a joint
  * wrench is that wrench's derivative. Composites are of regrouped bodies (model.h): efforts are the same, and most
  * masses are zero. Read spatial_body.h (forward pass), force_partials.h (F) and sensitivity_pairs.h (backward pass);
- * spatial_body_fast.h, force_partials_fast.h and sensitivity_fast.h only make them faster. */
+ * force_partials_fast.h and sensitivity_fast.h only make them faster. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_fast.h"
@@ -76,8 +76,10 @@ static void backward_pass(const sensitivity_pass *p)
         return;
     }
     for (size_t i = m->n_bodies; i-- > 0;)
-        if (p->world_fixed || !is_unit_revolute(&m->body[i]))
-            pairs_of_body(p, i);
+        if (p->world_fixed)
+            pairs_of_body(p, i, put_ancestors_general);
+        else if (!is_unit_revolute(&m->body[i]))
+            pairs_of_body(p, i, put_ancestors_fast);
         else if (m->body[i].tree.parent == DYN_WORLD)
             pairs_of_grounded(p, i, child_composite(p, i));
         else

@@ -9,24 +9,18 @@
  *     entries of ancestors      is_unit_revolute              53  43  95    66  53 114      60  47  91
  *     composites                is_unit_revolute              31  36  46    21  14  21      15   9  12
  *     force partials            is_unit_revolute              26  22  21    17  17  27      13  12  15
- *     forward step              is_unit_revolute              18  14  15    15  10  15       9   6   7
  *     joint on the world        dyn_body_tree.parent_joint    18  17  17    10   9   9       -   -   -
  *     serial model              dyn_model.serial              10   7   7     -   -   -       -   -   -
  *     floating base or link     body 0 floats                  -   -   -     -   -   -      20  17  33
  *
- * Composites, force partials and forward step are in force_partials_fast.h and spatial_body_fast.h. Of a joint on the
- * world only quantities about its axis are computed. In a serial model all indices are known. */
+ * Composites and force partials are in force_partials_fast.h. Of a joint on the world only quantities about its axis
+ * are computed. In a serial model all indices are known. Degrees of freedom of other joints also use
+ * put_ancestors_fast. */
 #pragma once
 #include "sensitivity_pairs.h"
 #include "dynamics/recursion/force_partials_fast.h"
 
 /* --- entries of a dof a with the unit revolute joint b of an ancestor --------------------------------------------- */
-
-/* Entries of a dof a and a joint b: rows d tau_a / dq_b and d tau_a / dqd_b; columns q, qd and t, which are S_b . F(a).
- */
-typedef struct entries {
-    lane row_q, row_qd, q, qd, t;
-} entries;
 
 /* A joint on a moving body. c are the partials of a in the frame of that body. */
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
@@ -41,26 +35,6 @@ LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, l
 {
     *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
     *qd = c->r.z;
-}
-
-LANE_INLINE void put_entries(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
-{
-    const results *out = p->out;
-    const size_t   nv = (size_t)p->m->nv, row = a * nv + b, column = b * nv + a;
-    put_entry(out->dq + row, e->row_q, has_mimics);
-    put_entry(out->dqd + row, e->row_qd, has_mimics);
-    put_entry(out->dqdd + row, e->t, has_mimics);
-    put_entry(out->dq + column, e->q, has_mimics);
-    put_entry(out->dqd + column, e->qd, has_mimics);
-    put_entry(out->dqdd + column, e->t, has_mimics);
-}
-
-LANE_INLINE void put_diagonal(const sensitivity_pass *p, size_t a, const entries *e, const bool has_mimics)
-{
-    const size_t own = a * ((size_t)p->m->nv + 1);
-    put_entry(p->out->dq + own, e->row_q, has_mimics);
-    put_entry(p->out->dqd + own, e->row_qd, has_mimics);
-    put_entry(p->out->dqdd + own, e->t, has_mimics);
 }
 
 /* The entries of a dof a with the axes of a floating base, which is body 0. There v_p = 0, a_p is linear, and F are the
@@ -111,7 +85,8 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
     const workspace *ws         = p->ws;
     const bool       has_mimics = !serial && p->m->has_mimics;
     const dyn_body  *b          = &p->m->body[i];
-    force_partials   c          = *start;
+    force_partials   c;
+    force_partials_copy(&c, start);
     while (serial || b->tree.parent_joint != DYN_PARENT_WORLD) {
         const size_t           parent = serial ? i - 1 : (size_t)b->tree.parent;
         const joint_transform *XJ     = &ws->XJ[i];
@@ -125,7 +100,8 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
             WITH_LINK_TRANSFORM(b, XJ, force_partials_to_grounded_form, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
             grounded_row(&ws->body[parent], &first, &e.row_q, &e.row_qd);
-            put_entries(p, a, serial ? parent : (size_t)p->m->body[parent].joint.v, &e, has_mimics);
+            put_row(p, a, serial ? parent : (size_t)p->m->body[parent].joint.v, &e, has_mimics);
+            put_column(p, a, serial ? parent : (size_t)p->m->body[parent].joint.v, &e, has_mimics);
             return;
         }
         WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, &c, false)
@@ -135,15 +111,15 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
         if (above == DYN_PARENT_UNIT_REVOLUTE) {
             e = (entries){.q = c.q.n.z, .qd = c.qd.n.z, .t = c.t.n.z};
             unit_revolute_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
-            put_entries(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
+            put_row(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
+            put_column(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
         } else {
             const force_partials here = c; /* a copy: so `c` stays in registers */
             if (i == 0 && p->m->body[0].joint.kind == DYN_FLOATING) {
                 put_floating_base(p, a, &here);
                 return;
             }
-            put_rows(p, a, i, &here);
-            put_columns(p, a, i, &here);
+            put_pairs(p, a, i, &here, false);
         }
     }
 }
@@ -163,6 +139,12 @@ LANE_INLINE void hand_to_grounded(const dyn_body *b, const joint_transform *XJ, 
     to->C.m[1][1] = S.C.m[1][1];
 }
 
+/* put_ancestors for a dof of any joint. */
+LANE_NOINLINE void put_ancestors_fast(const sensitivity_pass *p, size_t i, size_t a, force_partials *F)
+{
+    entries_to_base(p, i, a, F, false);
+}
+
 /* --- one body --------------------------------------------------------------------------------------------------- */
 
 /* A unit revolute joint on the world, with itself. The entries need only h.x, h.y, E.xx + E.yy and C.xx + C.yy of its
@@ -178,7 +160,7 @@ LANE_INLINE void pairs_of_grounded(const sensitivity_pass *p, size_t i, const co
     c.r.z     = z + z;
     entries e = {.t = (children->c.E.xx + children->c.E.yy) + (own->E[0] + own->E[3])};
     grounded_row(&p->ws->body[i], &c, &e.row_q, &e.row_qd);
-    put_diagonal(p, (size_t)b->joint.v, &e, p->m->has_mimics);
+    put_row(p, (size_t)b->joint.v, (size_t)b->joint.v, &e, p->m->has_mimics);
     put_gravity(p, i, (size_t)b->joint.v, &c.t);
 }
 
@@ -200,12 +182,17 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
         composite_motion x = S;
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_motion_form, &x, b->derived.regrouped_mass)
         composite_motion_shift_offsets(b, &x, b->derived.regrouped_mass);
-        hand_on(p, i, x);
+        if (b->tree.parent == (int)i - 1) {
+            *ws->handed = x;
+        } else {
+            const composite_motion here = x; /* a copy: so x stays in registers */
+            add_at_fork(p, i, &here);
+        }
     }
     const force_partials c = force_partials_about_z(b->derived.regrouped_mass, &S, B);
     entries              e = {.t = c.t.n.z};
     unit_revolute_row(B, &c, &e.row_q, &e.row_qd);
-    put_diagonal(p, (size_t)b->joint.v, &e, !serial && p->m->has_mimics);
+    put_row(p, (size_t)b->joint.v, (size_t)b->joint.v, &e, !serial && p->m->has_mimics);
     put_gravity(p, i, (size_t)b->joint.v, &c.t);
     entries_to_base(p, i, serial ? i : (size_t)b->joint.v, &c, serial);
 }

@@ -10,122 +10,140 @@
 
 /* --- entries of a dof a with the joint b of the same body or of an ancestor ------------------------------------- */
 
-/* S . f for a joint of one coordinate, whose axis S is the ratio times e_z. */
-LANE_INLINE lane along_axis(const dyn_body *b, wrench f)
+/* Rows d tau_a / dq_b and d tau_a / dqd_b; columns q, qd and t, which are S_b . F(a). */
+typedef struct entries {
+    lane row_q, row_qd, q, qd, t;
+} entries;
+
+/* A joint of one coordinate, whose S is the ratio times e_z:
+ *     d tau_a / dq_b = psi''_b . t + psi'_b . r + S_b . k,    d tau_a / dqd_b = 2 psi'_b . t + S_b . r,
+ *     d tau_b / da   = S_b . F(a).
+ * The z components of psi' are zero. For a prismatic joint psi' and psi'' are linear; r and k are moments. */
+LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const force_partials *F)
 {
-    return coordinate_effort(b, b->joint.kind == DYN_PRISMATIC ? f.f.z : f.n.z);
+    const wrench t = F->t;
+    const twist  P = psi_dot(b, B), Q = B->Q;
+    const lane   Qt = dot(Q.v, t.f), Pt = add_mul(P.v.x * t.f.x, P.v.y, t.f.y);
+    if (b->joint.kind == DYN_PRISMATIC)
+        return (entries){.row_q  = Qt,
+                         .row_qd = Pt + Pt,
+                         .q      = coordinate_effort(b, F->q.f.z),
+                         .qd     = coordinate_effort(b, F->qd.f.z),
+                         .t      = coordinate_effort(b, t.f.z)};
+    const lane row_q = Qt + add_mul(add_mul(dot(Q.w, t.n), P.w.x, F->r.x), P.w.y, F->r.y),
+               along = add_mul(add_mul(Pt, P.w.x, t.n.x), P.w.y, t.n.y);
+    return (entries){.row_q  = row_q + coordinate_effort(b, F->k.z),
+                     .row_qd = along + along + coordinate_effort(b, F->r.z),
+                     .q      = coordinate_effort(b, F->q.n.z),
+                     .qd     = coordinate_effort(b, F->qd.n.z),
+                     .t      = coordinate_effort(b, t.n.z)};
 }
 
-/* A joint of one coordinate:
- *     d tau_a / dq_b = psi''_b . t + psi'_b . r + S_b . k,    d tau_a / dqd_b = (psi'_b + S'_b) . t + S_b . r. */
-LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
+LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
-    const dyn_model *m = p->m;
-    const dyn_body  *b = &m->body[j];
-    const dof        d = dof_of(b, &p->ws->body[j], 0);
-    const wrench     r = {vec3_zero(), F->r}, k = {vec3_zero(), F->k};
-    const size_t     v = (size_t)b->joint.v;
-    put(m, p->out->dq, a, v, power(d.Q, F->t) + dot(d.P.w, F->r) + along_axis(b, k));
-    put(m, p->out->dqd, a, v, power(d.D, F->t) + along_axis(b, r));
-    put(m, p->out->dqdd, a, v, along_axis(b, F->t));
+    const results *out = p->out;
+    const size_t   row = a * (size_t)p->m->nv + b;
+    put_entry(out->dq + row, e->row_q, has_mimics);
+    put_entry(out->dqd + row, e->row_qd, has_mimics);
+    put_entry(out->dqdd + row, e->t, has_mimics);
+}
+LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
+{
+    const results *out    = p->out;
+    const size_t   column = b * (size_t)p->m->nv + a;
+    put_entry(out->dq + column, e->q, has_mimics);
+    put_entry(out->dqd + column, e->qd, has_mimics);
+    put_entry(out->dqdd + column, e->t, has_mimics);
 }
 
-/* A joint of one coordinate: d tau_b / da = S_b . F(a). */
-LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
+/* Stores the components of x for all axes of body b, which has a joint with a quaternion, in row or column a. */
+LANE_INLINE void put_axes(const dyn_model *m, lane *M, size_t a, const dyn_body *b, wrench x, const bool in_column)
 {
-    const dyn_body *b = &p->m->body[j];
-    const size_t    v = (size_t)b->joint.v;
-    put(p->m, p->out->dq, v, a, along_axis(b, F->q));
-    put(p->m, p->out->dqd, v, a, along_axis(b, F->qd));
-    put(p->m, p->out->dqdd, v, a, along_axis(b, F->t));
+    const int first = joint_first_axis(b);
+    lane      entry[6];
+    wrench_to_array(x, entry);
+#pragma GCC unroll 6
+    for (int n = 0; n < 6; n++) {
+        const size_t v = (size_t)(b->joint.v + n - first);
+        if (n >= first) put(m, M, in_column ? v : a, in_column ? a : v, entry[n]);
+    }
 }
 
 /* A joint with a quaternion: the rows for all its axes S at once. For motions u, S and a force f, (u x S) . f = -S . (u
  * x* f). So with psi' = v_p x S, psi'' = a_p x S + v_p x psi', S' = v x S, the entries are the components of
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r),   qdd: t. */
-LANE_INLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
+LANE_NOINLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
-    const dyn_model     *m = p->m;
-    const dyn_body      *b = &m->body[j];
+    const dyn_body      *b = &p->m->body[j];
     const spatial_state *B = &p->ws->body[j];
-    const wrench         t = F->t, u = twist_cross_wrench(twist_add(B->v, B->v_p), t);
-    wrench               q = twist_cross_wrench(B->v_p, twist_cross_wrench(B->v_p, t));
-    lane                 dq[6], dqd[6], dqdd[6];
-    q   = wrench_sub(q, twist_cross_wrench(B->a_p, t));
-    q.n = add(cross_add(q.n, F->r, B->v_p.w), F->k);
-    wrench_to_array(q, dq);
-    wrench_to_array((wrench){scale(u.f, lane_of(-1)), sub(F->r, u.n)}, dqd);
-    wrench_to_array(t, dqdd);
-    for (int n = joint_first_axis(b), v = b->joint.v; n < 6; n++, v++) {
-        put(m, p->out->dq, a, (size_t)v, dq[n]);
-        put(m, p->out->dqd, a, (size_t)v, dqd[n]);
-        put(m, p->out->dqdd, a, (size_t)v, dqdd[n]);
-    }
+    const twist          v = B->v_p, g = B->a_p, u = twist_add(B->v, v);
+    const wrench         t = F->t, vvt = twist_cross_wrench(v, twist_cross_wrench(v, t));
+    const vec3           n = cross_add(cross_add(cross_add(F->k, t.f, g.v), t.n, g.w), F->r, v.w);
+    put_axes(p->m, p->out->dq, a, b, wrench_add((wrench){cross(t.f, g.w), n}, vvt), false);
+    put_axes(p->m, p->out->dqd, a, b, (wrench){cross(t.f, u.w), cross_add(cross_add(F->r, t.n, u.w), t.f, u.v)}, false);
+    put_axes(p->m, p->out->dqdd, a, b, t, false);
 }
 
 /* A joint with a quaternion: the columns d tau_b / da for all its axes. */
-LANE_INLINE void put_free_column(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
+LANE_NOINLINE void put_free_column(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
     const dyn_body *b = &p->m->body[j];
-    lane            q[6], qd[6], t[6];
-    wrench_to_array(F->q, q);
-    wrench_to_array(F->qd, qd);
-    wrench_to_array(F->t, t);
-    for (int n = joint_first_axis(b), v = b->joint.v; n < 6; n++, v++) {
-        put(p->m, p->out->dq, (size_t)v, a, q[n]);
-        put(p->m, p->out->dqd, (size_t)v, a, qd[n]);
-        put(p->m, p->out->dqdd, (size_t)v, a, t[n]);
-    }
-}
-
-LANE_NOINLINE void put_rows(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
-{
-    if (dyn_joint_has_quaternion(p->m->body[j].joint.kind))
-        put_free_row(p, a, j, F);
-    else
-        put_row(p, a, j, F);
-}
-LANE_NOINLINE void put_columns(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
-{
-    if (dyn_joint_has_quaternion(p->m->body[j].joint.kind))
-        put_free_column(p, a, j, F);
-    else
-        put_column(p, a, j, F);
+    put_axes(p->m, p->out->dq, a, b, F->q, true);
+    put_axes(p->m, p->out->dqd, a, b, F->qd, true);
+    put_axes(p->m, p->out->dqdd, a, b, F->t, true);
 }
 
 /* --- one dof, one body ------------------------------------------------------------------------------------------ */
 
-/* Stores the entries of dof k of body i with all dofs of the body and of its ancestors. S is the composite of i, and K
- * that of the wrenches in world axes, or NULL. */
-static void pairs_of_dof(const sensitivity_pass *p, size_t i, size_t k, const composite_motion *S,
-                         const world_fixed_wrenches *K)
+/* Stores the entries of dof a, which has the partials F in the frame of body j, with the joint of j. `own`: a is a dof
+ * of that joint, so that rows and columns are the same entries. */
+LANE_INLINE void put_pairs(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F, const bool own)
 {
-    const dyn_body *body = p->m->body;
-    const size_t    a    = coordinate(p->m, i, k);
-    const dof       d    = dof_of(&body[i], &p->ws->body[i], k);
-    force_partials  F    = force_partials_of(body[i].derived.regrouped_mass, S, K, &d);
-    put_gravity(p, i, a, &F.t);
-    put_rows(p, a, i, &F);
-    while (body[i].tree.parent != DYN_WORLD) {
-        force_partials_to_parent(&body[i], &p->ws->XJ[i], &F);
-        i = (size_t)body[i].tree.parent;
-        put_rows(p, a, i, &F);
-        put_columns(p, a, i, &F);
+    const dyn_model *m = p->m;
+    const dyn_body  *b = &m->body[j];
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
+        put_free_row(p, a, j, F);
+        if (!own) put_free_column(p, a, j, F);
+        return;
+    }
+    const entries e = entries_of(b, &p->ws->body[j], F);
+    put_row(p, a, (size_t)b->joint.v, &e, m->has_mimics);
+    if (!own) put_column(p, a, (size_t)b->joint.v, &e, m->has_mimics);
+}
+
+/* Stores the entries of dof a of body i, which has the partials F, with all dofs of ancestors. Changes F. */
+typedef void put_ancestors(const sensitivity_pass *p, size_t i, size_t a, force_partials *F);
+
+static void put_ancestors_general(const sensitivity_pass *p, size_t i, size_t a, force_partials *F)
+{
+    for (const dyn_body *b = &p->m->body[i]; b->tree.parent != DYN_WORLD; b = &p->m->body[i]) {
+        force_partials_to_parent(b, &p->ws->XJ[i], F, p->world_fixed);
+        i = (size_t)b->tree.parent;
+        put_pairs(p, a, i, F, false);
     }
 }
 
 /* Computes the composite of body i, stores the entries of its dofs, and adds the composite to that of the parent. */
-LANE_NOINLINE void pairs_of_body(const sensitivity_pass *p, size_t i)
+LANE_NOINLINE void pairs_of_body(const sensitivity_pass *p, size_t i, put_ancestors *with_ancestors)
 {
-    const dyn_body             *b  = &p->m->body[i];
-    const workspace            *ws = p->ws;
-    const spatial_state        *B  = &ws->body[i];
-    const world_fixed_wrenches *K  = p->world_fixed ? &ws->world_fixed[i] : NULL;
-    composite_motion S = composite_motion_with_body(child_composite(p, i), &b->derived.regrouped, B->v, B->a);
-    if (p->wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
-    for (size_t k = 0; k < dofs_of(b); k++)
-        pairs_of_dof(p, i, k, &S, K);
+    const dyn_body             *b    = &p->m->body[i];
+    const workspace            *ws   = p->ws;
+    const spatial_state        *B    = &ws->body[i];
+    const world_fixed_wrenches *K    = p->world_fixed ? &ws->world_fixed[i] : NULL;
+    const double                mass = b->derived.regrouped_mass;
+    composite_motion *const     S    = ws->handed;
+    composite_motion_with_body(child_composite(p, i), &b->derived.regrouped, B->v, B->a, S);
+    if (p->wrenches) S->f = wrench_sub(S->f, ws->ext.sum[i]);
+    for (size_t k = 0; k < dofs_of(b); k++) {
+        const size_t   a = coordinate(p->m, i, k);
+        const dof      d = dof_of(b, B, k);
+        force_partials F = force_partials_of(mass, S, K, &d);
+        put_gravity(p, i, a, &F.t);
+        put_pairs(p, a, i, &F, true);
+        with_ancestors(p, i, a, &F);
+    }
     if (b->tree.parent == DYN_WORLD) return;
-    hand_on(p, i, composite_motion_to_parent(b, &ws->XJ[i], S, b->derived.regrouped_mass));
+    composite_motion_to_parent(b, &ws->XJ[i], S, mass);
+    if (b->tree.parent != (int)i - 1) add_at_fork(p, i, S);
     if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
 }

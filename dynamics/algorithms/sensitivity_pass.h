@@ -17,7 +17,8 @@ typedef struct workspace {
     external_wrenches     ext;
     world_fixed_wrenches *world_fixed; /* [n_bodies] */
     composite_motion *handed; /* handed[0]: composite that the last processed body passed to its parent, if that is the
-                                 previous body; handed[1]: zeros */
+                                 previous body: one place, which stays in cache, saves up to 7 % of the kernel;
+                                 handed[1]: zeros */
     composite_motion *forked; /* [n_bodies] sums of the composites of all children but the next body */
 } workspace;
 
@@ -76,19 +77,16 @@ LANE_INLINE void put_gravity(const sensitivity_pass *p, size_t i, size_t a, cons
 
 /* --- composites of children ------------------------------------------------------------------------------------- */
 
-/* Adds the composite S of body i, already in the parent's frame, to the sum of the parent. The composite of the next
- * body is handed over in one place, which stays in cache: this saves up to 7 % of the kernel. */
-LANE_INLINE void hand_on(const sensitivity_pass *p, size_t i, composite_motion S)
+/* Adds the composite S of body i, already in the frame of the parent, to the sum of the parent, which is not the
+ * previous body. */
+LANE_INLINE void add_at_fork(const sensitivity_pass *p, size_t i, const composite_motion *S)
 {
-    const dyn_body *b = &p->m->body[i];
-    if (b->tree.parent == (int)i - 1) {
-        *p->ws->handed = S;
-    } else if (b->tree.is_last_child) {
-        p->ws->forked[b->tree.parent] = S;
-    } else {
-        const composite_motion here = S;
-        composite_motion_accumulate(&p->ws->forked[b->tree.parent], &here);
-    }
+    const dyn_body   *b   = &p->m->body[i];
+    composite_motion *sum = &p->ws->forked[b->tree.parent];
+    if (b->tree.is_last_child)
+        *sum = *S;
+    else
+        composite_motion_accumulate(sum, S);
 }
 
 /* Returns the sum of the composites of body i's children; all later bodies must be done. */

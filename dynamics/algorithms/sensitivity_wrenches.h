@@ -54,22 +54,20 @@ static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const compo
 static void wrenches_to_base(const sensitivity_pass *p, size_t i, size_t v, force_partials F)
 {
     for (const dyn_body *b = &p->m->body[i]; b->tree.parent != DYN_WORLD; b = &p->m->body[i]) {
-        force_partials_to_parent(b, &p->ws->XJ[i], &F);
+        force_partials_to_parent(b, &p->ws->XJ[i], &F, false); /* k is not used */
         i = (size_t)b->tree.parent;
         wrench_entries(p, i, v, &F);
     }
 }
 
-/* Returns the composite of body i with its true inertia. */
-static composite_motion true_composite_of(const sensitivity_pass *p, size_t i)
+/* Sets S to the composite of body i with its true inertia. */
+static void true_composite_of(const sensitivity_pass *p, size_t i, composite_motion *S)
 {
-    const dyn_body      *b        = &p->m->body[i];
-    const workspace     *ws       = p->ws;
-    const spatial_state *B        = &ws->body[i];
-    composite_motion     children = b->tree.is_leaf ? composite_motion_zero() : ws->forked[i];
-    composite_motion     S        = composite_motion_with_body(&children, &b->moments, B->v, B->a);
-    if (p->wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
-    return S;
+    const dyn_body      *b  = &p->m->body[i];
+    const workspace     *ws = p->ws;
+    const spatial_state *B  = &ws->body[i];
+    composite_motion_with_body(b->tree.is_leaf ? ws->handed + 1 : &ws->forked[i], &b->moments, B->v, B->a, S);
+    if (p->wrenches) S->f = wrench_sub(S->f, ws->ext.sum[i]);
 }
 
 /* Computes the derivatives of all joint wrenches with respect to all dofs. */
@@ -79,18 +77,16 @@ static void wrench_changes(const sensitivity_pass *p)
     for (size_t i = p->m->n_bodies; i-- > 0;) {
         const dyn_body             *b = &p->m->body[i];
         const world_fixed_wrenches *K = p->world_fixed ? &ws->world_fixed[i] : NULL;
-        composite_motion            S = true_composite_of(p, i);
+        composite_motion            S;
+        true_composite_of(p, i, &S);
         for (size_t k = 0; k < dofs_of(b); k++) {
             dof d = dof_of(b, &ws->body[i], k);
             wrenches_to_base(p, i, coordinate(p->m, i, k), force_partials_of(b->derived.subtree_mass, &S, K, &d));
         }
         if (b->tree.row >= 0) wrench_of_ancestors(p, i, &S, K);
         if (b->tree.parent == DYN_WORLD) continue;
-        S = composite_motion_to_parent(b, &ws->XJ[i], S, b->derived.subtree_mass);
-        if (b->tree.is_last_child)
-            ws->forked[b->tree.parent] = S;
-        else
-            composite_motion_accumulate(&ws->forked[b->tree.parent], &S);
+        composite_motion_to_parent(b, &ws->XJ[i], &S, b->derived.subtree_mass);
+        add_at_fork(p, i, &S);
         if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
     }
 }

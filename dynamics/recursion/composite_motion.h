@@ -28,18 +28,23 @@ LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const comp
         store3(sum->C.m[i], add(load3(sum->C.m[i]), load3(S->C.m[i])));
 }
 
-/* Returns the sum of the body's own quantities and those of its descendants, `children`. The body's own are, with k = I
- * v,  l: linear part of k,  C = v h^T + [w] E,  f = I a + v x* k. */
-static inline composite_motion composite_motion_with_body(const composite_motion *children, const dyn_moments *own,
-                                                          twist v, twist a)
+/* Sets S to the sum of the body's own quantities and those of its descendants, `children`, which may be S. The body's
+ * own are, since v x* I v = B v,
+ *     l = m v + w x h,   C = v h^T + [w] E,   f = I a + B v,   B v = (w x l;  tr(C) w - C w). */
+LANE_INLINE void composite_motion_with_body(const composite_motion *children, const dyn_moments *own, twist v, twist a,
+                                            composite_motion *S)
 {
-    const vec3       h = vec3_of(own->h);
-    const sym3       E = sym3_of(own->E);
-    const wrench     k = inertia_mul(own->mass, h, E, v);
-    composite_motion S = {.c = {E, h}, .l = k.f, .C = velocity_moment(v, h, E)};
-    S.f                = wrench_add(inertia_mul(own->mass, h, E, a), twist_cross_wrench(v, k));
-    composite_motion_accumulate(&S, children);
-    return S;
+    const vec3   h = vec3_of(own->h), l = cross_add(times(own->mass, v.v), v.w, h);
+    const sym3   E     = sym3_of(own->E);
+    const mat3   C     = velocity_moment(v, h, E);
+    const lane   trace = C.m[0][0] + C.m[1][1] + C.m[2][2];
+    const wrench f     = wrench_add(children->f, inertia_mul(own->mass, h, E, a));
+    S->c               = composite_add(children->c, (composite){E, h});
+    S->l               = add(children->l, l);
+    for (int i = 0; i < 3; i++)
+        store3(S->C.m[i], add(load3(children->C.m[i]), load3(C.m[i])));
+    S->f.f = cross_add(f.f, v.w, l);
+    S->f.n = mat3_sub_mul(add_scaled(f.n, v.w, trace), &C, v.w);
 }
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
@@ -76,16 +81,14 @@ LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r
     S->f.n = load3(n);
 }
 
-LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, const joint_transform *XJ,
-                                                   const composite_motion *from, double mass, composite_motion *to)
+LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, const joint_transform *XJ, composite_motion *S,
+                                                   double mass)
 {
-    const vec3       p = joint_pose_of(b, XJ)->p;
-    composite_motion S = *from;
-    composite_motion_turn(free_transform_of(b, XJ), &S);
-    composite_motion_shift(&S, 0, p.x, mass);
-    composite_motion_shift(&S, 1, p.y, mass);
-    composite_motion_shift(&S, 2, p.z, mass);
-    *to = S;
+    const vec3 p = joint_pose_of(b, XJ)->p;
+    composite_motion_turn(free_transform_of(b, XJ), S);
+    composite_motion_shift(S, 0, p.x, mass);
+    composite_motion_shift(S, 1, p.y, mass);
+    composite_motion_shift(S, 2, p.z, mass);
 }
 
 /* Transforms the composite S through a joint of one coordinate to the parent's axes. The shift by p_pc is left to
@@ -104,14 +107,13 @@ LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_mot
 }
 
 /* Transforms the composite S through any joint to the parent's axes and origin. */
-LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, const joint_transform *XJ,
-                                                        composite_motion S, double mass)
+LANE_INLINE void composite_motion_to_parent(const dyn_body *b, const joint_transform *XJ, composite_motion *S,
+                                            double mass)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) {
-        composite_motion_to_parent_free(b, XJ, &S, mass, &S);
-        return S;
+        composite_motion_to_parent_free(b, XJ, S, mass);
+        return;
     }
-    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, mass)
-    composite_motion_shift_offsets(b, &S, mass);
-    return S;
+    WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, S, mass)
+    composite_motion_shift_offsets(b, S, mass);
 }

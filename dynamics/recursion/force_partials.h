@@ -28,18 +28,29 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     return c;
 }
 
+/* Copies entry by entry, so that the copy stays in registers. */
+LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
+{
+    const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
+
+    to->q  = (wrench){{q->f.x, q->f.y, q->f.z}, {q->n.x, q->n.y, q->n.z}};
+    to->qd = (wrench){{qd->f.x, qd->f.y, qd->f.z}, {qd->n.x, qd->n.y, qd->n.z}};
+    to->t  = (wrench){{t->f.x, t->f.y, t->f.z}, {t->n.x, t->n.y, t->n.z}};
+    to->r  = (vec3){from->r.x, from->r.y, from->r.z};
+    to->k  = (vec3){from->k.x, from->k.y, from->k.z};
+}
+
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
-LANE_NOINLINE force_partials force_partials_to_parent_free(const joint_pose *pose, force_partials c)
+LANE_NOINLINE void force_partials_to_parent_free(const joint_pose *pose, force_partials *c)
 {
-    wrench *const all[3] = {&c.q, &c.qd, &c.t};
+    wrench *const all[3] = {&c->q, &c->qd, &c->t};
     for (int i = 0; i < 3; i++) {
         all[i]->f = mat3_mul(&pose->R, all[i]->f);
         all[i]->n = cross_add(mat3_mul(&pose->R, all[i]->n), pose->p, all[i]->f);
     }
-    c.r = mat3_mul(&pose->R, c.r);
-    c.k = mat3_mul(&pose->R, c.k);
-    return c;
+    c->r = mat3_mul(&pose->R, c->r);
+    c->k = mat3_mul(&pose->R, c->k);
 }
 
 /* s + (d z) x f */
@@ -53,7 +64,10 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *c, bool world_fixed)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
-        *c = force_partials_to_parent_free(X.pose, *c);
+        force_partials moved; /* a copy, so that *c stays in registers for other joints */
+        force_partials_copy(&moved, c);
+        force_partials_to_parent_free(X.pose, &moved);
+        force_partials_copy(c, &moved);
         return;
     }
     if (X.joint == DYN_PRISMATIC) {
@@ -83,9 +97,10 @@ LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials 
     }
 }
 
-/* Transforms the partials to the parent's axes and origin. */
-LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *c)
+/* Transforms the partials to the parent's axes and origin. `world_fixed`: k is not zero. */
+LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *c,
+                                          bool world_fixed)
 {
-    WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, c, true)
+    WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, c, world_fixed)
     force_partials_shift_offsets(b, c);
 }

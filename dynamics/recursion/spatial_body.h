@@ -1,10 +1,28 @@
 /* spatial_body.h - computes velocity and acceleration of each body in its own axes about its own origin, and from them
  * the axes of its joint with their rates. In these axes S and the body's inertia are constant.
  *
- * Singh, Russell, Wensing (2022), forward pass, in body frames; spatial_algebra.h has the equations. The step of a unit
- * revolute joint is in spatial_body_fast.h. */
+ * Singh, Russell, Wensing (2022), forward pass, in body frames; spatial_algebra.h has the equations. */
 #pragma once
-#include "spatial_body_fast.h"
+#include "spatial_algebra.h"
+
+/* Motion of a body, in its axes about its origin. */
+typedef struct spatial_state {
+    twist v, a; /* velocity, and acceleration minus gravity */
+    union {
+        twist P;   /* joint of one coordinate: psi'; not set for unit revolute joints, see psi_dot */
+        twist v_p; /* joint with a quaternion: v of the parent at the body's origin */
+    };
+    union {
+        twist Q;   /* joint of one coordinate: psi'' */
+        twist a_p; /* joint with a quaternion: a of the parent at the body's origin */
+    };
+} spatial_state;
+
+/* True for a revolute joint with ratio 1 and offset 0. */
+LANE_INLINE bool is_unit_revolute(const dyn_body *b)
+{
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.has_ratio;
+}
 
 /* --- degrees of freedom ---------------------------------------------------------------------------------------- */
 
@@ -13,30 +31,32 @@ LANE_INLINE vec3 unit(int k)
     return (vec3){lane_of(k == 0), lane_of(k == 1), lane_of(k == 2)};
 }
 
-/* S of axis k of a joint: the ratio times e_z, linear or angular; with a quaternion, a unit vector of six dimensions.
- */
-LANE_INLINE twist joint_axis(const dyn_body *b, size_t k)
+/* psi' of a joint of one coordinate. That of a unit revolute joint is read from the velocity of the body, since v_p x S
+ * = v x S. */
+LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
-    const vec3 o    = vec3_zero();
-    const bool free = dyn_joint_has_quaternion(b->joint.kind);
-    const int  axis = free ? joint_first_axis(b) + (int)k : b->joint.kind == DYN_PRISMATIC ? 2 : 5;
-    const vec3 e    = free ? unit(axis % 3) : times(b->joint.ratio, unit(2));
-    return axis < 3 ? (twist){e, o} : (twist){o, e};
+    if (!is_unit_revolute(b)) return B->P;
+    return (twist){{B->v.v.y, -B->v.v.x, lane_of(0)}, {B->v.w.y, -B->v.w.x, lane_of(0)}};
 }
 
-/* Degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  D = psi' + v x S. */
+/* Degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  D = psi' + v x S. A joint of one
+ * coordinate has S = e_z times the ratio, and D = 2 psi'; the axes of a joint with a quaternion are unit vectors of six
+ * dimensions. */
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
-    dof d = {.S = joint_axis(b, k)};
-    if (is_unit_revolute(b)) {
-        d.P = unit_revolute_psi_dot(B);
-        d.Q = B->Q;
-        d.D = twist_add(d.P, d.P);
-        return d;
+    const vec3 o = vec3_zero();
+    if (!dyn_joint_has_quaternion(b->joint.kind)) {
+        const twist P = psi_dot(b, B);
+        const vec3  z = times(b->joint.ratio, unit(2));
+        const twist S = b->joint.kind == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z};
+        return (dof){.S = S, .P = P, .Q = B->Q, .D = twist_add(P, P)};
     }
-    d.P = twist_cross(B->v_p, d.S);
-    d.Q = twist_add(twist_cross(B->a_p, d.S), twist_cross(B->v_p, d.P));
-    d.D = twist_add(d.P, twist_cross(B->v, d.S));
+    const int  axis = joint_first_axis(b) + (int)k;
+    const vec3 e    = unit(axis % 3);
+    dof        d    = {.S = axis < 3 ? (twist){e, o} : (twist){o, e}};
+    d.P             = twist_cross(B->v_p, d.S);
+    d.Q             = twist_add(twist_cross(B->a_p, d.S), twist_cross(B->v_p, d.P));
+    d.D             = twist_add(d.P, twist_cross(B->v, d.S));
     return d;
 }
 
@@ -48,21 +68,45 @@ LANE_INLINE void twists_to_child_form(link_transform X, twist *v, twist *a)
     twist_to_child_form(X, a);
 }
 
-/* S qd, the joint's own velocity, or with qdd in place of qd its own acceleration; NULL means zeros. */
-LANE_INLINE twist joint_twist(const dyn_body *b, const lane *qd)
+/* Replaces v_p and a_p by v = v_p + S qd and a = a_p + S qdd + psi' qd, and sets psi' and psi'', for a joint of one
+ * coordinate with rate sd and acceleration sdd. With w, u the angular and linear part of v_p, and S = e_z,
+ *     revolute:   psi' = (u x e_z;  w x e_z),   psi'' = (a_p.v x e_z + w x (u x e_z) + u x (w x e_z);  q),
+ *     prismatic:  psi' = (w x e_z;  0),         psi'' = (q;  0),       q = a_p.w x e_z + w x (w x e_z). */
+LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
 {
-    const vec3 o = vec3_zero();
-    if (dyn_joint_has_quaternion(b->joint.kind)) return (twist){joint_linear(b, qd), joint_angular(b, qd)};
-    const vec3 z = {o.x, o.x, joint_rate(b, qd)};
-    return b->joint.kind == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z};
+    const vec3 w = v->w, u = v->v, o = vec3_zero();
+    const vec3 q = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
+    if (b->joint.kind == DYN_PRISMATIC) {
+        B->P   = (twist){.v = {w.y, -w.x, o.z}, .w = o};
+        B->Q   = (twist){.v = q, .w = o};
+        a->v.x = add_mul(a->v.x, w.y, sd);
+        a->v.y = sub_mul(a->v.y, w.x, sd);
+        v->v.z += sd;
+        a->v.z += sdd;
+    } else {
+        B->Q = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
+                             add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * add_mul(w.x * u.x, w.y, u.y)},
+                       .w = q};
+        if (b->joint.has_ratio) B->P = (twist){.v = {u.y, -u.x, o.z}, .w = {w.y, -w.x, o.z}};
+        a->v.x = add_mul(a->v.x, u.y, sd);
+        a->v.y = sub_mul(a->v.y, u.x, sd);
+        a->w.x = add_mul(a->w.x, w.y, sd);
+        a->w.y = sub_mul(a->w.y, w.x, sd);
+        v->w.z += sd;
+        a->w.z += sdd;
+    }
+    if (!b->joint.has_ratio) return;
+    B->P = twist_scale(B->P, lane_of(b->joint.ratio));
+    B->Q = twist_scale(B->Q, lane_of(b->joint.ratio));
 }
 
-/* v = v_p + S qd,  a = a_p + S qdd + v_p x S qd,  from v_p and a_p. */
-LANE_NOINLINE void joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, spatial_state *B)
+/* Computes v = v_p + S qd and a = a_p + S qdd + v_p x S qd for a joint with a quaternion, from v_p and a_p. */
+LANE_NOINLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, spatial_state *B)
 {
-    const twist own = joint_twist(b, qd);
-    B->v            = twist_add(B->v_p, own);
-    B->a            = twist_add(twist_add(B->a_p, joint_twist(b, qdd)), twist_cross(B->v_p, own));
+    const twist own   = {joint_linear(b, qd), joint_angular(b, qd)},
+                own_a = {joint_linear(b, qdd), joint_angular(b, qdd)};
+    B->v              = twist_add(B->v_p, own);
+    B->a              = twist_add(twist_add(B->a_p, own_a), twist_cross(B->v_p, own));
 }
 
 /* Computes the motion of all bodies. */
@@ -89,17 +133,16 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
             a = twist_at(a, b->pose.p_pc, axis);
         }
         WITH_LINK_TRANSFORM(b, &XJ[i], twists_to_child_form, &v, &a)
-        /* v and a of the body */
-        if (is_unit_revolute(b)) {
-            unit_revolute_motion(joint_rate(b, qd), joint_rate(b, qdd), &v, &a, &B->Q);
-            B->v = v;
-            B->a = a;
-        } else {
+        if (dyn_joint_has_quaternion(b->joint.kind)) {
             B->v_p = v;
             B->a_p = a;
-            joint_motion(b, qd, qdd, B);
+            free_joint_motion(b, qd, qdd, B);
             v = B->v;
             a = B->a;
+        } else {
+            joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
+            B->v = v;
+            B->a = a;
         }
     }
 }
