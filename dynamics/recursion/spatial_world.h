@@ -55,9 +55,16 @@ LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
-LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, lane qd, lane qdd, const spatial_body *P,
-                               spatial_body *B, dof *d)
+/* Rates and accelerations of all coordinates; NULL means zeros. */
+typedef struct coordinate_rates {
+    const lane *qd, *qdd;
+} coordinate_rates;
+
+/* Computes the motion of a body whose joint has one coordinate, and the degree of freedom d of the joint. */
+LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, coordinate_rates rates,
+                               const spatial_body *P, spatial_body *B, dof *d)
 {
+    const lane qd = rates.qd ? rates.qd[b->joint.v] : lane_of(0), qdd = rates.qdd ? rates.qdd[b->joint.v] : lane_of(0);
     WITH_LINK_TRANSFORM(b, XJ, spatial_rotation_form, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->pose.offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->pose.p_pc))) : P->p;
@@ -74,10 +81,11 @@ LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, lan
 /* Computes the motion of a body whose joint has a quaternion: its axes are along and about those of the body. In the
  * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
  * parent. */
-static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
+static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, coordinate_rates rates,
                                       const spatial_body *P, spatial_body *B, dof *d)
 {
-    const int first = joint_first_axis(b), n = 6 - first;
+    const lane *qd = rates.qd, *qdd = rates.qdd;
+    const int   first = joint_first_axis(b), n = 6 - first;
     for (int k = 0; k < 3; k++)
         store3(B->R.m[k], mat3_mul_transposed(&pose->R, load3(P->R.m[k])));
     B->p = add(P->p, mat3_mul(&P->R, pose->p));
@@ -126,14 +134,14 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
     if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING)
         world.p = scale(joint_pose_of(&m->body[0], &XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body     *b    = &m->body[i];
-        const spatial_body *P    = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
-        lane                zero = lane_of(0);
+        const dyn_body        *b     = &m->body[i];
+        const spatial_body    *P     = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
+        const coordinate_rates rates = {qd, qdd};
+        dof                   *d     = &dofs[dof_first(m, i)];
         if (dyn_joint_has_quaternion(b->joint.kind))
-            spatial_free_joint(b, joint_pose_of(b, &XJ[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
+            spatial_free_joint(b, joint_pose_of(b, &XJ[i]), rates, P, &body[i], d);
         else
-            spatial_joint(b, &XJ[i], qd ? qd[b->joint.v] : zero, qdd ? qdd[b->joint.v] : zero, P, &body[i],
-                          &dofs[dof_first(m, i)]);
+            spatial_joint(b, &XJ[i], rates, P, &body[i], d);
         spatial_inertia(b, &body[i]);
     }
 }
