@@ -6,7 +6,7 @@
 #include "passes.h"
 #include <stdio.h>
 
-enum { MAX_TARGETS = 8, N_ROBOTS = 7 };
+enum { MAX_TARGETS = 8, N_ROBOTS = 8 };
 
 typedef struct figure {
     const kernel_pass *kernel; /* NULL: not of this robot */
@@ -33,6 +33,7 @@ int main(int argc, char **argv)
     robot           robots[N_ROBOTS] = {robot_from_file("models/panda.json"),
                                         robot_general_arm(),
                                         robot_from_file("models/ur5.json"),
+                                        robot_from_file("models/stanford.json"), /* has a prismatic joint */
                                         robot_humanoid(),
                                         robot_general_tree(),
                                         robot_from_file("models/solo12.json"),
