@@ -6,29 +6,11 @@
  * Afterwards S^T I = 0 and S^T p = tau exactly. Linear axes come first: their pivots are masses, far from zero. Driven
  * coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
 #pragma once
-#include "articulated_inertia.h"
+#include "articulated_pass.h"
 
-typedef struct articulated_free_joint {
-    lane G[6][6], g[6]; /* G = I S / D and g = (tau - S^T p) / D of each axis */
-} articulated_free_joint;
-
-/* True if coordinate v is driven. */
-LANE_INLINE bool is_driven(const bool *driven, int v)
+LANE_INLINE void articulated_to_array(const articulated_body *body, lane S[6][6], lane x[6])
 {
-    return driven && driven[v];
-}
-
-/* Records body i as singular in the lanes where the pivot is zero up to rounding and no body is recorded yet. */
-LANE_INLINE void note_pivot(lane pivot, double floor, int i, lane *singular)
-{
-    lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
-    lane_mask fine = good | lane_less(lane_of(-1), *singular);
-    *singular      = lane_select(fine, *singular, lane_of(i));
-}
-
-LANE_INLINE void articulated_to_array(const articulated *I, const wrench *p, lane S[6][6], lane x[6])
-{
-    const sym3 *A = &I->A, *Q = &I->Q;
+    const sym3 *A = &body->I.A, *Q = &body->I.Q;
     store3(S[0], (vec3){Q->xx, Q->xy, Q->xz});
     store3(S[1], (vec3){Q->xy, Q->yy, Q->yz});
     store3(S[2], (vec3){Q->xz, Q->yz, Q->zz});
@@ -37,22 +19,23 @@ LANE_INLINE void articulated_to_array(const articulated *I, const wrench *p, lan
     store3(S[5] + 3, (vec3){A->xz, A->yz, A->zz});
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S[3 + i][j] = S[j][3 + i] = I->H.m[i][j];
-    store3(x, p->f);
-    store3(x + 3, p->n);
+            S[3 + i][j] = S[j][3 + i] = body->I.H.m[i][j];
+    store3(x, body->p.f);
+    store3(x + 3, body->p.n);
 }
 
-LANE_INLINE void articulated_from_array(lane S[6][6], const lane x[6], articulated *I, wrench *p)
+LANE_INLINE articulated_body articulated_from_array(lane S[6][6], const lane x[6])
 {
-    *I = (articulated){.Q = {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]},
-                       .A = {S[3][3], S[3][4], S[3][5], S[4][4], S[4][5], S[5][5]}};
+    articulated_body body = {.I = {.Q = {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]},
+                                   .A = {S[3][3], S[3][4], S[3][5], S[4][4], S[4][5], S[5][5]}},
+                             .p = {load3(x), load3(x + 3)}};
     for (int i = 0; i < 3; i++)
-        store3(I->H.m[i], load3(S[3 + i]));
-    *p = (wrench){load3(x), load3(x + 3)};
+        store3(body.I.H.m[i], load3(S[3 + i]));
+    return body;
 }
 
 /* Eliminates axis k from the arrays S and x of I and p; axes below `from` have been eliminated before. */
-LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, articulated_free_joint *out)
+LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, free_joint_solution *out)
 {
     lane d = 1.0 / S[k][k], *G = out->G[k], g = out->g[k] = (tau - x[k]) * d, U[6];
     for (int j = 0; j < 6; j++) {
@@ -71,50 +54,50 @@ LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane t
     x[k] = tau;
 }
 
-/* Eliminates the joint of body i from the articulated inertia I and the wrench p of the body. Returns I and p that the
- * joint passes on to the parent. */
-LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, const lane *tau, const bool *driven,
-                                                    articulated_body outer, articulated_free_joint *out, lane *singular)
+/* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
+LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body A)
 {
-    lane      S[6][6], x[6];
-    int       from  = 0;
-    const int first = joint_first_axis(b);
-    articulated_to_array(&outer.I, &outer.p, S, x);
+    const dyn_body *b = &p->scene->model->body[i];
+    lane            S[6][6], x[6];
+    int             from  = 0;
+    const int       first = joint_first_axis(b);
+    articulated_to_array(&A, S, x);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {
-        int v = b->joint.v + k - first;
-        if (k < first || is_driven(driven, v)) continue;
-        note_pivot(S[k][k], pivot_floor(b, k < 3), i, singular);
+        int                  v   = b->joint.v + k - first;
+        free_joint_solution *out = &p->ws->free_joint[b->joint.quaternion];
+        if (k < first || is_driven(p, v)) continue;
+        note_pivot(S[k][k], pivot_floor(b, k < 3), i, p->singular);
         if (from == k)
-            eliminate_axis(S, x, from = k + 1, k, tau[v], out);
+            eliminate_axis(S, x, from = k + 1, k, p->tau[v], out);
         else
-            eliminate_axis(S, x, from, k, tau[v], out);
+            eliminate_axis(S, x, from, k, p->tau[v], out);
     }
-    if (b->tree.parent != DYN_WORLD) articulated_from_array(S, x, &outer.I, &outer.p);
-    return outer;
+    return b->tree.parent == DYN_WORLD ? A : articulated_from_array(S, x);
 }
 
-/* Computes qdd of the joint, and alpha of the body (forward_dynamics.c) from that of its parent. The axes are taken in
- * the reverse order of their elimination. */
-LANE_NOINLINE twist accelerate_free_joint(const dyn_body *b, const articulated_free_joint *r, const bool *driven,
-                                          const lane *driven_qdd, twist parent, lane *qdd)
+/* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes.
+ * The axes are taken in the reverse order of their elimination. */
+LANE_NOINLINE twist accelerate_free_joint(const articulated_pass *p, const dyn_body *b, twist parent)
 {
-    lane alpha[6];
+    const free_joint_solution *s = &p->ws->free_joint[b->joint.quaternion];
+    lane                       alpha[6];
     store3(alpha, parent.v);
     store3(alpha + 3, parent.w);
     const int first = joint_first_axis(b);
 #pragma GCC unroll 6
     for (int k = 5; k >= 0; k--) {
-        int c = b->joint.v + k - first;
+        int v = b->joint.v + k - first;
         if (k < first) continue;
-        if (is_driven(driven, c)) {
-            qdd[c] = driven_qdd[c];
+        if (is_driven(p, v)) {
+            p->qdd[v] = p->io->qdd[v];
             continue;
         }
-        qdd[c] = r->g[k];
+        lane qdd = s->g[k];
         for (int j = 0; j < 6; j++)
-            qdd[c] = sub_mul(qdd[c], r->G[k][j], alpha[j]);
-        alpha[k] += qdd[c];
+            qdd = sub_mul(qdd, s->G[k][j], alpha[j]);
+        p->qdd[v] = qdd;
+        alpha[k] += qdd;
     }
     return (twist){load3(alpha), load3(alpha + 3)};
 }

@@ -1,9 +1,10 @@
 /* articulated_inertia.h - computes articulated inertias: the inertia of a body with its descendants, when all their
  * joints move freely (Featherstone 2008, ch. 7).
  *
- * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a].  The
- * pivot is D = S^T I S + rotor inertia. After projection, the row of the joint's axis is rho = rotor / D times the
- * original row. Without a rotor inertia this row is zero, until the inertia is rotated. */
+ * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a]. With
+ * S = e_z and U = I S, the joint passes on  I^a = I - U U^T / D,  D = S^T U + rotor inertia.  In exact arithmetic the
+ * row of the joint's axis becomes  rotor / D  times U^T. Without a rotor inertia this row is zero, until I^a is
+ * rotated. */
 #pragma once
 #include "composite_inertia.h"
 
@@ -11,6 +12,12 @@ typedef struct articulated {
     sym3 A, Q;
     mat3 H;
 } articulated;
+
+/* Equation of motion  f = I a + p  of a body with its descendants: f is the wrench that its joint transmits. */
+typedef struct articulated_body {
+    articulated I;
+    wrench      p;
+} articulated_body;
 
 LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 {
@@ -59,42 +66,6 @@ LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
     return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
 }
 
-/* Replaces I by the projected inertia I - U G^T, with U = I S and G = U / D. The row and column of the joint's axis are
- * set to rotor / D times U instead, because the difference would cancel there. `plain`, a constant of the inlined code:
- * the rotor inertia is zero, so that row and column would be zero; they are not set, and must not be read. */
-LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, const bool plain,
-                              dyn_joint_kind joint)
-{
-    const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
-    const bool turns = joint == DYN_REVOLUTE;
-    I->A.xx          = sub_mul(I->A.xx, G->n.x, U->n.x);
-    I->A.xy          = sub_mul(I->A.xy, G->n.x, U->n.y);
-    I->A.yy          = sub_mul(I->A.yy, G->n.y, U->n.y);
-    I->Q.xx          = sub_mul(I->Q.xx, G->f.x, U->f.x);
-    I->Q.xy          = sub_mul(I->Q.xy, G->f.x, U->f.y);
-    I->Q.yy          = sub_mul(I->Q.yy, G->f.y, U->f.y);
-    for (int i = 0; i < (turns ? 2 : 3); i++)
-        for (int j = 0; j < (turns ? 3 : 2); j++)
-            I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
-    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* row of the joint's axis: moment and force part */
-    if (turns) {
-        I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
-        I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
-        I->Q.zz = sub_mul(I->Q.zz, G->f.z, U->f.z);
-        if (plain) return;
-        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
-        store3(I->H.m[2], keep);
-    } else {
-        I->A.xz      = sub_mul(I->A.xz, G->n.x, U->n.z);
-        I->A.yz      = sub_mul(I->A.yz, G->n.y, U->n.z);
-        I->A.zz      = sub_mul(I->A.zz, G->n.z, U->n.z);
-        I->Q         = (sym3){I->Q.xx, I->Q.xy, keep.x, I->Q.yy, keep.y, keep.z};
-        I->H.m[0][2] = n.x;
-        I->H.m[1][2] = n.y;
-        I->H.m[2][2] = n.z;
-    }
-}
-
 /* S - g u^T; the product must be symmetric */
 LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
 {
@@ -102,7 +73,7 @@ LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
                   sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
 }
 
-/* Subtracts U G^T from all entries of I. U need not be I S; geared joints have another U. */
+/* Replaces I by I - U G^T, with G = U / D. U need not be I S; geared joints have another U. */
 LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
@@ -113,23 +84,32 @@ LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wre
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
-/* Projects I of a body: I - U U^T / D, with U = I S and G = U / D. */
-LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
-                                     const bool plain)
+/* Replaces I by I^a = I - U G^T, with U = I S and G = U / D. The row and column of the joint's axis are rotor G
+ * instead, because the difference would cancel there. */
+LANE_INLINE void articulated_project(articulated *I, const dyn_body *b, const wrench *U, const wrench *G)
 {
-    if (b->joint.kind == DYN_PRISMATIC)
-        project_form(I, U, G, b->joint.rotor_inertia, plain, DYN_PRISMATIC);
-    else
-        project_form(I, U, G, b->joint.rotor_inertia, plain, DYN_REVOLUTE);
+    const vec3 n = times(b->joint.rotor_inertia, G->n), f = times(b->joint.rotor_inertia, G->f);
+    articulated_subtract(I, U, G);
+    if (b->joint.kind == DYN_PRISMATIC) {
+        I->Q         = (sym3){I->Q.xx, I->Q.xy, f.x, I->Q.yy, f.y, f.z};
+        I->H.m[0][2] = n.x;
+        I->H.m[1][2] = n.y;
+        I->H.m[2][2] = n.z;
+    } else {
+        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
+        store3(I->H.m[2], f);
+    }
 }
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
-/* Moves the reference point of the inertia I and the wrench p by -r along axis k. With [r] the cross matrix of r e_k,
+/* Moves the reference point by -r along axis k. With [r] the cross matrix of r e_k,
  *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
-LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
+LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
 {
-    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has component i = -r x_j and component j = r x_i */
+    const int    i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has component i = -r x_j and component j = r x_i */
+    articulated *I = &body->I;
+    wrench      *p = &body->p;
     lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
     for (int b = 0; b < 3; b++) {
         H[i][b] = sub_mul(H[i][b], r, *sym3_at(&I->Q, j, b));
@@ -148,53 +128,56 @@ LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
     p->n = load3(n);
 }
 
-typedef struct articulated_body {
-    articulated I;
-    wrench      p;
-} articulated_body;
+/* Rotates I to the parent's axes for a joint of one coordinate. `flat`: the joint is revolute, and the row of its axis
+ * is zero. */
+LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool flat)
+{
+    I->A = flat ? sym3_flat_to_parent(X, I->A) : sym3_to_parent(X, I->A);
+    I->Q = sym3_to_parent(X, I->Q);
+    I->H = mat3_to_parent(X, I->H, flat);
+}
 
+/* The transform of a joint with a quaternion. */
 LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose, articulated_body x)
 {
     const mat3 *R = &pose->R;
     x.I           = (articulated){sym3_rotate(R, x.I.A), sym3_rotate(R, x.I.Q), mat3_rotate(R, &x.I.H)};
     x.p           = (wrench){mat3_mul(R, x.p.f), mat3_mul(R, x.p.n)};
-    articulated_shift(&x.I, &x.p, 0, pose->p.x);
-    articulated_shift(&x.I, &x.p, 1, pose->p.y);
-    articulated_shift(&x.I, &x.p, 2, pose->p.z);
+    articulated_shift(&x, 0, pose->p.x);
+    articulated_shift(&x, 1, pose->p.y);
+    articulated_shift(&x, 2, pose->p.z);
     return x;
 }
 
-/* Rotates I and p of a child from its axes to the parent's. `flat`: the row of the joint's axis is zero, as after
- * articulated_project without rotor inertia. `addend`: a wrench in the parent's axes that is added to p of a revolute
- * joint; may be NULL as a constant of the inlined code. */
-LANE_INLINE void articulated_turn_form(link_transform X, articulated *I, wrench *p, const wrench *addend, bool flat)
+/* To the parent's axes; the reference point moves only as far as the joint's coordinate moves it. */
+LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *body, bool flat)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
-        articulated_body x = articulated_to_parent_free(X.pose, (articulated_body){*I, *p});
-        *I                 = x.I;
-        *p                 = x.p;
+        const articulated_body x = articulated_to_parent_free(X.pose, (articulated_body){body->I, body->p});
+        body->I                  = x.I;
+        body->p                  = x.p;
         return;
     }
-    if (X.joint != DYN_REVOLUTE) articulated_shift(I, p, 2, X.J.c);
-    flat = flat && X.joint == DYN_REVOLUTE;
-    I->A = flat ? sym3_flat_to_parent(X, I->A) : sym3_to_parent(X, I->A);
-    I->Q = sym3_to_parent(X, I->Q);
-    I->H = mat3_to_parent(X, I->H, flat);
-    p->f = addend ? to_parent_add(X, addend->f, p->f) : to_parent(X, p->f);
-    p->n = addend ? to_parent_add(X, addend->n, p->n) : to_parent(X, p->n);
+    if (X.joint == DYN_PRISMATIC) articulated_shift(body, 2, X.J.c);
+    articulated_rotate(X, &body->I, flat);
+    body->p = (wrench){to_parent(X, body->p.f), to_parent(X, body->p.n)};
 }
 
-/* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. `addend` as in
- * articulated_turn_form. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated *I, wrench *p,
-                                       const wrench *addend, bool whole)
+/* Moves the reference point from the body's origin to the parent's; the axes are the parent's. */
+LANE_INLINE void articulated_to_parent_origin(const dyn_body *b, articulated_body *body)
 {
-    if (whole) {
-        WITH_LINK_TRANSFORM(b, XJ, articulated_turn_form, I, p, addend, false)
+    if (b->pose.offsets & DYN_ALONG_X) articulated_shift(body, 0, lane_of(b->pose.p_pc[0]));
+    if (b->pose.offsets & DYN_ALONG_Y) articulated_shift(body, 1, lane_of(b->pose.p_pc[1]));
+    if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(body, 2, lane_of(b->pose.p_pc[2]));
+}
+
+/* X^T I X and X^T p: to the parent's axes and origin. `flat` as in articulated_rotate. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated_body *body, bool flat)
+{
+    if (flat) {
+        WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_parent_form, body, true)
     } else {
-        WITH_LINK_TRANSFORM(b, XJ, articulated_turn_form, I, p, addend, true)
+        WITH_LINK_TRANSFORM(b, XJ, articulated_to_parent_form, body, false)
     }
-    if (b->pose.offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->pose.p_pc[0]));
-    if (b->pose.offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->pose.p_pc[1]));
-    if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(I, p, 2, lane_of(b->pose.p_pc[2]));
+    articulated_to_parent_origin(b, body);
 }

@@ -12,14 +12,7 @@
  *
  * With the motor on the body itself, whose w includes S sd, D has 2 S^T c in addition. */
 #pragma once
-#include "articulated_inertia.h"
-#include "newton_euler_forward.h"
-#include "dynamics/joint/joint_forces.h"
-
-typedef struct geared_joint {
-    wrench U;
-    lane   pivot, u; /* pivot D, and the part u of tau that accelerates it */
-} geared_joint;
+#include "articulated_pass.h"
 
 /* True for a slide or rotor body that is part of a joint and follows its coordinate. The model must not be `dense`:
  * there, mimics may be joints of their own. */
@@ -56,36 +49,45 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* Adds the terms of the rotor of body i to the geared joint c of the body. */
-static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io, int i,
-                             geared_joint *c)
+/* Adds the terms of the rotor of body i to the equation of its joint. */
+static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e)
 {
-    const dyn_body *b = &scene->model->body[i], *rotor = &scene->model->body[b->joint.rotor];
-    double          r = rotor->joint.ratio / b->joint.ratio;
-    vec3            n = spin_moment(scene->model, ws->XJ, i);
-    c->pivot += r * r * rotor->joint.spin_inertia;
-    if (rotor->tree.parent == i && b->joint.kind == DYN_REVOLUTE) c->pivot += n.z + n.z;
-    c->U.n = add(c->U.n, n);
-    c->u -= r * (ws->required[b->joint.rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
+    const dyn_model *m = p->scene->model;
+    const dyn_body  *b = &m->body[i], *rotor = &m->body[b->joint.rotor];
+    const double     r = rotor->joint.ratio / b->joint.ratio;
+    const vec3       n = spin_moment(m, p->ws->euler.XJ, i);
+    e->D += r * r * rotor->joint.spin_inertia;
+    if (rotor->tree.parent == i && b->joint.kind == DYN_REVOLUTE) e->D += n.z + n.z;
+    e->U.n = add(e->U.n, n);
+    e->u -=
+        r * (p->ws->euler.required[b->joint.rotor].n.z + joint_passive(rotor, p->scene->terms, p->io->q, p->io->qd));
 }
 
-/* Computes U, D and u of the geared joint of body i (see the top of the file). `effort` is tau minus friction and
- * spring of the joint. The slide of a helical joint also carries the mass that body i moved to its parent (model.h). */
-static inline geared_joint geared_joint_of(const dyn_scene *scene, const newton_euler_workspace *ws,
-                                           const newton_euler_io *io, int i, lane effort, const articulated *I,
-                                           const wrench *p)
+/* The equation of the joint of body i. The slide of a helical joint also carries the mass that body i moved to its
+ * parent (model.h). */
+static inline joint_equation geared_joint_equation(const articulated_pass *p, int i, const articulated_body *A)
 {
-    const dyn_body *b     = &scene->model->body[i];
+    const dyn_body *b     = &p->scene->model->body[i];
     const double    h     = slide_ratio(b);
     const bool      along = b->joint.kind == DYN_PRISMATIC;
-    geared_joint    c     = {.U = articulated_along(I, b->joint.kind), .u = effort - (along ? p->f.z : p->n.z)};
+    joint_equation  e = {.U = articulated_along(&A->I, b->joint.kind), .u = net_effort(p, b) - effort_along(b, A->p)};
     if (b->joint.has_slide_body) {
-        wrench slide = articulated_along(I, DYN_PRISMATIC);
-        c.U          = (wrench){add_scaled(c.U.f, slide.f, lane_of(h)), add_scaled(c.U.n, slide.n, lane_of(h))};
-        c.u -= h * (p->f.z + ws->required[i - 1].f.z);
+        const wrench slide = articulated_along(&A->I, DYN_PRISMATIC);
+        e.U                = (wrench){add_scaled(e.U.f, slide.f, lane_of(h)), add_scaled(e.U.n, slide.n, lane_of(h))};
+        e.u -= h * (A->p.f.z + p->ws->euler.required[i - 1].f.z);
     }
-    c.pivot = (along ? c.U.f.z : c.U.n.z) + b->joint.rotor_inertia;
-    if (b->joint.has_slide_body) c.pivot = add_mul(c.pivot, h, c.U.f.z);
-    if (b->joint.rotor >= 0) add_rotor(scene, ws, io, i, &c);
-    return c;
+    e.D = (along ? e.U.f.z : e.U.n.z) + b->joint.rotor_inertia;
+    if (b->joint.has_slide_body) e.D = add_mul(e.D, h, e.U.f.z);
+    if (b->joint.rotor >= 0) add_rotor(p, i, &e);
+    return e;
+}
+
+/* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
+LANE_NOINLINE articulated_body eliminate_geared_joint(const articulated_pass *p, int i, articulated_body A)
+{
+    const joint_equation  e = geared_joint_equation(p, i, &A);
+    const joint_solution *s = solve_joint(p, i, &e);
+    articulated_subtract(&A.I, &e.U, &s->G);
+    A.p = articulated_add_effort(A.p, &e.U, s->g);
+    return A;
 }

@@ -1,0 +1,114 @@
+/* articulated_pass.h - the memory of the articulated body algorithm (forward_dynamics.c), and the steps that its
+ * general and its fast path share. */
+#pragma once
+#include "articulated_inertia.h"
+#include "newton_euler.h"
+
+/* The equation of motion of a joint with one coordinate:  D sdd = u - U^T alpha',  with alpha' = X alpha_p. */
+typedef struct joint_equation {
+    wrench U;
+    lane   D, u;
+} joint_equation;
+
+/* The same equation, divided by the pivot D. */
+typedef struct joint_solution {
+    wrench G; /* U / D */
+    lane   g; /* u / D */
+} joint_solution;
+
+/* U / D and u / D of each axis of a joint with a quaternion. */
+typedef struct free_joint_solution {
+    lane G[6][6], g[6];
+} free_joint_solution;
+
+typedef struct articulated_link {
+    joint_solution   joint;    /* only for joints of one coordinate */
+    twist            alpha;    /* only for bodies with carries_run */
+    articulated_body children; /* sums of X^T I^a X and X^T p^a of the children; only for bodies with carries_run */
+} articulated_link;
+
+typedef struct articulated_workspace {
+    newton_euler_workspace euler;
+    articulated_link      *link;
+    free_joint_solution   *free_joint; /* [n_quaternions] */
+    lane                  *tau;        /* [nv] tau minus the efforts of elastic joints */
+} articulated_workspace;
+
+/* Inputs and outputs of one block. */
+typedef struct articulated_pass {
+    const dyn_scene             *scene;
+    const articulated_workspace *ws;
+    const newton_euler_io       *io;     /* of the first pass: its qdd are the prescribed ones */
+    const lane                  *tau;    /* minus the efforts of elastic joints */
+    const bool                  *driven; /* [nv] or NULL */
+    lane                        *qdd, *singular;
+} articulated_pass;
+
+/* True if coordinate v is driven. */
+LANE_INLINE bool is_driven(const articulated_pass *p, int v)
+{
+    return p->driven && p->driven[v];
+}
+
+/* Records body i as singular in the lanes where the pivot is zero up to rounding and no body is recorded yet. */
+LANE_INLINE void note_pivot(lane pivot, double floor, int i, lane *singular)
+{
+    lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
+    lane_mask fine = good | lane_less(lane_of(-1), *singular);
+    *singular      = lane_select(fine, *singular, lane_of(i));
+}
+
+/* tau at the joint minus friction and spring. */
+LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
+{
+    lane effort = joint_effort(b, p->tau);
+    if (b->joint.has_friction || b->joint.has_spring) effort -= joint_passive(b, p->scene->terms, p->io->q, p->io->qd);
+    return effort;
+}
+
+/* I^A = I + sum of X^T I^a X,  p^A = f0 + sum of X^T p^a  over the children. */
+LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int i)
+{
+    const dyn_body         *b        = &p->scene->model->body[i];
+    const articulated_body *children = &p->ws->link[i].children;
+    const wrench            own      = p->ws->euler.required[i];
+    if (b->tree.is_leaf) return (articulated_body){articulated_rigid(b), own};
+    return (articulated_body){articulated_with_rigid(children->I, b), wrench_add(children->p, own)};
+}
+
+/* Divides the equation of the joint of body i by its pivot. Returns the result, which is kept for the last pass. */
+LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, const joint_equation *e)
+{
+    const dyn_body *b = &p->scene->model->body[i];
+    joint_solution *s = &p->ws->link[i].joint;
+    const lane      d = 1.0 / e->D;
+    note_pivot(e->D, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, p->singular);
+    s->G = (wrench){scale(e->U.f, d), scale(e->U.n, d)};
+    s->g = e->u * d;
+    return s;
+}
+
+/* p^a = p^A + U u / D */
+LANE_INLINE wrench articulated_add_effort(wrench p, const wrench *U, lane g)
+{
+    return (wrench){add_scaled(p.f, U->f, g), add_scaled(p.n, U->n, g)};
+}
+
+/* Adds X^T I^a X and X^T p^a of body b to the sums of its parent. The last child, which is visited first, sets them. */
+LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, const articulated_body *x)
+{
+    articulated_body *sum = &p->ws->link[b->tree.parent].children;
+    sum->I                = b->tree.is_last_child ? x->I : articulated_add(&sum->I, &x->I);
+    sum->p                = b->tree.is_last_child ? x->p : wrench_add(sum->p, x->p);
+}
+
+/* (u - U^T alpha) / D: the acceleration of a joint, with alpha of the parent at the body's origin, in its axes. The
+ * three sums do not depend on each other. */
+LANE_INLINE lane joint_acceleration(const joint_solution *s, twist alpha)
+{
+    const wrench *G      = &s->G;
+    const lane    along  = sub_mul(sub_mul(s->g, G->n.z, alpha.w.z), G->f.z, alpha.v.z);
+    const lane    across = add_mul(G->n.x * alpha.w.x, G->n.y, alpha.w.y);
+    const lane    linear = add_mul(G->f.x * alpha.v.x, G->f.y, alpha.v.y);
+    return (along - across) - linear;
+}
