@@ -27,11 +27,12 @@ LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, cons
 LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articulated_body *A)
 {
     const dyn_body       *b = &p->scene->model->body[i];
+    const lane            u = p->tau[b->joint.v] - A->p.n.z;
     const wrench          U = articulated_along(&A->I, DYN_REVOLUTE);
-    const joint_solution *s = solve_joint(p, i, &(joint_equation){U, U.n.z, p->tau[b->joint.v] - A->p.n.z});
+    const joint_solution *s = solve_joint(p, i, &(joint_equation){U, U.n.z, u});
     if (b->tree.parent == DYN_WORLD) return;
-    A->p = articulated_add_effort(A->p, &U, s->g);
     articulated_project_plain(&A->I, &U, &s->G);
+    A->p = articulated_add_effort(A->p, &U, s->g);
 }
 
 /* To the parent's axes; adds `own`, which the parent requires about this body's origin. */
