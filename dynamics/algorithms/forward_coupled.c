@@ -47,11 +47,13 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
     const lane      *tau        = block_in(io->tau, 0, (size_t)m->nv);
     lane            *qdd        = block_out(io->qdd, 0, (size_t)m->nv);
     const lane      *driven_qdd = block_in(io->driven_qdd, 0, (size_t)m->nv);
+    /* M, and bias = ID(q, qd, qdd of the driven coordinates, W) */
     LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = (double *)(void *)ws.M}, 1);
     LANE_NAME(inverse_dynamics)
     (scene, ws.memory,
      &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .qdd = io->driven_qdd, .wrenches = io->wrenches, .tau = io->qdd},
      1);
+    /* M qdd = tau - bias, with M = L^T D L */
     for (int v = 0; v < m->nv; v++) {
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);

@@ -71,9 +71,11 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
     lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* receives M first, then its inverse */
+    /* qdd = FD(q, qd, tau, W) */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);
+    /* dtau/dx = dID/dx for x = q, qd, W, and M = dtau/dqdd, all at that qdd */
     LANE_NAME(sensitivity)
     (scene, ws->memory,
      &(dyn_sensitivity){.q            = io->q,
@@ -85,11 +87,13 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
                         .dtau_dqdd    = io->dqdd_dtau,
                         .dtau_dwrench = io->dqdd_dwrench},
      1);
+    /* M = L^T D L,  dqdd/dtau = M^-1 */
     lane singular = factor_make(m, &ws->factor, M);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
     for (size_t v = 0; v < nv; v++)
         ws->d[v] = -1.0 / ws->factor.L[v * nv + v];
     factor_invert(m, &ws->factor, ws->x, M);
+    /* dqdd/dx = -M^-1 dtau/dx */
     solve(m, ws, block_out(io->dqdd_dq, 0, 0), nv);
     solve(m, ws, block_out(io->dqdd_dqd, 0, 0), nv);
     for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++)
