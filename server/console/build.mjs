@@ -37,13 +37,19 @@ function needs(outputs, name, seen = new Set()) {
     return seen;
 }
 
+const PAGES = [
+    {file: 'index.html', entry: 'src/main.tsx', title: 'torqued', description: 'torqued: load a robot, move it, read its torques.'},
+    {file: 'docs.html', entry: 'src/reference/main.tsx', title: 'Reference – torqued', description: 'torqued: the reference of its HTTP interface.'},
+];
+
 async function writePages(outputs, icon) {
-    for (const [page, entry] of [['index', 'src/main.tsx'], ['docs', 'src/reference/main.tsx']]) {
+    const template = await readFile(join(here, 'src/page.html'), 'utf8');
+    for (const {file, entry, title, description} of PAGES) {
         const [script, made] = Object.entries(outputs).find(([, o]) => o.entryPoint === entry);
         const preload = [...needs(outputs, script)].filter(one => one !== script).sort();
-        const values = {script: `assets/${basename(script)}`, style: `assets/${basename(made.cssBundle)}`, icon: `assets/${icon}`,
+        const values = {title, description, script: `assets/${basename(script)}`, style: `assets/${basename(made.cssBundle)}`, icon: `assets/${icon}`,
             preload: preload.map(one => `\n<link rel="modulepreload" href="assets/${basename(one)}">`).join('')};
-        await writeFile(join(out, `${page}.html`), fill(await readFile(join(here, `src/${page}.html`), 'utf8'), values));
+        await writeFile(join(out, file), fill(template, values));
     }
 }
 

@@ -12,14 +12,16 @@ const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 export const PICTURES = join(BUILD, 'console', 'pictures');
 
-/** Why the tests cannot run here, or false. */
-export function skipReason() {
-    if (!CHROMIUM) return 'no chromium here';
+/** Why tests with Chromium cannot run here, or false. */
+export const skipReason = () => CHROMIUM ? missingPackages() : 'no chromium here';
+
+/** Why the npm packages are not here, or false. */
+export function missingPackages() {
     const done = spawnSync(join(ROOT, 'server/console/install'), {encoding: 'utf8', cwd: ROOT});
-    return done.status === 0 ? false : done.stdout.trim();
+    return done.status === 0 ? false : done.stdout.trim() || `server/console/install failed: ${done.stderr}`;
 }
 
-const installed = () => createRequire(join(BUILD, 'console', 'package.json'));
+export const installed = () => createRequire(join(BUILD, 'console', 'package.json'));
 
 /** A torqued on a port that the system chooses; restart() keeps the port. */
 export class Server {
@@ -95,10 +97,38 @@ export async function openPage(browser, server, hash = '', {width = 1280, height
     };
 }
 
+/** Drops files and folders on the page, as from the desktop; again, if the page was too slow to take them. */
+export async function drop(page, ...paths) {
+    const session = await page.context().newCDPSession(page), data = {items: [], files: paths, dragOperationsMask: 1};
+    const send = (type, x) => session.send('Input.dispatchDragEvent', {type, x, y: 300, data});
+    await page.evaluate(() => addEventListener('drop', () => { globalThis.dropped = true; }, {capture: true, once: true}));
+    for (let attempt = 0; attempt < 10 && !await page.evaluate(() => globalThis.dropped); attempt++) {
+        await send('dragEnter', 400);
+        for (let i = 0; i < 6; i++) {
+            await page.waitForTimeout(40);
+            await send('dragOver', 400 + i);
+        }
+        await send('drop', 405);
+    }
+    await page.evaluate(() => { delete globalThis.dropped; });
+}
+
+/** What html-validate finds in a page. Its files need no integrity attribute, since they come from the same server; sliders and
+ * meters that are drawn have roles in place of native elements. */
+export async function markupFindings(text) {
+    const {HtmlValidate, StaticConfigLoader} = installed()('html-validate'), presets = ['standard', 'document', 'a11y', 'browser'];
+    const validator = new HtmlValidate(new StaticConfigLoader({root: true, extends: presets.map(name => `html-validate:${name}`),
+        rules: {'require-sri': 'off', 'prefer-native-element': 'off'}}));
+    const {results} = await validator.validateString(text);
+    return results.flatMap(r => r.messages).map(m => `${m.ruleId}: ${m.message}: ${text.slice(Math.max(0, m.offset - 40), m.offset + 120)}`);
+}
+
 const axe = () => readFileSync(installed().resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Serious and critical findings of axe. The script comes through the debugger, which no policy of the page binds. */
-export async function accessible(page) {
+/** Asserts that axe finds nothing serious or critical, and html-validate nothing in the elements that the page has made. axe comes
+ * through the debugger, which no policy of the page binds. */
+export async function conforms(page) {
+    assert.deepEqual(await markupFindings(`<!DOCTYPE html>\n${await page.evaluate(() => document.documentElement.outerHTML)}`), []);
     await page.evaluate(axe());
     const found = await page.evaluate(async () => (await globalThis.axe.run(document, {resultTypes: ['violations']})).violations
         .filter(v => v.impact === 'serious' || v.impact === 'critical')

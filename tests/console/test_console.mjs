@@ -4,7 +4,7 @@ import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {after, before} from 'node:test';
-import {accessible, has, launchBrowser, openPage, run, Server, skipReason} from './browser.mjs';
+import {conforms, drop, has, launchBrowser, openPage, run, Server, skipReason} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
@@ -61,6 +61,12 @@ async function agree(page, model, request) {
     assert.deepEqual(shown, expected);
 }
 
+/** The text that a MATLAB program sends: its literals 'it''s' in the brackets after body. */
+function bodyOfMatlab(program) {
+    const [, literals] = /^body = \[([^]*?)\];$/m.exec(program);
+    return [...literals.matchAll(/'((?:[^']|'')*)'/g)].map(m => m[1].replaceAll('\'\'', '\'')).join('');
+}
+
 const setField = async (page, label, value) => {
     const field = page.getByRole('textbox', {name: label, exact: true});
     await field.fill(String(value));
@@ -76,11 +82,11 @@ test('the list shows every model with its description and picture', {skip}, asyn
     assert.deepEqual(await page.locator('.card-text').allTextContents(), models.map(m => m.description));
     await page.locator('.card .picture').first().waitFor();
     await picture('models');
-    await accessible(page);
+    await conforms(page);
     await page.getByLabel('Filter by name').fill('stewart');
     assert.equal(await page.locator('.card').count(), 1);
     await page.getByRole('button', {name: 'Delete stewart'}).click();
-    await accessible(page);
+    await conforms(page);
     await page.getByRole('button', {name: 'Keep it'}).click();
     await close();
 });
@@ -91,7 +97,7 @@ test('a URDF file becomes a robot whose torques are those of the API', {skip}, a
     await page.getByRole('button', {name: 'Load', exact: true}).click();
     await page.getByText('my_two is loaded').waitFor();
     assert.match(await page.locator('.report').textContent(), /mesh|visual|geometry/i);
-    await accessible(page);
+    await conforms(page);
     await picture('load-report');
     await page.getByRole('button', {name: 'Show the robot'}).click();
     await agree(page, 'my_two', {q: [0, 0]});
@@ -109,7 +115,7 @@ test('a URDF file becomes a robot whose torques are those of the API', {skip}, a
     await setField(page, 'Gravity z, m/s²', -1.62);
     await page.getByRole('button', {name: 'Add a wrench'}).click();
     await agree(page, 'my_two', {q: [1.25, 0.04], qd: [0, 2], qdd: [-3, 0], gravity: [0, 0, -1.62], payload: {link: 'lower', mass: 5}, wrenches: [{link: 'lower', force: [0, 0, -20]}]});
-    await accessible(page);
+    await conforms(page);
     await page.waitForTimeout(500);
     await picture('state');
     await close();
@@ -136,14 +142,40 @@ test('undo, redo, and a link that holds the state', {skip}, async () => {
     await close();
 });
 
+test('three actions lead from a file to its torques, and a model is replaced and deleted with confirmation', {skip}, async t => {
+    const path = join(folder(), 'mine.urdf'), {page, close} = await openPage(browser, server);
+    writeFileSync(path, URDF.replace(/<visual>[^]*<\/visual>/, ''));
+    const started = performance.now();
+    await drop(page, path);
+    await page.getByRole('button', {name: 'Load', exact: true}).click();
+    await page.getByRole('button', {name: 'Show the robot'}).click();
+    await agree(page, 'mine', {q: [0, 0]});
+    t.diagnostic(`first torques after 3 actions and ${((performance.now() - started) / 1000).toFixed(1)} s`);
+    await page.goto(`${server.url}/#/`);
+    writeFileSync(path, URDF.replace('mass value="2"', 'mass value="4"'));
+    await drop(page, path);
+    await page.getByText('Loading replaces it for all clients').waitFor();
+    await conforms(page);
+    await page.getByRole('button', {name: 'Replace the model'}).click();
+    await page.getByText('mine is loaded').waitFor();
+    assert.equal((await server.ask('GET', '/v1/models/mine')).json.mass, 5);
+    await page.getByRole('button', {name: 'Close', exact: true}).last().click();
+    await page.getByRole('button', {name: 'Delete mine'}).click();
+    await page.getByRole('button', {name: 'Delete', exact: true}).click();
+    await page.getByRole('heading', {name: 'mine', exact: true}).waitFor({state: 'detached'});
+    assert.equal((await server.ask('GET', '/v1/models/mine')).status, 404);
+    await close();
+});
+
 test('a broken URDF file says why it is refused', {skip}, async () => {
-    const {page, close, expect, picture} = await openPage(browser, server);
+    const {page, close, expect, picture} = await openPage(browser, server), path = join(folder(), 'broken.urdf');
     expect(/status of 422/);
-    await offer(page, {'broken.urdf': URDF.replace('<child link="upper"/>', '<child link="uper"/>')});
+    writeFileSync(path, URDF.replace('<child link="upper"/>', '<child link="uper"/>'));
+    await drop(page, path);
     await page.getByRole('button', {name: 'Load', exact: true}).click();
     await page.getByText(/uper/).first().waitFor();
     await picture('broken-urdf');
-    await accessible(page);
+    await conforms(page);
     assert.equal((await server.ask('GET', '/v1/models/broken')).status, 404);
     await close();
 });
@@ -163,7 +195,7 @@ test('analysis: heat maps, ellipsoids, energies', {skip}, async () => {
     }
     await page.waitForTimeout(500);
     await picture('analysis');
-    await accessible(page);
+    await conforms(page);
     await close();
 });
 
@@ -178,7 +210,7 @@ test('a trajectory and a simulation are computed, played and exported', {skip}, 
     await setField(page, 'Duration, s', 0.2);
     await page.getByText(/limits? (is|are) exceeded/).waitFor();
     await picture('trajectory');
-    await accessible(page);
+    await conforms(page);
     const download = page.waitForEvent('download');
     await page.getByRole('button', {name: 'CSV'}).click();
     const csv = readFileSync(await (await download).path(), 'utf8').trim().split('\n');
@@ -189,13 +221,21 @@ test('a trajectory and a simulation are computed, played and exported', {skip}, 
         await page.getByRole('button', {name: kind, exact: true}).click();
         assert.ok(readFileSync(await (await saved).path()).length > 5000, kind);
     }
-    // The exported states come back as a motion of a file.
-    const path = join(folder(), 'motion.csv');
-    writeFileSync(path, csv.join('\n'));
-    await page.getByRole('radio', {name: 'File'}).click();
-    await page.locator('input[type=file]').setInputFiles(path);
-    await page.locator('.plot').nth(3).waitFor();
-    await page.getByRole('radio', {name: 'Simulation'}).click();
+    // The exported states come back as a motion of a file, in both formats.
+    const places = csv[0].split(',').flatMap((name, i) => /^q /.test(name) ? [i] : []);
+    const states = csv.slice(1).map(line => places.map(i => Number(line.split(',')[i])));
+    for (const [name, text] of [['motion.csv', csv.join('\n')], ['motion.json', JSON.stringify({q: states})]]) {
+        const path = join(folder(), name);
+        writeFileSync(path, text);
+        await page.getByRole('radio', {name: 'File'}).click();
+        await page.locator('input[type=file]').setInputFiles(path);
+        await page.locator('.plot').nth(name.endsWith('csv') ? 4 : 2).waitFor();
+        await page.getByRole('button', {name: 'Copy as code'}).click();
+        assert.match(await page.locator('#code-text').textContent(), /inverse-dynamics/);
+        await page.keyboard.press('Escape');
+        await page.locator('dialog').waitFor({state: 'detached'});
+        await page.getByRole('radio', {name: 'Simulation'}).click();
+    }
     await page.getByRole('combobox', {name: 'Controller'}).selectOption({label: 'computed torque'});
     await page.getByRole('combobox', {name: 'Goal'}).selectOption({label: 'move to zero'});
     await page.getByRole('button', {name: 'Simulate'}).click();
@@ -203,6 +243,34 @@ test('a trajectory and a simulation are computed, played and exported', {skip}, 
     await page.getByRole('button', {name: 'Play'}).click();
     await page.waitForTimeout(700);
     await picture('simulation');
+    await close();
+});
+
+test('a controller for elastic joints follows a B-spline, and an integrator of choice answers', {skip}, async () => {
+    const {page, close, picture} = await openPage(browser, server, '#/robot/hua/motion', {height: 1500});
+    await page.getByRole('radio', {name: 'Simulation'}).click();
+    await page.getByRole('combobox', {name: 'Controller'}).selectOption({label: 'Hua, for elastic joints'});
+    await page.getByRole('combobox', {name: 'Goal'}).selectOption({label: 'follow a B-spline'});
+    await setField(page, 'Duration, s', 0.5);
+    for (const [integrator, field] of [['rk4, fixed steps', 'step'], ['esdirk5, for stiff robots', 'tolerance']]) {
+        await page.getByRole('combobox', {name: 'Integrator'}).selectOption({label: integrator});
+        const [sent] = await Promise.all([page.waitForRequest(r => r.url().endsWith('/simulate')), page.getByRole('button', {name: 'Simulate'}).click()]);
+        const {input, ...request} = sent.postDataJSON();
+        assert.deepEqual([request.integrator, field in request, 'stiff' in request, input.controller, input.filter, input.reference.control_points.length, input.reference.control_points[0].length],
+            [integrator.split(',')[0], true, false, 'hua', 200, 8, 4]);
+        await page.locator('.plot').nth(4).waitFor();
+        const answer = await server.ask('POST', '/v1/models/hua/simulate', {...request, input});
+        assert.equal(answer.status, 200, JSON.stringify(answer.json));
+        const download = page.waitForEvent('download');
+        await page.getByRole('button', {name: 'CSV'}).click();
+        const [head, ...lines] = readFileSync(await (await download).path(), 'utf8').trim().split('\n').map(line => line.split(',')), {times, tau} = answer.json;
+        const column = kind => head.findIndex(name => name.startsWith(`${kind} `)), i = 20, slope = (tau[i + 1][0] - tau[i - 1][0]) / (times[i + 1] - times[i - 1]);
+        assert.deepEqual(lines.map(line => Number(line[column('tau')])), tau.map(row => row[0]));
+        assert.ok(Math.abs(Number(lines[i][column('tau_dot')]) - slope) <= 1e-9 * (1 + Math.abs(slope)));
+    }
+    await page.waitForTimeout(500);
+    await picture('simulation-hua');
+    await conforms(page);
     await close();
 });
 
@@ -218,12 +286,16 @@ test('copied programs run and answer what the page shows', {skip}, async () => {
         await page.getByRole('button', {name: 'Copy', exact: true}).click();
         const text = await page.evaluate(() => navigator.clipboard.readText()), file = join(where, `ask.${ending}`);
         assert.ok(text.includes(server.url) || language === 'C', language);
-        if (language === 'MATLAB' || (language === 'C' && !has('cc')) || (language === 'curl' && !has('curl'))) continue;
+        if (language === 'MATLAB') {
+            assert.deepEqual((await server.ask('POST', '/v1/models/panda/inverse-dynamics', bodyOfMatlab(text))).json, json);
+            continue;
+        }
+        if ((language === 'C' && !has('cc')) || (language === 'curl' && !has('curl'))) continue;
         writeFileSync(file, text);
         assert.deepEqual(JSON.parse(ways[language](file)), json, language);
     }
     await picture('code');
-    await accessible(page);
+    await conforms(page);
     await close();
 });
 
@@ -232,7 +304,7 @@ test('pages for the server, the model and the reference; both themes and a phone
         const {page, close, picture} = await openPage(browser, server, hash, {dark: true});
         await page.waitForTimeout(1200);
         await picture(`${name}-dark`);
-        await accessible(page);
+        await conforms(page);
         await close();
     }
     for (const [hash, name] of [['', 'models'], ['#/robot/solo12/state', 'state'], ['#/robot/gait55/motion', 'motion'], ['#/robot/four_bar/analysis', 'analysis'], ['#/server', 'server'], ['docs', 'reference']]) {
@@ -240,7 +312,7 @@ test('pages for the server, the model and the reference; both themes and a phone
         await page.waitForTimeout(1500);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${name} is wider than a phone`);
         await picture(`${name}-phone`);
-        await accessible(page);
+        await conforms(page);
         await close();
     }
     const {page, close} = await openPage(browser, server);
@@ -250,7 +322,7 @@ test('pages for the server, the model and the reference; both themes and a phone
     await page.getByRole('button', {name: /Theme/}).click();
     assert.equal(await theme(), 'dark');
     await page.waitForTimeout(400);
-    await accessible(page);
+    await conforms(page);
     await page.reload();
     assert.equal(await theme(), 'dark');
     await close();
@@ -260,7 +332,7 @@ test('the reference: every field has shape, unit and example, and examples answe
     const {page, close, picture} = await openPage(browser, server, 'docs');
     await page.locator('.operation').first().waitFor();
     await picture('reference');
-    await accessible(page);
+    await conforms(page);
     const fields = await page.evaluate(() => {
         for (const one of document.querySelectorAll('details')) one.open = true;
         return [...document.querySelectorAll('.fields tbody tr')].map(row => ({
@@ -308,7 +380,7 @@ test('the page waits for a server that stops and starts', {skip}, async () => {
         await setField(page, 'panda_joint2 position, rad', 0.9);
         await page.getByRole('alert').getByText('does not answer').waitFor();
         await picture('server-away');
-        await accessible(page);
+        await conforms(page);
         await setField(page, 'panda_joint4 position, rad', -1);
     } finally {
         await server.launch(server.port);
@@ -326,7 +398,7 @@ test('a model that another client deletes or replaces', {skip}, async () => {
     await agree(page, 'passing', {q: [0.2, 0.3]});
     await server.ask('DELETE', '/v1/models/passing');
     await page.getByText('no longer on the server').waitFor();
-    await accessible(page);
+    await conforms(page);
     await page.getByRole('button', {name: 'Put it back'}).click();
     await page.getByText('no longer on the server').waitFor({state: 'hidden'});
     await agree(page, 'passing', {q: [0.2, 0.3]});

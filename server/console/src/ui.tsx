@@ -1,6 +1,6 @@
 // ui.tsx - the controls that all panels share.
 import type {ComponentChildren, JSX} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {parseNumber, tidy} from './format';
 
 const PATHS: Record<string, string> = {
@@ -20,7 +20,7 @@ export function Icon({name}: {name: string}) {
 interface ButtonProps {
     icon?: string;
     label: string;
-    onClick: () => void;
+    onClick?: () => void; // without it the button submits its form
     kind?: 'plain' | 'primary' | 'danger' | 'quiet';
     bare?: boolean; // shows the icon alone
     disabled?: boolean;
@@ -32,7 +32,7 @@ export function Button({icon, label, onClick, kind = 'plain', bare, disabled, pr
     const own = useRef<HTMLButtonElement>(null);
     useEffect(() => { if (autofocus) own.current?.focus(); }, [autofocus]);
     return (
-        <button ref={own} type="button" class={`button ${kind}${bare ? ' bare' : ''}`} onClick={onClick} disabled={!!disabled}
+        <button ref={own} type={onClick ? 'button' : 'submit'} class={`button ${kind}${bare ? ' bare' : ''}`} onClick={onClick} disabled={!!disabled}
             aria-label={bare ? label : undefined} title={bare ? label : undefined} aria-pressed={pressed}>
             {icon && <Icon name={icon} />}{!bare && <span>{label}</span>}
         </button>
@@ -61,8 +61,10 @@ export function NumberField({value, onChange, label, unit, step = 0.1, min = -In
         if (typed !== null && draft !== shown) onChange(Math.max(min, Math.min(max, typed)));
     };
     const key = (e: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
-        if (e.key === 'Enter') take();
-        else if (e.key === 'Escape') setDraft(null);
+        if (e.key === 'Enter') {
+            e.preventDefault(); // no submission of a form with the old value
+            take();
+        } else if (e.key === 'Escape') setDraft(null);
         else if (e.key === 'ArrowUp' || e.key === 'ArrowDown') {
             e.preventDefault();
             setDraft(null);
@@ -135,14 +137,14 @@ export function Segments<T extends string>({label, value, options, onChange}: {l
 /** A modal dialogue; Escape and the button in its corner close it. */
 export function Dialog({title, onClose, children, wide}: {title: string; onClose: () => void; children: ComponentChildren; wide?: boolean}) {
     const own = useRef<HTMLDialogElement>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const before = document.activeElement as HTMLElement | null;
         own.current?.showModal();
         return () => before?.focus?.();
     }, []);
     return (
-        <dialog ref={own} class={wide ? 'wide' : ''} aria-label={title} onCancel={e => { e.preventDefault(); onClose(); }}>
-            <header><h2>{title}</h2><Button bare kind="quiet" icon="close" label="Close" onClick={onClose} /></header>
+        <dialog ref={own} class={wide ? 'wide' : ''} aria-label={title} onCancel={e => { e.preventDefault(); onClose(); }} onClose={onClose}>
+            <div class="dialog-head"><h2>{title}</h2><Button bare kind="quiet" icon="close" label="Close" onClick={onClose} /></div>
             <div class="dialog-body">{children}</div>
         </dialog>
     );

@@ -1,8 +1,8 @@
-// files.ts - motions read from CSV and JSON files, and written as CSV.
+// files.ts - reads motions from CSV and JSON files, and writes them as CSV.
 import {askBinary} from '../api';
 import type {Workspace} from '../workspace';
 import {loadFields} from '../workspace';
-import {CURVES, columnsOf, numbersOf, unitOfColumn, type Curve, type Motion} from './motion';
+import {CURVES, columnsOf, numbersOf, unitOfColumn, withEffortRate, type Curve, type Motion} from './motion';
 
 const quoted = (text: string): string => /[",\n;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
@@ -105,5 +105,15 @@ export async function readMotion(w: Workspace, file: File, progress: (part: numb
     const qd = flat(states.qd), qdd = flat(states.qdd);
     const notes = [...(states.times ? [] : ['The file has no times: its states are 0.02 s apart.']), ...(states.qd ? [] : ['The file has no velocities: torques are those at rest.']),
         ...(states.qd && !states.qdd ? ['The file has no accelerations: torques are those without them.'] : [])];
-    return {title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, notes};
+    return withEffortRate({title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, notes}, w.model.nv);
+}
+
+/** The request for the torques of all states of a motion. */
+export function requestOf(w: Workspace, m: Motion): Record<string, unknown> {
+    const rows = (curve: Curve): number[][] | undefined => {
+        const values = m.curves[curve], n = columnsOf(w, curve).length;
+        return values && Array.from(m.times, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
+    };
+    const qd = rows('qd'), qdd = rows('qdd');
+    return {q: rows('q'), ...(qd && {qd}), ...(qdd && {qdd}), ...loadFields(w.model, w.state.value), on_error: 'row'};
 }

@@ -1,5 +1,5 @@
-// motion.ts - a motion as the server computed it, the limits that it exceeds, and the poses of its samples, which are fetched in
-// blocks around the sample that is shown.
+// motion.ts - holds a motion that the server computed, finds the limits that it exceeds, and fetches the poses of its samples in blocks
+// around the sample that is shown.
 import {askBinary} from '../api';
 import type {Block} from '../cbor';
 import {unitOf, type Row} from '../coordinates';
@@ -15,6 +15,28 @@ export interface Motion {
     curves: Partial<Record<Curve, Float64Array>>; // samples × columns
     energies?: {kinetic: Float64Array; potential: Float64Array};
     notes: string[];
+}
+
+/** The curves of an answer. */
+export function motionOf(title: string, answer: Record<string, unknown>): Motion {
+    const curves: Motion['curves'] = {};
+    for (const [key] of CURVES) {
+        const values = numbersOf(answer[key]);
+        if (values) curves[key] = values;
+    }
+    const kinetic = numbersOf(answer.kinetic), potential = numbersOf(answer.potential);
+    return {title, times: numbersOf(answer.times)!, curves, notes: [], ...(kinetic && potential && {energies: {kinetic, potential}})};
+}
+
+/** Adds the effort rate as the slope of the efforts between the neighbours of each sample. */
+export function withEffortRate(m: Motion, nv: number): Motion {
+    const {times, curves: {tau}} = m, last = times.length - 1;
+    if (!tau) return m;
+    const tau_dot = tau.map((_, k) => {
+        const i = Math.floor(k / nv), a = Math.max(0, i - 1), b = Math.min(last, i + 1), j = k % nv;
+        return times[b] > times[a] ? (tau[b * nv + j] - tau[a * nv + j]) / (times[b] - times[a]) : 0;
+    });
+    return {...m, curves: {...m.curves, tau_dot}, notes: [...m.notes, 'The effort rate τ̇ is the slope of τ between samples.']};
 }
 
 export interface Violation {

@@ -1,12 +1,12 @@
-// spline.tsx - the control points of a B-spline: a drawing in which they are dragged, and typed values.
+// spline.tsx - edits the control points of a B-spline: dragged in a drawing, or typed.
 import {useRef, useState} from 'preact/hooks';
 import type {JSX} from 'preact';
-import {rangeOf, unitOf} from '../coordinates';
+import {positionOf, rangeOf, unitOf} from '../coordinates';
 import {digits, tidy} from '../format';
 import type {Workspace} from '../workspace';
 import {Button, NumberField, Select} from '../ui';
 import {hueOf} from './plots';
-import type {Motion} from './motion';
+import {columnOf, type Motion} from './motion';
 
 export interface Spline {
     degree: number;
@@ -14,9 +14,12 @@ export interface Spline {
     points: number[][]; // control points × coordinates
 }
 
-/** From rest to rest: the ends are doubled, so that the motion starts and stops without velocity. */
+/** The shown position, one number for each velocity coordinate. */
+const shownPosition = (w: Workspace): number[] => w.rows.map(row => tidy(positionOf(row, w.state.value.q)));
+
+/** From rest to rest: three equal points at each end make velocity and acceleration zero there. */
 export function firstSpline(w: Workspace): Spline {
-    const from = [...w.state.value.q];
+    const from = shownPosition(w);
     const to = w.rows.map((row, i) => {
         const [low, high] = rangeOf(row, 'q'), way = Math.min(0.6, (high - low) / 5);
         return tidy(from[i] + way <= high ? from[i] + way : from[i] - way);
@@ -35,7 +38,7 @@ const W = 420, H = 150, PAD = 12;
 
 export function SplineEditor({workspace: w, spline, motion, onChange}: {workspace: Workspace; spline: Spline; motion: Motion | null; onChange: (spline: Spline) => void}) {
     const [column, setColumn] = useState(0), svg = useRef<SVGSVGElement>(null), held = useRef(-1);
-    const row = w.rows[column], times = abscissae(spline), values = spline.points.map(p => p[column]), curve = motion?.curves.q, nq = w.model.nq;
+    const row = w.rows[column], times = abscissae(spline), values = spline.points.map(p => p[column]), curve = row.position.turn === undefined ? motion?.curves.q : undefined, nq = w.model.nq;
     const range = rangeOf(row, 'q'), low = Math.min(range[0], ...values), high = Math.max(range[1], ...values);
     const x = (t: number) => PAD + t / spline.duration * (W - 2 * PAD), y = (v: number) => PAD + (high - v) / (high - low) * (H - 2 * PAD);
     const set = (k: number, value: number) => onChange({...spline, points: spline.points.map((p, i) => i === k ? p.map((old, j) => j === column ? tidy(value) : old) : p)});
@@ -64,7 +67,7 @@ export function SplineEditor({workspace: w, spline, motion, onChange}: {workspac
                 {row.limits.position && <rect class="spline-range" x={PAD} y={y(row.limits.position[1])} width={W - 2 * PAD} height={Math.max(0, y(row.limits.position[0]) - y(row.limits.position[1]))} />}
                 {low < 0 && high > 0 && <line class="spline-zero" x1={PAD} x2={W - PAD} y1={y(0)} y2={y(0)} />}
                 <polyline class="spline-polygon" points={times.map((t, k) => `${x(t)},${y(values[k])}`).join(' ')} />
-                {curve && motion && <polyline class="spline-curve" stroke={hueOf(column)} points={Array.from(motion.times, (t, i) => `${x(Math.min(t, spline.duration))},${y(curve[i * nq + column])}`).join(' ')} />}
+                {curve && motion && <polyline class="spline-curve" stroke={hueOf(column)} points={Array.from(motion.times, (t, i) => `${x(Math.min(t, spline.duration))},${y(curve[i * nq + columnOf(row, 'q')])}`).join(' ')} />}
                 {times.map((t, k) => (
                     <circle key={k} class="spline-point" cx={x(t)} cy={y(values[k])} r="6" tabIndex={0} role="slider" aria-label={`Control point ${k + 1} of ${row.name}, ${unitOf(row, 'q')}`}
                         aria-valuemin={low} aria-valuemax={high} aria-valuenow={values[k]} aria-valuetext={`${digits(values[k])} ${unitOf(row, 'q')}`} onKeyDown={e => key(k, e)}
@@ -81,8 +84,8 @@ export function SplineEditor({workspace: w, spline, motion, onChange}: {workspac
                 <Select label="Points" value={String(spline.points.length)} options={Array.from({length: 15}, (_, i) => String(i + 2)).filter(n => Number(n) > spline.degree)} onChange={n => resize(Number(n))} />
             </div>
             <div class="row">
-                <Button label="Start at the shown state" onClick={() => onChange({...spline, points: spline.points.map((p, i) => i < 3 && i < spline.points.length - 1 ? [...w.state.value.q] : p)})} />
-                <Button label="End at the shown state" onClick={() => onChange({...spline, points: spline.points.map((p, i) => i >= spline.points.length - 3 && i > 0 ? [...w.state.value.q] : p)})} />
+                <Button label="Start at the shown state" onClick={() => onChange({...spline, points: spline.points.map((p, i) => i < 3 && i < spline.points.length - 1 ? shownPosition(w) : p)})} />
+                <Button label="End at the shown state" onClick={() => onChange({...spline, points: spline.points.map((p, i) => i >= spline.points.length - 3 && i > 0 ? shownPosition(w) : p)})} />
             </div>
         </div>
     );

@@ -37,7 +37,7 @@ function Card({entry, onDelete}: {entry: ModelEntry; onDelete: () => void}) {
         <li ref={own} class="card">
             <a href={robotLink(entry.name)} aria-label={`Open ${entry.name}`}>
                 <div class="card-picture">{shown ? <Picture portrait={shown} label={`Drawing of ${entry.name}`} /> : failed ? <p class="muted">{failed}</p> : <div class="shimmer" />}</div>
-                <h3>{entry.name}</h3>
+                <h2>{entry.name}</h2>
                 <p class="card-text">{entry.description || 'No description in the document.'}</p>
                 <p class="facts">
                     <span>{plural(entry.nv, 'coordinate')}</span><span>{plural(entry.bodies, 'body')}</span>
@@ -91,7 +91,7 @@ export function ModelsPage() {
             </button>
             {list === null ? <p class="muted" role="status">Asking the server for its models …</p> :
                 found!.length === 0 ? <p class="muted" role="status">{list.length ? 'No model has this in its name.' : 'The server holds no models yet.'}</p> :
-                <ul class="cards" aria-label="Models">{found!.map(entry => <Card key={entry.name} entry={entry} onDelete={() => setDeleting(entry.name)} />)}</ul>}
+                <ul class="cards">{found!.map(entry => <Card key={entry.name} entry={entry} onDelete={() => setDeleting(entry.name)} />)}</ul>}
             {deleting && <DeleteDialog name={deleting} onClose={() => setDeleting('')} />}
         </main>
     );

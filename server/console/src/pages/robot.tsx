@@ -153,8 +153,8 @@ function ModelPanel({workspace: w}: {workspace: Workspace}) {
         <div class="panel-body">
             {document.description && <p>{document.description}</p>}
             {document.source && <p class="muted">Source: {document.source}</p>}
-            <section class="group"><h3>Load report</h3><ReportTable report={model.report} /></section>
-            <section class="group"><h3>Joints</h3>
+            <section class="group"><h2>Load report</h2><ReportTable report={model.report} /></section>
+            <section class="group"><h2>Joints</h2>
                 <div class="table-scroll" tabIndex={0} role="region" aria-label="Joints"><table>
                     <thead><tr><th scope="col">Joint</th><th scope="col">Type</th><th scope="col">Parent → link</th><th scope="col">Motor</th></tr></thead>
                     <tbody>{model.joints.map(j => <tr key={j.name}><td>{j.name}</td><td>{j.type}</td><td>{j.parent} → {j.link}</td><td>{j.mimic ? `mimics ${j.mimic.joint}` : j.actuated ? 'yes' : 'no'}</td></tr>)}</tbody>

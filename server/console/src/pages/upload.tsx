@@ -127,14 +127,14 @@ function Upload({files}: {files: OfferedFile[]}) {
         <Dialog title="Load a robot" onClose={close} wide>
             {robots.length > 1 && <Select label="File" value={String(chosen)} options={robots.map((f, i) => [String(i), f.path])} onChange={v => setChosen(Number(v))} />}
             <p class="muted"><code>{robot.path}</code>, {urdf ? 'URDF' : 'model document'}, {(robot.file.size / 1024).toFixed(1)} KiB{meshes.length > 0 && `, with ${meshes.length} mesh ${meshes.length === 1 ? 'file' : 'files'} for the view`}</p>
-            <form class="form" onSubmit={e => { e.preventDefault(); if (valid && !busy) void load(); }}>
+            <form class="form" onSubmit={e => { e.preventDefault(); void load(); }}>
                 <label>Name on the server<input type="text" value={name} aria-invalid={!valid} spellcheck={false} onInput={e => setName(e.currentTarget.value)} /></label>
                 {urdf && <Select label="Base" value={base} options={[['fixed', 'fixed to the world'], ['floating', 'moves freely']]} onChange={v => setBase(v as PutOptions['base'])} />}
                 {urdf && <Select label="Mimic joints" value={mimic} options={[['independent', 'get a coordinate of their own'], ['coupled', 'follow the other joint'], ['refuse', 'are refused']]} onChange={v => setMimic(v as PutOptions['mimic'])} />}
                 {!valid && <Notice kind="warning">A name has 1 to 64 letters, digits, dots, underscores and hyphens, and begins with a letter or digit.</Notice>}
                 {taken && <Notice kind="warning">The server has a model <strong>{name}</strong> already. Loading replaces it for all clients.</Notice>}
                 {problem && <ProblemText problem={problem} />}
-                <div class="actions"><Button label="Cancel" onClick={close} /><Button kind={taken ? 'danger' : 'primary'} icon="upload" label={taken ? 'Replace the model' : 'Load'} disabled={busy || !valid || !text} autofocus onClick={() => void load()} /></div>
+                <div class="actions"><Button label="Cancel" onClick={close} /><Button kind={taken ? 'danger' : 'primary'} icon="upload" label={taken ? 'Replace the model' : 'Load'} disabled={busy || !valid || !text} autofocus /></div>
             </form>
         </Dialog>
     );

@@ -34,7 +34,7 @@ function ViewMenu({options, loops}: {options: ViewOptions; loops: boolean}) {
 
 export function ViewPane({workspace: w}: {workspace: Workspace}) {
     const host = useRef<HTMLDivElement>(null), labels = useRef<HTMLDivElement>(null), view = useRef<RobotView | null>(null);
-    const [ready, setReady] = useState(false), [open, setOpen] = useState(false), [failed, setFailed] = useState('');
+    const [ready, setReady] = useState(false), [open, setOpen] = useState(false), [failed, setFailed] = useState(''), [missing, setMissing] = useState<string[]>([]);
     const {view: options} = useStore(settings), isDark = useStore(dark), result = useStore(w.result), state = useStore(w.state);
     const selected = useStore(w.selected), shown = useStore(scenery);
     useEffect(() => {
@@ -47,7 +47,7 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
             made.setModel(w.geometry, w.state.value.gravity);
             setReady(true);
             const folder = meshFolders.get(w.model.name);
-            if (folder) void import('../view/meshes').then(m => m.addMeshes(made, w.geometry, folder)).catch((e: Error) => setFailed(e.message));
+            if (folder) void import('../view/meshes').then(m => m.addMeshes(made, w.geometry, folder)).then(list => here && setMissing(list), (e: Error) => here && setMissing([e.message]));
         }, () => here && setFailed('The view could not be loaded.')).catch(() => here && setFailed('This browser has no WebGL, so the robot cannot be drawn. All numbers work without it.'));
         return () => {
             here = false;
@@ -88,6 +88,7 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
             <div class="view-labels" ref={labels} aria-hidden="true" />
             {!ready && !failed && <p class="view-note muted">Preparing the view …</p>}
             {failed && <p class="view-note muted">{failed}</p>}
+            {missing.length > 0 && <details class="view-missing" role="status"><summary>{missing.length} {missing.length === 1 ? 'mesh is' : 'meshes are'} not drawn</summary><ul>{missing.map(text => <li key={text}>{text}</li>)}</ul></details>}
             <div class="view-tools">
                 <Button bare icon="eye" label="What the view shows" pressed={open} onClick={() => setOpen(!open)} />
                 <Button bare icon="fit" label="Show the whole robot" onClick={() => view.current?.fit()} />

@@ -110,7 +110,7 @@ export function AnalysisPanel({workspace: w}: {workspace: Workspace}) {
                     <Refusals workspace={w} operation={choice.operation} />}
                 <p class="legend"><i class="negative" />negative<i class="zero" />zero<i class="positive" />positive; colour grows with the cube root of the magnitude</p>
             </section>
-            <section class="group"><h3>At a frame</h3>
+            <section class="group"><h2>At a frame</h2>
                 <div class="row"><Select label="Frame" value={frame} options={frames} onChange={f => { setFrame(f); setAxes(AXES); }} /></div>
                 <div class="row">{AXES.map(a => <Check key={a} label={a} value={axes.includes(a)} onChange={on => setAxes(AXES.filter(b => b === a ? on : axes.includes(b)))} />)}
                     <label class="field">Damping <NumberField label="Damping of the task-space inertia" unit="1/√kg" min={0} step={0.01} value={damping} onChange={setDamping} /></label></div>
@@ -125,7 +125,7 @@ export function AnalysisPanel({workspace: w}: {workspace: Workspace}) {
                 </tbody></table>
                 <p class="legend"><i class="inertia" />inertia<i class="moves" />manipulability; the longest axis of each is drawn with the same length</p>
             </section>
-            <section class="group"><h3>Energy and momentum</h3>
+            <section class="group"><h2>Energy and momentum</h2>
                 <table class="values"><tbody>
                     <tr><th scope="row">Kinetic energy</th><td>{digits(energy?.kinetic)} J</td></tr>
                     <tr><th scope="row">Potential energy, zero at the world's origin</th><td>{digits(energy?.potential)} J</td></tr>

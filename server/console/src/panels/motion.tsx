@@ -3,36 +3,24 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
 import {unitOf} from '../coordinates';
-import {digits, tidy} from '../format';
-import {csvOf, readMotion} from '../motion/files';
-import {CURVES, numbersOf, PoseStream, violationsOf, type Motion} from '../motion/motion';
+import {digits} from '../format';
+import {csvOf, readMotion, requestOf} from '../motion/files';
+import {CURVES, motionOf, PoseStream, violationsOf, type Motion} from '../motion/motion';
 import {hueOf, makePlots, pngOf, svgOf, type PlotSet} from '../motion/plots';
 import {firstSpline, SplineEditor, type Spline} from '../motion/spline';
 import {ProblemText} from '../pages/upload';
 import {NOTHING, scenery} from '../scenery';
 import {dark} from '../settings';
 import {useStore} from '../store';
-import {Button, Check, download, Notice, NumberField, Segments, Select} from '../ui';
+import {Button, download, Notice, Segments, Select} from '../ui';
 import {loadFields, type Workspace} from '../workspace';
+import {problemOf, SimulationForm, type Report} from './simulation';
 
 type Kind = 'spline' | 'simulation' | 'file';
 
-const problemOf = (e: unknown): Problem => e instanceof Problem ? e : new Problem(0, {title: 'There is no motion', detail: (e as Error).message});
-
-/** The parts of an answer that are curves. */
-function motionOf(title: string, answer: Record<string, unknown>, notes: string[] = []): Motion {
-    const curves: Motion['curves'] = {};
-    for (const [key] of CURVES) {
-        const values = numbersOf(answer[key]);
-        if (values) curves[key] = values;
-    }
-    const kinetic = numbersOf(answer.kinetic), potential = numbersOf(answer.potential);
-    return {title, times: numbersOf(answer.times)!, curves, notes, ...(kinetic && potential && {energies: {kinetic, potential}})};
-}
-
 export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     const [kind, setKind] = useState<Kind>(w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
-    const [problem, setProblem] = useState<Problem | null>(null);
+    const [spline, setSpline] = useState<Spline>(() => firstSpline(w)), [problem, setProblem] = useState<Problem | null>(null);
     useEffect(() => () => scenery.set(NOTHING), []);
     const show = (m: Motion | null, p: Problem | null) => {
         if (m) setMotion(m);
@@ -42,8 +30,8 @@ export function MotionPanel({workspace: w}: {workspace: Workspace}) {
         <div class="panel-body">
             <div class="panel-tools"><Segments label="Kind of motion" value={kind} onChange={k => { setKind(k); setMotion(null); setProblem(null); scenery.set(NOTHING); }}
                 options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File']]} /></div>
-            {kind === 'spline' && <SplineForm workspace={w} motion={motion} onMotion={show} />}
-            {kind === 'simulation' && <SimulationForm workspace={w} onMotion={show} />}
+            {kind === 'spline' && <SplineForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
+            {kind === 'simulation' && <SimulationForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'file' && <FileForm workspace={w} onMotion={show} />}
             {problem && <ProblemText problem={problem} />}
             {motion && <Playback workspace={w} motion={motion} />}
@@ -51,10 +39,16 @@ export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     );
 }
 
-type Report = (motion: Motion | null, problem: Problem | null) => void;
+export interface FormProps {
+    workspace: Workspace;
+    spline: Spline;
+    onSpline: (spline: Spline) => void;
+    motion: Motion | null;
+    onMotion: Report;
+}
 
-function SplineForm({workspace: w, motion, onMotion}: {workspace: Workspace; motion: Motion | null; onMotion: Report}) {
-    const able = w.model.nq === w.model.nv, [spline, setSpline] = useState<Spline>(() => able ? firstSpline(w) : {degree: 1, duration: 1, points: []});
+function SplineForm({workspace: w, spline, onSpline, motion, onMotion}: FormProps) {
+    const able = w.model.nq === w.model.nv;
     const state = useStore(w.state), newest = useRef<Record<string, unknown> | null>(null), busy = useRef(false);
     useEffect(() => {
         if (!able) return;
@@ -76,43 +70,7 @@ function SplineForm({workspace: w, motion, onMotion}: {workspace: Workspace; mot
         void send();
     }, [spline, state.gravity, state.payload, state.wrenches, state.friction]);
     if (!able) return <Notice kind="info">A B-spline needs as many positions as velocities. This robot has quaternions among its coordinates; simulate it, or play states from a file.</Notice>;
-    return <SplineEditor workspace={w} spline={spline} motion={motion} onChange={setSpline} />;
-}
-
-const CONTROLLERS: [string, string][] = [['none', 'no torques'], ['pd_gravity', 'PD with gravity'], ['computed_torque', 'computed torque']];
-
-function SimulationForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Report}) {
-    const state = useStore(w.state), plain = w.model.nq === w.model.nv;
-    const [duration, setDuration] = useState(2), [tolerance, setTolerance] = useState(1e-6), [stiff, setStiff] = useState(false), [busy, setBusy] = useState(false);
-    const [controller, setController] = useState('none'), [kp, setKp] = useState(100), [kd, setKd] = useState(20), [goal, setGoal] = useState('hold');
-    const body = useMemo(() => {
-        const reference = goal === 'zero' ? new Array<number>(w.model.nv).fill(0) :
-            goal === 'swing' ? {amplitude: new Array<number>(w.model.nv).fill(0.3), angular_frequency: new Array<number>(w.model.nv).fill(3), offset: w.rows.map(r => r.position.turn === undefined ? tidy(state.q[r.position.at]) : 0)} :
-            w.rows.map(r => r.position.turn === undefined ? tidy(state.q[r.position.at]) : 0);
-        return {
-            q: state.q.map(tidy), ...(state.qd.some(Boolean) && {qd: state.qd.map(tidy)}), duration, tolerance, ...(stiff && {stiff}), samples: Math.min(1001, Math.max(21, Math.round(duration * 100) + 1)),
-            ...loadFields(w.model, state), ...(controller !== 'none' && {input: {controller, kp, kd, reference}}), outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential'],
-        };
-    }, [state, duration, tolerance, stiff, controller, kp, kd, goal]);
-    useEffect(() => shownRequest.set({model: w.model.name, operation: 'simulate', body}), [body]);
-    const run = async () => {
-        setBusy(true);
-        await askBinary<Record<string, unknown>>(w.model.name, 'simulate', body).then(a => onMotion(motionOf('simulation', a), null), e => onMotion(null, problemOf(e)));
-        setBusy(false);
-    };
-    return (
-        <form class="form tight" onSubmit={e => { e.preventDefault(); void run(); }}>
-            <p class="muted">Starts at the positions and velocities of the State panel.</p>
-            <div class="row"><label class="field">Duration <NumberField label="Duration" unit="s" min={0.01} value={duration} onChange={setDuration} /></label>
-                <Select label="Tolerance" value={String(tolerance)} options={['1e-4', '1e-6', '1e-8', '1e-10'].map(t => [String(Number(t)), t] as [string, string])} onChange={t => setTolerance(Number(t))} />
-                <Check label="Stiff" value={stiff} onChange={setStiff} /></div>
-            <div class="row"><Select label="Controller" value={controller} options={CONTROLLERS} onChange={setController} />
-                {controller !== 'none' && <Select label="Goal" value={goal} options={[['hold', 'hold the start'], ['zero', 'move to zero'], ...(plain ? [['swing', 'swing ± 0.3 about the start'] as [string, string]] : [])]} onChange={setGoal} />}</div>
-            {controller !== 'none' && <div class="row"><label class="field">Stiffness <NumberField label="Gain kp" unit={controller === 'computed_torque' ? '1/s²' : 'N m/rad, N/m'} min={0} step={10} value={kp} onChange={setKp} /></label>
-                <label class="field">Damping <NumberField label="Gain kd" unit={controller === 'computed_torque' ? '1/s' : 'N m s/rad, N s/m'} min={0} step={1} value={kd} onChange={setKd} /></label></div>}
-            <div class="actions start"><Button kind="primary" icon="play" label={busy ? 'Simulating …' : 'Simulate'} disabled={busy} onClick={() => void run()} /></div>
-        </form>
-    );
+    return <SplineEditor workspace={w} spline={spline} motion={motion} onChange={onSpline} />;
 }
 
 function FileForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Report}) {
@@ -120,7 +78,7 @@ function FileForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Rep
     const take = async (file: File | undefined) => {
         if (!file) return;
         setPart(0);
-        await readMotion(w, file, setPart).then(m => onMotion(m, null), e => onMotion(null, problemOf(e)));
+        await readMotion(w, file, setPart).then(m => { shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: requestOf(w, m)}); onMotion(m, null); }, e => onMotion(null, problemOf(e)));
         setPart(null);
     };
     return (

@@ -84,7 +84,7 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
                 <input type="search" placeholder={`Filter ${w.rows.length} coordinates`} value={filter} onInput={e => setFilter(e.currentTarget.value)} /></label>}
             {problem && <ProblemText problem={problem} />}
             {result?.errors.filter(e => !e.operation || e.operation === 'inverse-dynamics' || e.operation === 'kinematics').map(e => <Notice key={e.code} kind="warning">{e.detail}</Notice>)}
-            <ul class="coordinates" aria-label="Coordinates and torques">
+            <ul class="coordinates">
                 {names.map(row => <CoordinateRow key={row.index} row={row} quantity={quantity} value={value(row)} onChange={x => change(row, x)}
                     tau={result?.tau[row.index]} largest={largest} selected={selected === row.joint} onSelect={() => w.selected.set(row.joint)} />)}
             </ul>
@@ -98,12 +98,12 @@ function Loads({workspace: w}: {workspace: Workspace}) {
     const wrench = (i: number, change: Partial<Wrench>) => w.change({wrenches: state.wrenches.map((old, k) => k === i ? {...old, ...change} : old)});
     return (
         <>
-            <section class="group"><h3>Gravity and friction</h3>
+            <section class="group"><h2>Gravity and friction</h2>
                 <VectorField label="Gravity" unit="m/s²" value={state.gravity} step={0.1} onChange={gravity => w.change({gravity})} />
                 <div class="row"><Check label="Joint friction" value={state.friction} onChange={friction => w.change({friction})} />
                     <Button kind="quiet" label="Model's gravity" onClick={() => w.change({gravity: [...w.model.gravity] as Vec3})} /></div>
             </section>
-            <section class="group"><h3>Payload</h3>
+            <section class="group"><h2>Payload</h2>
                 {state.payload ? (
                     <div class="card-like">
                         <div class="row"><Select label="On" value={state.payload.link} options={frames} onChange={link => w.change({payload: {...state.payload!, link}})} />
@@ -114,7 +114,7 @@ function Loads({workspace: w}: {workspace: Workspace}) {
                     </div>
                 ) : <Button icon="plus" label="Add a payload" onClick={() => w.change({payload: {link: tip, mass: 1, com: [0, 0, 0]}})} />}
             </section>
-            <section class="group"><h3>External wrenches</h3>
+            <section class="group"><h2>External wrenches</h2>
                 {state.wrenches.map((one, i) => (
                     <div class="card-like" key={i}>
                         <div class="row"><Select label="On" value={one.link} options={frames} onChange={link => wrench(i, {link})} />

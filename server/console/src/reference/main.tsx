@@ -33,7 +33,7 @@ export function FieldTable({label, fields}: {label: string; fields: Field[]}) {
 }
 
 function OperationSection({contract, operation: o}: {contract: Contract; operation: Operation}) {
-    const context = o.path.split('/').pop()!, operational = o.tag === 'operations';
+    const context = o.path.split('/').pop()!, operational = o.tag === 'operations', label = operational ? context : `${o.method} ${o.path}`;
     const request = useMemo(() => fieldsOf(contract, o.requestSchema, Object.values(o.requests).map(e => e.value), 'request'), [o]);
     const answer = useMemo(() => fieldsOf(contract, o.answerSchema, Object.values(o.answers).map(e => e.value), context), [o]);
     const document = resolve(contract, o.requestSchema) === contract.components.schemas.Document;
@@ -44,8 +44,8 @@ function OperationSection({contract, operation: o}: {contract: Contract; operati
             <Markdown text={o.description} />
             {o.parameters.length > 0 && <details open={!operational}><summary>Parameters</summary><ul class="parameters">{o.parameters.map(p => <li key={p.name}><code>{p.name}</code> <span class="muted">in {p.in}{p.required ? ', needed' : ''}</span>: <Inline text={p.description ?? ''} /></li>)}</ul></details>}
             <TryIt operation={o} />
-            {document ? <p>The body is a URDF file or a <a href="#document">model document</a>.</p> : <details><summary>Fields of the request ({request.length})</summary><FieldTable label={`Fields of the request of ${context}`} fields={request} /></details>}
-            {answer.length > 0 && <details><summary>Fields of the answer ({answer.length})</summary><FieldTable label={`Fields of the answer of ${context}`} fields={answer} /></details>}
+            {document ? <p>The body is a URDF file or a <a href="#document">model document</a>.</p> : <details><summary>Fields of the request ({request.length})</summary><FieldTable label={`Fields of the request of ${label}`} fields={request} /></details>}
+            {answer.length > 0 && <details><summary>Fields of the answer ({answer.length})</summary><FieldTable label={`Fields of the answer of ${label}`} fields={answer} /></details>}
             <details><summary>Errors</summary><ul class="parameters">{o.problems.map(p => <li key={p.status}><strong>{p.status}</strong> <Inline text={p.text.trim()} /> {p.codes.map(c => <a key={c} class="code-link" href={`problems/${c}`}>{c}</a>)}</li>)}</ul></details>
         </section>
     );
