@@ -1,13 +1,15 @@
-/* regressor.c - computes inverse dynamics as a matrix times inertial parameters (Atkeson, An & Hollerbach 1986).
+/* regressor.c - computes inverse dynamics as a matrix Y times inertial parameters (Atkeson, An & Hollerbach 1986).
  *
- * In a body's link frame, with the acceleration a of its origin minus gravity, h = m c, and J about the origin,
- *     f = m a + U h,   n = h x a + J wd + w x J w,
- * which is linear in (m, h, J). Each column (f; n) contributes S_a . (f; n) to every dof a between the body and the
- * base.
+ * In the frame of link i, with the acceleration a of its origin minus gravity, h = m c, and J about the origin, the
+ * wrench that moves the link is linear in its parameters phi = (m, h, J):
+ *
+ *     [f; n] = A phi,   f = m a + wd x h + w x (w x h),   n = h x a + J wd + w x J w.
+ *
+ * A degree of freedom with axis S_j, between link i and the base, has the effort S_j^T A phi, so Y_ji = S_j^T A.
  *
  * The parameters of a motor's link are those with the rotor locked. In addition, a rotor of unit spin inertia with axis
- * a and rate sd, on a link with angular velocity w, requires the moment  sdd a + sd w x a  on the link, and the effort
- * sdd + wd . a about the spin axis. */
+ * z and rate sd, on a link with angular velocity w, requires the moment  n = sdd z + sd w x z  on the link, and the
+ * effort sdd + wd . z about the spin axis. */
 #include "kernels.h"
 #include "dynamics/recursion/spatial_world.h"
 
@@ -70,35 +72,35 @@ static vec3 gyration(const link_motion *k, int i, int j)
     return cross_add(Jwd, k->w, Jw);
 }
 
-/* The wrench that each unit parameter requires, in the link frame. */
-static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
+/* Computes the columns of A, in the link frame:
+ *     m: [a; 0],   h along e: [wd x e + w x (w x e); e x a],   entry ij of J: [0; gyration]. */
+static void unit_wrenches(const link_motion *k, wrench A[PARAMETERS])
 {
     static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
-    out[0]                       = (wrench){k->a, vec3_zero()};
-    for (int c = 0; c < 3; c++) { /* acceleration of the point e: wd x e + w x (w x e) */
-        vec3 e     = unit(c);
-        out[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
+    A[0]                         = (wrench){k->a, vec3_zero()};
+    for (int c = 0; c < 3; c++) {
+        vec3 e   = unit(c);
+        A[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
     }
     for (int c = 0; c < 6; c++)
-        out[4 + c] = (wrench){vec3_zero(), gyration(k, entry[c][0], entry[c][1])};
+        A[4 + c] = (wrench){vec3_zero(), gyration(k, entry[c][0], entry[c][1])};
 }
 
+/* Adds Y_ji = S_j^T A for every degree of freedom j between body i and the base. */
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
 {
     size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
     link_motion k = link_motion_of(&m->body[i], &ws->body[i]);
-    wrench      needs[PARAMETERS];
-    unit_wrenches(&k, needs);
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
-        size_t n = dofs_of(&m->body[p]);
-        for (size_t j = 0; j < n; j++) {
+    wrench      A[PARAMETERS];
+    unit_wrenches(&k, A);
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
+        for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
             twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
             lane *row = Y + ((size_t)m->body[p].joint.v + j) * columns + first;
             for (int c = 0; c < PARAMETERS; c++)
-                row[c] += power(S, needs[c]);
+                row[c] += power(S, A[c]);
         }
-    }
 }
 
 /* Adds the column of the spin inertia of rotor i. joint_columns has set the term of the rotor's own rate. */
@@ -107,9 +109,9 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
     const dyn_body     *b       = &m->body[i];
     const spatial_body *P       = &ws->body[b->tree.parent];
     size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->joint.mover;
-    vec3                a = mat3_column(&ws->body[i].R, 2);
-    vec3                n = cross_add(scale(a, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), a);
-    Y[(size_t)b->joint.v * columns + column] += coordinate_effort(b, dot(P->a.w, a));
+    vec3                z = mat3_column(&ws->body[i].R, 2);
+    vec3                n = cross_add(scale(z, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), z);
+    Y[(size_t)b->joint.v * columns + column] += coordinate_effort(b, dot(P->a.w, z));
     for (int p = b->tree.parent; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++)
             Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
@@ -120,8 +122,7 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
 static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
     size_t columns = 3 * m->n_movers;
-    for (size_t e = 0; e < (size_t)m->nv * columns; e++)
-        Y[e] = lane_of(0);
+    clear(Y, (size_t)m->nv * columns);
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->joint.v * columns + 3 * (size_t)b->joint.mover;
@@ -171,8 +172,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
         if (spins) spin_columns(m, &ws, qd, qdd, J);
         if (!Y) continue;
-        for (size_t e = 0; e < ny; e++)
-            Y[e] = lane_of(0);
+        clear(Y, ny);
         for (size_t i = 0; i < m->n_bodies; i++)
             if (m->body[i].tree.row >= 0) body_columns(m, &ws, i, Y);
     }
