@@ -105,20 +105,18 @@ static void derive_body_kind(const dyn_model *m, dyn_body *b)
                         b->joint.rotor_inertia == 0 && !m->has_mimics;
 }
 
+static bool is_unit_revolute(const dyn_body *b)
+{
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.has_ratio;
+}
+
 /* Returns the kind of the parent's joint. The parent must have been processed before the body. */
 static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
     if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
     const dyn_body *p = &body[parent];
-    if (p->joint.kind != DYN_REVOLUTE || p->joint.has_ratio) return DYN_PARENT_OTHER;
+    if (!is_unit_revolute(p)) return DYN_PARENT_OTHER;
     return p->tree.parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
-}
-
-/* Computes tree.is_in_line. The parent must have been processed before the body. */
-static bool is_in_line(const dyn_body *body, int i)
-{
-    const dyn_body *p = body[i].tree.parent == DYN_WORLD ? NULL : &body[body[i].tree.parent];
-    return p && p == &body[i - 1] && p->tree.parent != DYN_WORLD && p->joint.v == body[p->tree.parent].joint.v + 1;
 }
 
 /* True if the body may be part of a plain run (dyn_run); assume_plain_body in joint.h relies on it. */
@@ -135,15 +133,17 @@ static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
     for (int i = 0; i < n; i++) {
         const bool plain         = is_plain(&body[i]),
                    extends_run   = i > 0 && body[i].tree.parent == i - 1 && !body[i - 1].tree.has_branch;
+        const bool unit          = is_unit_revolute(&body[i]) && !m->has_mimics;
         body[i].tree.carries_run = false;
         m->plain &= plain;
         const bool in_order =
             i > 0 && body[i].joint.q == body[i - 1].joint.q + 1 && body[i].joint.v == body[i - 1].joint.v + 1;
         if (extends_run && plain == run[m->n_runs - 1].plain && (in_order || !plain)) {
             run[m->n_runs - 1].end = i + 1;
+            run[m->n_runs - 1].unit_revolute &= unit && in_order;
             continue;
         }
-        run[m->n_runs++] = (dyn_run){.first = i, .end = i + 1, .plain = plain};
+        run[m->n_runs++] = (dyn_run){.first = i, .end = i + 1, .plain = plain, .unit_revolute = unit};
         if (body[i].tree.parent != DYN_WORLD) body[body[i].tree.parent].tree.carries_run = true;
     }
     m->serial = m->n_runs == 1 && m->plain;
@@ -162,7 +162,6 @@ void dyn_derive_data(dyn_model *m, dyn_body *body, dyn_run *run)
         body[i].tree.has_branch        = false;
         derive_body_kind(m, &body[i]);
         body[i].tree.parent_joint = parent_joint_of(body, body[i].tree.parent);
-        body[i].tree.is_in_line   = is_in_line(body, (int)i);
         m->has_frame_angles |= body[i].pose.frame_angle != 0;
         m->mass += body[i].moments.mass;
     }

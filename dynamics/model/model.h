@@ -139,7 +139,6 @@ typedef struct dyn_body_tree {
     bool             has_branch;   /* has a child other than the next body */
     bool             carries_run;  /* a run of bodies begins at one of its children, see dyn_run */
     bool is_last_child;            /* has the highest number of its siblings, so that a backward pass visits it first */
-    bool is_in_line; /* the parent is the previous body, and v of the parent is 1 + v of the grandparent */
 } dyn_body_tree;
 
 /* The joint between a body and its parent. */
@@ -224,10 +223,12 @@ static inline bool dyn_body_has_angle(const dyn_body *body)
 /* A run: consecutive bodies, each of which is the only child of the one before; only the last may have other children.
  * Along a run, results of the previous body stay in registers. `plain`: all bodies of the run are revolute and ideal,
  * none is a mimic or has a slide, and their coordinates are consecutive. A body that does not qualify for a plain run
- * is never in a run with bodies that do. */
+ * is never in a run with bodies that do. `unit_revolute`: all bodies of the run are revolute with ratio 1 and offset 0,
+ * their coordinates are consecutive, and the model has no mimics. */
 typedef struct dyn_run {
     int  first, end;
     bool plain;
+    bool unit_revolute;
 } dyn_run;
 
 /* The place of a link of the description in the tree. */
