@@ -1,7 +1,7 @@
 /* coriolis.c - computes the Coriolis matrix for which dM/dt - 2C is skew-symmetric, and its Christoffel symbols.
  *
- * Echeandia & Wensing (2021). With B of spatial_world.h, composites of bodies with their descendants, a dof a of body i
- * and a dof b of body i or of an ancestor,
+ * Echeandia & Wensing (2021). With B of spatial_algebra.h, composites of bodies with their descendants, a dof a of body
+ * i and a dof b of body i or of an ancestor,
  *
  *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
  *
@@ -40,6 +40,12 @@ LANE_INLINE twist axis_rate(const dof *d)
     return twist_sub(d->D, d->P);
 }
 
+/* The entries of dof a, the k-th of body i, with every dof b of body i and its ancestors:
+ *
+ *     F = B S_a + I S'_a,   C_ba = S_b . F,
+ *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.
+ *
+ * r has only an angular part. */
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
 {
     const dyn_body     *b  = &m->body[i];

@@ -28,6 +28,7 @@ size_t LANE_NAME(energy_size)(const dyn_model *m)
     return a.used;
 }
 
+/* p_com = sum (m p + R h) / sum m. */
 static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
 {
     vec3 sum = vec3_zero();
@@ -39,7 +40,7 @@ static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
     return times(1 / m->mass, sum);
 }
 
-/* Momentum l and its moment k of one body about its origin, in world axes. */
+/* Momentum l = m v + w x h of one body and its moment k = I w + h x v about the body's origin, in world axes. */
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
     vec3 h  = mat3_mul(&B->R, vec3_of(b->moments.h)),
@@ -88,6 +89,7 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
     return V;
 }
 
+/* The momentum of the robot, and its moment about the centre of mass: sum l_i and sum k_i + (p_i - p_com) x l_i. */
 static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *out)
 {
     wrench sum = {vec3_zero(), vec3_zero()};
@@ -118,6 +120,7 @@ LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3
         com_jacobian[r * nv + v] += column[r] * (1 / m->mass);
 }
 
+/* Columns F_i = I_c S_i: the composites I_c from the tips to the base, then a column for each axis. */
 static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *com_jacobian, lane *matrix)
 {
     for (int e = 0; com_jacobian && e < 3 * m->nv; e++)
