@@ -5,13 +5,13 @@
  * kernel `sensitivity` takes without each part, in percent with 1, 4 and 8 lanes:
  *
  *     part                      condition                    panda         humanoid tree   floating humanoid
- *     whole file                is_unit_revolute             162 224 374   141 188 312     108 134 192
- *     entries of ancestors      is_unit_revolute              53  43  95    66  53 114      60  47  91
- *     composites                is_unit_revolute              31  36  46    21  14  21      15   9  12
- *     force partials            is_unit_revolute              26  22  21    17  17  27      13  12  15
- *     joint on the world        dyn_body_tree.parent_joint    18  17  17    10   9   9       -   -   -
- *     serial model              dyn_model.serial              10   7   7     -   -   -       -   -   -
- *     floating base or link     body 0 floats                  -   -   -     -   -   -      20  17  33
+ *     whole file                is_unit_revolute              56  75 107    39  52  84      21  29  41
+ *     force partials            is_unit_revolute              31  18  23    22  17  21      16  14  14
+ *     entries of ancestors      is_unit_revolute              24  27  59    18  20  54      12  15  27
+ *     joint on the world        dyn_body_tree.parent_joint    17  20  20     8   9  12       -   -   -
+ *     serial model              dyn_model.serial              10   7   3     -   -   -       -   -   -
+ *     composites                is_unit_revolute               6   4   4     3   1   5       1   1   2
+ *     floating base or link     body 0 floats                  -   -   -     -   -   -       6   6   7
  *
  * Composites and force partials are in force_partials_fast.h. Of a joint on the world only quantities about its axis
  * are computed. In a serial model all indices are known. Degrees of freedom of other joints also use
