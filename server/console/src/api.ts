@@ -127,7 +127,7 @@ export function ask<T>(model: string, operation: string, request: unknown, signa
     }));
 }
 
-/** The same with the answer in CBOR, whose arrays need no parsing. */
+/** Like ask, with the answer in CBOR, whose arrays need no parsing. */
 export async function askBinary<T>(model: string, operation: string, request: unknown, signal?: AbortSignal): Promise<T> {
     const answer = await call('POST', `${modelPath(model)}/${operation}`, {
         body: JSON.stringify(request), type: 'application/json', accept: 'application/cbor', ...(signal && {signal}),

@@ -1,4 +1,4 @@
-// code.ts - the request behind the page as a program in several languages. The text runs as it is copied.
+// code.ts - writes the request whose answer is on the screen as a program in several languages. The copied text runs unchanged.
 import {modelPath} from './api';
 import {Store} from './store';
 
@@ -15,7 +15,7 @@ export const LANGUAGES: [string, string][] = [['curl', 'curl'], ['python', 'Pyth
 
 const urlOf = (shown: Shown): string => new URL(`${modelPath(shown.model)}/${shown.operation}`, document.baseURI).href;
 
-/** JSON with one field of the request in a line. */
+/** JSON text with one field of the request on each line. */
 function layOut(body: Record<string, unknown>, indent: string): string {
     const lines = Object.entries(body).map(([key, value]) => `${indent}  ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
     return `{\n${lines.join(',\n')}\n${indent}}`;
@@ -26,7 +26,7 @@ function curl(shown: Shown): string {
     return `curl -s '${urlOf(shown)}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'\n`;
 }
 
-/** A value as a literal of Python; text is the same as in JSON. */
+/** A value as a Python literal; strings are written as in JSON. */
 function pythonLiteral(value: unknown): string {
     if (value === null) return 'None';
     if (value === true) return 'True';

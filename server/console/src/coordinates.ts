@@ -1,5 +1,5 @@
-// coordinates.ts - the coordinates of a model as the page edits them: one row for each velocity coordinate, with its unit, its
-// limits and the place of its position. Orientations given by a quaternion are edited as roll, pitch and yaw.
+// coordinates.ts - lists the coordinates of a model for editing: one row for each velocity coordinate, with its unit, its limits and
+// the index of its position. Orientations given by a quaternion are edited as roll, pitch and yaw.
 import {quatOfRpy, rpyOfQuat} from './linear';
 import type {Limits, Model, Quat, Vec3} from './types';
 
@@ -11,7 +11,7 @@ export interface Row {
     positionName: string;
     joint: string;
     angular: boolean;
-    position: {at: number; turn?: 0 | 1 | 2}; // with turn: the quaternion starts there, and this is roll, pitch or yaw
+    position: {at: number; turn?: 0 | 1 | 2}; // index in q; with turn: index of the quaternion, of which this is roll, pitch or yaw
     limits: Limits;
     actuated: boolean;
     wraps: boolean;
@@ -19,7 +19,7 @@ export interface Row {
 
 const QUATERNION = /\.qx$/, TURNS = ['roll', 'pitch', 'yaw'] as const;
 
-/** The joint that a coordinate belongs to: that of its name, or of its name without the last part. */
+/** Returns the joint of a coordinate, whose name is the joint's name, or begins with it and a dot. */
 function jointOf(model: Model, name: string): Model['joints'][number] | undefined {
     return model.joints.find(j => j.name === name) ?? model.joints.find(j => name.startsWith(`${j.name}.`) && !name.slice(j.name.length + 1).includes('.'));
 }

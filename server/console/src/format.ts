@@ -1,5 +1,5 @@
-// format.ts - numbers as the page shows them: five significant digits, with a plain hyphen as minus sign, so that a shown number
-// can be copied into a program.
+// format.ts - formats numbers with five significant digits and a plain hyphen as minus sign, so that a shown number can be copied into
+// a program.
 export function digits(x: number | null | undefined, significant = 5): string {
     if (x === null || x === undefined || !Number.isFinite(x)) return '–';
     if (x === 0) return '0';
@@ -8,11 +8,11 @@ export function digits(x: number | null | undefined, significant = 5): string {
     return String(Number(x.toPrecision(significant)));
 }
 
-/** The same where tiny figures beside a large one are the rounding of a zero. */
+/** Like digits; a number below 1e-12 of the largest beside it is the rounding error of a zero, and is shown as ≈ 0. */
 export const digitsBeside = (x: number | null | undefined, largest: number): string =>
     x !== null && x !== undefined && x !== 0 && Math.abs(x) < 1e-12 * Math.max(1, largest) ? '≈ 0' : digits(x);
 
-/** A number without the rounding of additions such as 0.1 + 0.2, for fields that the user edits. */
+/** Rounds to 12 digits, which removes the rounding errors of sums such as 0.1 + 0.2 from fields that the user edits. */
 export const tidy = (x: number): number => Number(x.toPrecision(12));
 
 export function bytes(n: number): string {
@@ -22,7 +22,7 @@ export function bytes(n: number): string {
     return `${digits(n / 1024 ** 3, 3)} GiB`;
 }
 
-/** A finite number from what a user typed; simple products and quotients of pi are understood. */
+/** Reads a finite number that a user typed, or a product or quotient of pi such as -3pi/4; null if it is neither. */
 export function parseNumber(text: string): number | null {
     const plain = text.trim().replace(',', '.').replace('−', '-');
     const found = /^([-+]?)\s*(\d*\.?\d*(?:e[-+]?\d+)?)\s*\*?\s*(pi|π)?\s*(?:\/\s*(\d+\.?\d*))?$/i.exec(plain);

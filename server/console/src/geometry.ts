@@ -1,5 +1,5 @@
-// geometry.ts - what the view needs to draw a model: solids of equal inertia in link frames, joint axes, loops. All poses of
-// links come from the server; only what is fixed within a link is derived here from the document.
+// geometry.ts - derives the parts of the view that are fixed in links from the document: solids of equal inertia, joint axes, loops.
+// All poses of links come from the server.
 import {add, cross, dot, eigenSymmetric, norm, quatMultiply, quatOfColumns, quatOfRpy, rotate, scale, unit} from './linear';
 import type {Inertia, Inertial, Model, Origin, Quat, RobotDocument, ScrewModel, Tree, Vec3} from './types';
 
@@ -60,7 +60,7 @@ const tensor = (i: Inertia | undefined): number[][] => {
     return [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
 };
 
-/** Lengths a along principal axes with I_x = m/k (a_y^2 + a_z^2); figures that no body can have give a thin one. */
+/** Lengths a along the principal axes with I_x = m/k (a_y^2 + a_z^2); an inertia that no body can have gives a thin solid. */
 function lengths([ix, iy, iz]: Vec3, mass: number, k: number): Vec3 {
     const squares = [iy + iz - ix, ix + iz - iy, ix + iy - iz].map(s => s * k / (2 * mass));
     const least = 1e-4 * Math.max(...squares, 1e-8);

@@ -1,4 +1,4 @@
-// linear.ts - small vectors, quaternions [x,y,z,w] and symmetric 3 x 3 matrices.
+// linear.ts - computes with vectors of three numbers, quaternions [x,y,z,w] and symmetric 3 x 3 matrices.
 import type {Quat, Vec3} from './types';
 
 export const add = (a: Vec3, b: Vec3): Vec3 => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];

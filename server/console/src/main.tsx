@@ -1,4 +1,4 @@
-// main.tsx - the console: its frame, the pages, keys and dropped files.
+// main.tsx - starts the console: draws the top bar and the page of the address, and receives keys and dropped files.
 import {render} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {connection} from './api';

@@ -1,4 +1,4 @@
-// models.ts - the list of models, asked for again every few seconds so that changes by other clients show.
+// models.ts - keeps the list of models, and asks for it every few seconds so that changes by other clients show.
 import {connection, getDocument, getModel, listModels, ask, Unreachable} from './api';
 import {startPosition} from './coordinates';
 import {geometryOf, posesOfAnswer, type Poses, type RobotGeometry} from './geometry';
@@ -23,7 +23,7 @@ export function watchModels(): void {
     connection.subscribe(c => c.state === 'ok' && void reloadModels());
 }
 
-/** What a card of the list shows beside the entry itself. */
+/** Data for the card of a model in the list, beside its entry. */
 export interface Portrait {
     model: Model;
     document: RobotDocument;
@@ -53,7 +53,7 @@ async function paint(name: string): Promise<Portrait> {
     return {model, document, geometry, poses: posesOfAnswer(geometry, answer.poses)};
 }
 
-/** Description and poses of a model, asked for once for each revision, three models at a time. */
+/** Returns the portrait of a model. Each revision is asked for once, and at most three models at a time. */
 export function portrait(entry: ModelEntry): Promise<Portrait> {
     const key = `${entry.name} ${entry.revision}`;
     let found = portraits.get(key);

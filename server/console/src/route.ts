@@ -1,4 +1,4 @@
-// route.ts - what the part of the address after # says: the page, the model, its tab and the state.
+// route.ts - reads page, model, tab and state from the part of the address after #.
 import {Store} from './store';
 
 export interface Route {
@@ -30,7 +30,7 @@ addEventListener('hashchange', () => route.set(read()));
 export const robotLink = (model: string, tab = 'state', query = ''): string =>
     `#/robot/${encodeURIComponent(model)}/${tab}${query ? `?${query}` : ''}`;
 
-/** Replaces the address without a step in the history. */
+/** Replaces the address without adding an entry to the browser's history. */
 export function keepLink(link: string): void {
     if (link !== location.hash) history.replaceState(null, '', link);
 }

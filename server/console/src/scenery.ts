@@ -1,4 +1,4 @@
-// scenery.ts - what panels put into the view beside the state: poses of a motion that is played, ellipsoids, the centre of mass.
+// scenery.ts - holds objects that panels add to the view: poses of the played motion, ellipsoids, the centre of mass.
 import type {Poses} from './geometry';
 import {Store} from './store';
 import type {Vec3} from './types';

@@ -1,4 +1,4 @@
-// settings.ts - the user's settings, kept in the browser.
+// settings.ts - keeps the user's settings in the browser.
 import {Store} from './store';
 import type {ViewOptions} from './view/view';
 

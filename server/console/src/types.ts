@@ -1,4 +1,4 @@
-// types.ts - short names for the types of the contract.
+// types.ts - names the types of the contract that the page uses.
 import type {components} from './contract';
 
 type Schemas = components['schemas'];

@@ -1,4 +1,4 @@
-// ui.tsx - the controls that all panels share.
+// ui.tsx - defines the controls that all panels share.
 import type {ComponentChildren, JSX} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {parseNumber, tidy} from './format';
@@ -47,10 +47,10 @@ interface NumberFieldProps {
     step?: number;
     min?: number;
     max?: number;
-    bare?: boolean; // the unit is shown beside the field by the caller
+    bare?: boolean; // the caller shows the unit
 }
 
-/** A typed value with its unit. Enter or leaving the field takes it; arrow keys change it by a step; Escape keeps the old one. */
+/** A typed value with its unit. Enter or leaving the field takes the value; arrow keys change it by a step; Escape restores it. */
 export function NumberField({value, onChange, label, unit, step = 0.1, min = -Infinity, max = Infinity, bare}: NumberFieldProps) {
     const shown = String(Math.abs(value) < 1 ? Number(value.toFixed(6)) : Number(value.toPrecision(6)));
     const [draft, setDraft] = useState<string | null>(null);
@@ -115,7 +115,7 @@ export function Check({label, value, onChange}: {label: string; value: boolean; 
     return <label class="check"><input type="checkbox" checked={value} onChange={e => onChange(e.currentTarget.checked)} /><span>{label}</span></label>;
 }
 
-/** A row of choices of which one is in force. */
+/** A row of choices, exactly one of which is selected. */
 export function Segments<T extends string>({label, value, options, onChange}: {label: string; value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void}) {
     const move = (e: JSX.TargetedKeyboardEvent<HTMLDivElement>) => {
         const way = e.key === 'ArrowRight' || e.key === 'ArrowDown' ? 1 : e.key === 'ArrowLeft' || e.key === 'ArrowUp' ? -1 : 0;
@@ -134,7 +134,7 @@ export function Segments<T extends string>({label, value, options, onChange}: {l
     );
 }
 
-/** A modal dialogue; Escape and the button in its corner close it. */
+/** A modal dialogue; Escape and the button in the corner close it. */
 export function Dialog({title, onClose, children, wide}: {title: string; onClose: () => void; children: ComponentChildren; wide?: boolean}) {
     const own = useRef<HTMLDialogElement>(null);
     useLayoutEffect(() => {
@@ -154,7 +154,7 @@ export function Notice({kind, children}: {kind: 'info' | 'warning' | 'error' | '
     return <div class={`notice ${kind}`} role={kind === 'error' ? 'alert' : 'status'}>{kind !== 'info' && kind !== 'good' && <Icon name="warn" />}<div>{children}</div></div>;
 }
 
-/** Offers a file to the user. */
+/** Offers a file for download. */
 export function download(name: string, content: Blob | string, type = 'text/plain'): void {
     const blob = typeof content === 'string' ? new Blob([content], {type}) : content, link = document.createElement('a');
     link.href = URL.createObjectURL(blob);

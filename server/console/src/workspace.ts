@@ -1,5 +1,5 @@
-// workspace.ts - the robot on the page: its state, undo, and the requests that follow every change. One request is in flight at a
-// time; when it returns, the newest state is sent, so that no backlog can grow.
+// workspace.ts - holds the state of the robot on the page, with undo, and asks the server after every change. One request is in flight
+// at a time; when its answer arrives, the newest state is sent, so that no backlog can grow.
 import {ask, connection, getDocument, getModel, Problem, Unreachable} from './api';
 import {rowsOf, startPosition, type Row} from './coordinates';
 import {tidy} from './format';
@@ -40,7 +40,7 @@ export interface RowError {
     detail: string;
 }
 
-/** What the server said about a state. */
+/** The server's answer for a state. */
 export interface Result {
     state: RobotState;
     tau: number[];

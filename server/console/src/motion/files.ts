@@ -16,7 +16,7 @@ export function csvOf(w: Workspace, m: Motion): string {
     return `${head.map(quoted).join(',')}\n${lines.join('\n')}\n`;
 }
 
-/** Cells of a line; quoted cells may hold separators. */
+/** Splits a line into cells; quoted cells may hold separators. */
 function cells(line: string, separator: string): string[] {
     const found: string[] = [];
     let cell = '', open = false;
@@ -41,7 +41,7 @@ interface States {
 
 const PARTS: Curve[] = ['q', 'qd', 'qdd'];
 
-/** By the names in the first line, or by the number of columns: [time,] q [, qd [, qdd]]. */
+/** Finds the columns by the names in the first line or, without names, by their number: [time,] q [, qd [, qdd]]. */
 function readCsv(w: Workspace, text: string): States {
     const lines = text.split(/\r?\n/).filter(line => line.trim() && !line.startsWith('#'));
     if (!lines.length) throw new Error('The file is empty.');
@@ -87,7 +87,7 @@ function readJson(w: Workspace, text: string): States {
 
 const CHUNK = 400;
 
-/** The motion that a file describes, with the torques that it needs. */
+/** Reads the motion of a file, and asks the server for its torques. */
 export async function readMotion(w: Workspace, file: File, progress: (part: number) => void): Promise<Motion> {
     const text = await file.text(), states = /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), n = states.q.length;
     if (n < 2) throw new Error('A motion has at least two states.');

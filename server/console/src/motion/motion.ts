@@ -49,7 +49,7 @@ export interface Violation {
 
 export const columnsOf = (w: Workspace, curve: Curve): string[] => curve === 'q' ? w.model.position_names : w.model.velocity_names;
 
-/** The numbers of an answer, whether it has one dimension or more. */
+/** The numbers of an array of any dimension in an answer. */
 export const numbersOf = (value: unknown): Float64Array | undefined =>
     value instanceof Float64Array ? value : value && typeof value === 'object' && 'data' in value ? (value as Block).data :
         Array.isArray(value) ? Float64Array.from(value.flat(3) as number[]) : undefined;
@@ -63,7 +63,7 @@ export function limitsOf(row: Row, curve: Curve): [number, number] | null {
 
 export const columnOf = (row: Row, curve: Curve): number => curve === 'q' ? row.position.at : row.index;
 
-/** The largest excess over each limit. */
+/** Finds the largest excess over each limit. */
 export function violationsOf(w: Workspace, m: Motion): Violation[] {
     const found: Violation[] = [];
     for (const row of w.rows) {
@@ -83,7 +83,7 @@ export function violationsOf(w: Workspace, m: Motion): Violation[] {
 
 const BLOCK = 200;
 
-/** Poses of a motion's samples, by blocks of rows; the blocks near the shown time are fetched first. */
+/** Fetches poses of a motion's samples in blocks of rows, those near the shown time first. */
 export class PoseStream {
     private readonly blocks = new Map<number, Poses[]>();
     private readonly pending = new Set<number>();
@@ -112,7 +112,7 @@ export class PoseStream {
                 });
             });
             this.blocks.set(block, made);
-        } catch { /* asked for again with the next picture */ }
+        } catch { /* the next picture asks for the block again */ }
         this.pending.delete(block);
         if (!this.stop.signal.aborted) this.onBlock();
     }
@@ -121,7 +121,7 @@ export class PoseStream {
         return this.blocks.get(Math.floor(i / BLOCK))?.[i % BLOCK];
     }
 
-    /** Poses at a time, between its two samples; the next block is fetched ahead. */
+    /** Returns the poses at a time, interpolated between its two samples, and fetches the next block ahead. */
     at(time: number): Poses | null {
         const {times} = this.m, last = times.length - 1;
         let low = 0, high = last;

@@ -122,7 +122,7 @@ export function makePlots(input: PlotInput): PlotSet {
     };
 }
 
-/** All plots as one picture. */
+/** Draws all plots into one PNG picture. */
 export async function pngOf(set: PlotSet): Promise<Blob | null> {
     const sources = set.plots.map(p => p.plot.ctx.canvas), title = 22 * devicePixelRatio, canvas = document.createElement('canvas');
     canvas.width = Math.max(...sources.map(s => s.width));
@@ -143,7 +143,7 @@ export async function pngOf(set: PlotSet): Promise<Blob | null> {
 
 const escapeXml = (text: string): string => text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
-/** All plots as a drawing of lines, for documents. */
+/** Draws all plots as lines in an SVG file. */
 export function svgOf(w: Workspace, m: Motion, shown: Set<number>): string {
     const W = 760, H = 190, left = 60, top = 26, inner = 128, curves = CURVES.filter(([c]) => m.curves[c]), t0 = m.times[0], t1 = m.times[m.times.length - 1];
     const parts = curves.map(([curve, title], k) => {

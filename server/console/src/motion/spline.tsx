@@ -28,7 +28,7 @@ export function firstSpline(w: Workspace): Spline {
     return {degree: 5, duration: 2, points: [between(0), between(0), between(0), between(0.3), between(0.7), to, [...to], [...to]]};
 }
 
-/** Places of the control points in time: the averages of their inner knots (Greville's abscissae). */
+/** Times at which the control points are drawn: the averages of their inner knots (Greville abscissae). */
 function abscissae({degree, duration, points}: Spline): number[] {
     const m = points.length, inner = m - degree, knot = (i: number) => Math.max(0, Math.min(1, (i - degree) / inner));
     return points.map((_, k) => duration * Array.from({length: degree}, (_, j) => knot(k + 1 + j)).reduce((a, b) => a + b, 0) / degree);

@@ -1,4 +1,4 @@
-// models.tsx - the list of models, with a picture and the description of each.
+// models.tsx - shows the list of models, with a picture and the description of each.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {deleteModel, Problem} from '../api';
 import {models, portrait, reloadModels, type Portrait} from '../models';

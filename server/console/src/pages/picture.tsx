@@ -1,4 +1,4 @@
-// picture.tsx - a small line drawing of a robot: its skeleton, and its solids as the ellipses of their projection.
+// picture.tsx - draws a robot small, in parallel projection: its skeleton, and an ellipse for each solid.
 import {boundsOf, positionAt, rotationAt, pointAt} from '../geometry';
 import {cross, dot, quatMultiply, rotate, scale, unit} from '../linear';
 import type {Portrait} from '../models';

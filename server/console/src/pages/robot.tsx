@@ -1,4 +1,4 @@
-// robot.tsx - one robot: its view on the left, panels for state, analysis, motion and report on the right.
+// robot.tsx - shows one robot: its view on the left, panels for state, analysis, motion and report on the right.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
 import {deleteModel, Problem, putModel, Unreachable, connection} from '../api';
@@ -65,14 +65,14 @@ function useLink(w: Workspace): void {
             window.clearTimeout(timer);
         };
     }, [w, tab]);
-    // A link to another state of the same robot, such as one from a bookmark.
+    // Follow a link to another state of the same robot, such as a bookmark.
     useEffect(() => route.subscribe(r => {
         const given = stateOfLink(r.fields);
         if (r.model === w.model.name && given.q?.length === w.model.nq) w.change(given);
     }), [w]);
 }
 
-/** Notes when another client replaces or deletes the model. */
+/** Notices when another client replaces or deletes the model. */
 function useOthers(w: Workspace): void {
     const list = useStore(models);
     useEffect(() => {

@@ -1,4 +1,4 @@
-// server.tsx - the server: version, instruction set, limits, and what this page has measured.
+// server.tsx - shows version, instruction set and limits of the server, and the latencies that this page has measured.
 import {useEffect, useState} from 'preact/hooks';
 import {connection, getService, traffic} from '../api';
 import {bytes, digits} from '../format';

@@ -1,5 +1,5 @@
-// upload.tsx - files dropped on the page: finds the robot and its meshes, puts the model on the server and shows the load report
-// line by line.
+// upload.tsx - loads dropped files: finds the robot and its meshes, puts the model on the server and shows the load report line by
+// line.
 import {useEffect, useState} from 'preact/hooks';
 import {Problem, putModel, type PutOptions} from '../api';
 import {models, reloadModels} from '../models';
@@ -13,7 +13,7 @@ export interface OfferedFile {
     file: File;
 }
 
-/** Files that the user has dropped or chosen and that wait for a decision. */
+/** Files that the user has dropped or chosen and not yet loaded. */
 export const offered = new Store<OfferedFile[] | null>(null);
 /** Meshes by the name of the model whose URDF came with them. */
 export const meshFolders = new Map<string, {urdf: string; files: OfferedFile[]}>();
@@ -45,7 +45,7 @@ async function walk(entry: FileSystemEntry, into: OfferedFile[]): Promise<void> 
     }
 }
 
-/** Files of a drop, folders included. */
+/** Returns the files of a drop, with those in dropped folders. */
 export async function droppedFiles(data: DataTransfer): Promise<OfferedFile[]> {
     const entries = [...data.items].map(item => item.webkitGetAsEntry?.()).filter(e => e !== null && e !== undefined), files: OfferedFile[] = [];
     if (entries.length) for (const entry of entries) await walk(entry, files);

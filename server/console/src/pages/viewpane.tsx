@@ -1,4 +1,4 @@
-// viewpane.tsx - the 3-D view with its tools. three.js is loaded when the first robot is shown.
+// viewpane.tsx - shows the 3-D view with its tools, and loads three.js with the first robot.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {digits} from '../format';
 import {meshFolders} from './upload';

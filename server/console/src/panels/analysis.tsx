@@ -1,4 +1,4 @@
-// analysis.tsx - matrices of the state as heat maps, ellipsoids at a frame, energies and momentum.
+// analysis.tsx - shows matrices of the state as heat maps, ellipsoids at a frame, energies and momentum.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {Row} from '../coordinates';
 import {shownRequest} from '../code';
@@ -31,7 +31,7 @@ const MATRICES: Record<string, MatrixChoice> = {
 };
 const AXES = ['x', 'y', 'z'] as const;
 
-/** Semi-axes given along some of the world's axes, completed to three. */
+/** Completes semi-axes that are given along some of the world's axes to three vectors. */
 function semiAxes(rows: number[][], axes: readonly string[]): Vec3[] {
     const full = rows.map(row => AXES.map(a => axes.includes(a) ? row[axes.indexOf(a)] : 0) as Vec3);
     while (full.length < 3) full.push(full.length === 2 ? scale(normal(full[0], full[1]), 1e-9) : [0, 0, 1e-9]);
@@ -43,7 +43,7 @@ const normal = (a: Vec3, b: Vec3): Vec3 => {
     return n > 0 ? scale(c, 1 / n) : [0, 0, 1];
 };
 
-/** The set of velocities of the frame's origin for joint rates of unit norm: semi-axes and their product. */
+/** Semi-axes of the ellipsoid of velocities of the frame's origin for joint rates of unit norm, and their lengths. */
 function manipulability(jacobian: number[][]): {axes: Vec3[]; values: number[]} {
     const j = jacobian.slice(0, 3), products = j.map(a => j.map(b => a.reduce((sum, x, k) => sum + x * b[k], 0)));
     const {values, rotation} = eigenSymmetric(products), lengths = values.map(v => Math.sqrt(Math.max(0, v)));
@@ -139,7 +139,7 @@ export function AnalysisPanel({workspace: w}: {workspace: Workspace}) {
     );
 }
 
-/** Why an operation has no answer for this state. */
+/** Shows why an operation has no answer for this state. */
 function Refusals({workspace: w, operation}: {workspace: Workspace; operation: string}) {
     const result = useStore(w.result), found = result?.errors.find(e => e.operation === operation);
     return found ? <Notice kind="warning">{found.detail}</Notice> : null;

@@ -1,4 +1,4 @@
-// code.tsx - the dialogue that offers the request on the screen as a program.
+// code.tsx - offers the request on the screen as a program, in a dialogue.
 import {useState} from 'preact/hooks';
 import {codeOf, endingOf, LANGUAGES, shownRequest} from '../code';
 import {settings} from '../settings';

@@ -1,4 +1,4 @@
-// heatmap.tsx - a matrix as coloured cells; the cell under the mouse, or chosen by the arrow keys, is read out with its value.
+// heatmap.tsx - draws a matrix as coloured cells, and shows the value of the cell under the mouse or chosen by the arrow keys.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {digits} from '../format';
 import {dark} from '../settings';
@@ -39,7 +39,7 @@ function paint(canvas: HTMLCanvasElement, values: number[][], largest: number): 
 export function HeatMap({label, values, rows, columns, unit}: Props) {
     const canvas = useRef<HTMLCanvasElement>(null), [cell, setCell] = useState<[number, number] | null>(null), isDark = useStore(dark);
     const n = values.length, m = values[0]?.length ?? 0;
-    const largest = values.reduce((most, row) => row.reduce((a, x) => Math.max(a, Math.abs(x)), most), 0);
+    const largest = values.reduce((most, row) => row.reduce((a, x) => Math.max(a, Math.abs(x)), most), 0), top = values.findIndex(row => row.some(x => Math.abs(x) === largest));
     useEffect(() => { if (canvas.current && n) paint(canvas.current, values, largest); }, [values, isDark]);
     if (!n || !m) return null;
     const point = (e: PointerEvent) => {
@@ -54,7 +54,7 @@ export function HeatMap({label, values, rows, columns, unit}: Props) {
         setCell([Math.max(0, Math.min(n - 1, i + way[0])), Math.max(0, Math.min(m - 1, j + way[1]))]);
     };
     const at = cell && cell[0] < n && cell[1] < m ? cell : null;
-    const text = at ? `${rows[at[0]]}, ${columns[at[1]]}: ${digits(values[at[0]][at[1]])} ${unit(at[0], at[1])}` : `${n} × ${m}; largest magnitude ${digits(largest)}`;
+    const text = at ? `${rows[at[0]]}, ${columns[at[1]]}: ${digits(values[at[0]][at[1]])} ${unit(at[0], at[1])}` : `${n} × ${m}; largest magnitude ${digits(largest)} ${unit(Math.max(0, top), Math.max(0, values[top]?.findIndex(x => Math.abs(x) === largest) ?? 0))}`;
     return (
         <figure class="heat">
             <div class="heat-box" tabIndex={0} role="application" aria-roledescription="heat map" aria-label={`${label}, ${n} by ${m}. Arrow keys choose an entry.`}

@@ -1,4 +1,4 @@
-// motion.tsx - motions: a B-spline trajectory, a simulation, or states from a file; played in the view, with plots of all quantities.
+// motion.tsx - plays a B-spline trajectory, a simulation or states from a file in the view, with plots of all quantities.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
@@ -55,7 +55,7 @@ function SplineForm({workspace: w, spline, onSpline, motion, onMotion}: FormProp
         const body = {degree: spline.degree, duration: spline.duration, control_points: spline.points, samples: 201, ...loadFields(w.model, state)};
         shownRequest.set({model: w.model.name, operation: 'trajectory', body});
         newest.current = body;
-        // As for states: one request in flight, then the newest.
+        // One request is in flight at a time, then the newest is sent.
         const send = async () => {
             if (busy.current) return;
             busy.current = true;

@@ -1,4 +1,4 @@
-// simulation.tsx - the form of a simulation: integrator, controller, and the reference that the controller follows.
+// simulation.tsx - asks for a simulation: integrator, controller, and the reference that the controller follows.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';

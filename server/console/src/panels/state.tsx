@@ -1,4 +1,4 @@
-// state.tsx - sliders and typed values for every coordinate, and the torques that the state needs as bars against effort limits.
+// state.tsx - edits every coordinate with sliders and typed values, and shows the torques of the state as bars against effort limits.
 import {useState} from 'preact/hooks';
 import {positionOf, rangeOf, unitOf, withPosition, type Quantity, type Row} from '../coordinates';
 import {digits, digitsBeside} from '../format';
@@ -10,7 +10,7 @@ import {firstState, type Result, type Workspace, type Wrench} from '../workspace
 
 const NAMES: Record<Quantity, string> = {q: 'position', qd: 'velocity', qdd: 'acceleration'};
 
-/** Without an exponent, which ARIA does not know. */
+/** Rounds to six decimals: ARIA has no numbers with exponents. */
 const plain = (x: number): number => Number(x.toFixed(6)) || 0;
 
 /** A torque as a bar from zero in the middle; the ends are the effort limit or, without one, the robot's largest torque. */

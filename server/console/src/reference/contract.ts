@@ -120,7 +120,7 @@ function shapeOf(contract: Contract, schema: Schema | undefined, depth = 0): str
     return {number: 'number', integer: 'whole number', boolean: 'true or false', string: 'text', object: 'object'}[found.type ?? ''] ?? 'object';
 }
 
-/** The properties of a schema with their names, through references, lists and alternatives. */
+/** Lists the properties of a schema with their names; follows references, lists and alternatives. */
 function properties(contract: Contract, schema: Schema | undefined): [string, Schema, boolean][] {
     const found = resolve(contract, schema);
     if (found.properties) return Object.entries(found.properties).map(([name, one]) => [name, one, found.required?.includes(name) ?? false]);
@@ -141,7 +141,7 @@ const FACTS = facts as unknown as Record<string, [string, string, string, unknow
 /** The entry for a field: by its parent and name, else by its name. */
 const factOf = (parent: string, name: string) => FACTS[`${parent}.${name}`] ?? FACTS[name];
 
-/** The first value of a path in examples; through lists by their first entry. */
+/** Returns the value at a path of an example; the first entry stands for a list. */
 function valueAt(value: unknown, path: string[]): unknown {
     if (Array.isArray(value) && path.length) return value.length ? valueAt(value[0], path) : undefined;
     if (!path.length || value === null || typeof value !== 'object') return path.length ? undefined : value;

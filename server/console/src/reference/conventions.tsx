@@ -1,4 +1,4 @@
-// conventions.tsx - drawings of the conventions: frames, order of the coordinates, sign of wrenches, order of a quaternion.
+// conventions.tsx - draws the conventions: frames, order of the coordinates, sign of wrenches, order of a quaternion.
 import type {ComponentChildren} from 'preact';
 
 function Arrow({from: [x, y], to: [u, v], kind, label, dx = 6, dy = -4}: {from: [number, number]; to: [number, number]; kind: string; label?: string; dx?: number; dy?: number}) {

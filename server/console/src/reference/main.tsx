@@ -1,4 +1,4 @@
-// main.tsx - the reference of the HTTP interface, drawn from the contract that the server itself answers.
+// main.tsx - draws the reference of the HTTP interface from the contract that the server answers.
 import {render} from 'preact';
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {settings} from '../settings';
@@ -85,7 +85,7 @@ function Reference() {
             setContract(c);
         }, () => setFailed(true));
     }, []);
-    // The target of the address comes into being after the page has been loaded.
+    // The section that the address names is drawn after the page was loaded: scroll to it now.
     useEffect(() => { if (contract && location.hash.length > 1) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView(); }, [contract]);
     const operations = useMemo(() => contract ? operationsOf(contract) : [], [contract]);
     return (

@@ -1,4 +1,4 @@
-// markdown.tsx - draws the little Markdown that the contract's descriptions use: paragraphs, lists, code and emphasis. Every text
+// markdown.tsx - draws the subset of Markdown that the contract's descriptions use: paragraphs, lists, code and emphasis. Every text
 // becomes a text node.
 import type {ComponentChildren} from 'preact';
 

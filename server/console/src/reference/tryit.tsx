@@ -1,4 +1,4 @@
-// tryit.tsx - a request of an operation that can be changed and sent.
+// tryit.tsx - lets the reader change and send an example request.
 import {useState} from 'preact/hooks';
 import {Button, Select} from '../ui';
 import type {Operation} from './contract';
@@ -10,7 +10,7 @@ interface Reply {
     milliseconds: number;
 }
 
-/** JSON with short lists in one line. */
+/** JSON text with short lists on one line. */
 export function pretty(value: unknown, indent = ''): string {
     const flat = JSON.stringify(value);
     if (value === null || typeof value !== 'object' || flat.length + indent.length < 92) return flat;

@@ -1,4 +1,4 @@
-// colours.ts - the colours of the scene, from the custom properties of the page's theme.
+// colours.ts - takes the colours of the scene from the custom properties of the page's theme.
 import {Color} from 'three';
 
 export interface Palette {

@@ -1,4 +1,4 @@
-// instances.ts - many equal shapes in one draw call: solids, spheres, arrows.
+// instances.ts - draws many equal shapes in one draw call: solids, spheres, arrows.
 import {BufferGeometry, Color, ConeGeometry, CylinderGeometry, Group, InstancedMesh, Material, Matrix4, MeshLambertMaterial, Quaternion, Vector3} from 'three';
 import type {Vec3} from '../types';
 

@@ -1,4 +1,4 @@
-// sharpness.ts - draws with fewer pixels while pictures follow each other too slowly, and with all of them once the view is at rest.
+// sharpness.ts - lowers the resolution while frames take too long, and restores it once the view is at rest.
 
 /** True where WebGL is emulated by the processor: smoothing of edges costs most of the time there. */
 export function drawsWithProcessor(): boolean {
@@ -21,7 +21,7 @@ export class Sharpness {
 
     constructor(private readonly draw: () => void) {}
 
-    /** The pixel ratio of the next picture, from the time since the last one. */
+    /** Returns the pixel ratio of the next frame, from the time since the last one. */
     next(now: number): number {
         const gap = now - this.last;
         this.last = now;
@@ -42,7 +42,7 @@ export class Sharpness {
         this.mean = 30;
     }
 
-    /** A picture that stays gets all its pixels; the step is kept for the next movement. */
+    /** Draws at full resolution once the view is at rest; the ratio is kept for the next movement. */
     private rest(): void {
         this.resting = true;
         this.draw();
