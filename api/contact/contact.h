@@ -52,7 +52,7 @@ typedef struct api_contact_block {
     double            *jdot_qd;            /* k: Jdot qd */
     double            *M;                  /* nv x nv, symmetric */
     double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
-    double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: work */
+    double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
     const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
     api_task           task;                  /* work for one state after the other */
 } api_contact_block;

@@ -36,7 +36,7 @@ typedef struct api_stiction_problem {
     const double *positive, *negative; /* n: friction limits */
     double       *f;                   /* n: result, friction of each joint */
     int          *side;                /* n: result, 0 holds, 1 and -1 slides in positive and negative direction */
-    double       *factor, *solution;   /* n x n, n: work */
+    double       *factor, *solution;   /* n x n, n: scratch */
 } api_stiction_problem;
 
 /* Finds the friction s->f and the sides s->side. Returns false if A is not positive definite, up to rounding. */

@@ -19,7 +19,7 @@ typedef struct api_task {
     bool    redundant; /* dependent or immobile directions are allowed */
     double *M;         /* nv x nv, lower triangle of M; replaced by its factor L */
     double *X;         /* nv x k: J^T; replaced by Jbar */
-    double *U, *work;  /* work */
+    double *U, *work;  /* scratch */
     double *S;         /* k: singular values, decreasing */
     double *Vt;        /* k x k: V^T */
     double *Lambda;    /* k x k */

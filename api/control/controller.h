@@ -58,7 +58,7 @@ typedef struct api_controller_input {
     const void        *options;                      /* the controller's own, from `read_options`; NULL: it has none */
     const double      *state;                        /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
-    double            *work; /* work */
+    double            *work; /* scratch */
 } api_controller_input;
 
 typedef struct api_controller {

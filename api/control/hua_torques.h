@@ -39,7 +39,7 @@ typedef struct api_hua_state {
     double *q, *qd, *r, *rd, *rdd;
     double *x1, *x2;                                                 /* n: state of the filter; replaced by its rates */
     double *tau;                                                     /* nv: result */
-    double *L, *wanted, *sigma, *velocity, *acceleration, *measured; /* work: nv x nv; nv each */
+    double *L, *wanted, *sigma, *velocity, *acceleration, *measured; /* scratch: nv x nv; nv each */
     int    *pivot;                                                   /* work: nv */
     bool   *is_motor;                                                /* work: nv */
 } api_hua_state;

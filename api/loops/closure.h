@@ -37,7 +37,7 @@ typedef struct api_closure {
         *pair_rotation;        /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
     double *pair_jacobian;     /* 6 n_pairs x nv: the Jacobian of these poses */
     double *J;                 /* rows x nv: the Jacobian of the loop error */
-    double *pair_work;         /* 6 n_pairs x nv: work */
+    double *pair_work;         /* 6 n_pairs x nv: scratch */
     double *pair_rate_work;    /* 6 n_pairs x nv: work for second rates of universal joints */
     double *accepted_q, *step; /* tree nq: the last accepted position; nv: the step from it */
     double *error_norm;        /* 1: Euclidean norm of the loop error */
@@ -50,7 +50,7 @@ typedef struct api_closure {
      * unless a comment says otherwise. */
     double *inverse;                /* unknowns x rows: pseudoinverse of J_u, column-major */
     double *scale;                  /* unknowns: lengths of the columns of J_u */
-    double *normal;                 /* 2 unknowns x unknowns: work for one lane */
+    double *normal;                 /* 2 unknowns x unknowns: scratch for one lane */
     double *guess_error;            /* rows, in lanes: loop error of the guess from which a path starts */
     double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
 } api_closure;

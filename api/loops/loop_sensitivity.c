@@ -41,7 +41,7 @@ typedef struct direction {
     double *dq, *dqd;             /* column k of G; d qd_tree / d q_k */
     double *dqdd_dq, *dqdd_dqd;   /* d qdd_tree / d q_k, d qdd_tree / d qd_k */
     double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
-    double *plus, *minus, *extra; /* work */
+    double *plus, *minus, *extra; /* scratch */
     double *J_k, *other;          /* nr x nvt: derivative of the constraint Jacobian along coordinate k; work */
 } direction;
 

@@ -25,14 +25,14 @@ struct api_loop_workspace {
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
     double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
     double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
-    double          *rows[2], *passive;                /* work: nr; np */
+    double          *rows[2], *passive;                /* scratch: nr; np */
     double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
-    double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: work */
-    double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: work */
-    double          *row_matrix;                       /* nr x nv: work */
-    double          *vector[API_LOOP_VECTORS];         /* nvt: work */
-    double          *Jk;                               /* nr x nvt: work, dJ/dt at given velocities */
-    double          *jacobian_work[2];                 /* 6 x (nvt + n): work */
+    double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
+    double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
+    double          *row_matrix;                       /* nr x nv: scratch */
+    double          *vector[API_LOOP_VECTORS];         /* nvt each: scratch */
+    double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
+    double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
     double          *extra;
     dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
     double          *wrenches, *wrench_rates;
@@ -47,7 +47,7 @@ struct api_loop_workspace {
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */
     double *platform_line;
-    double *platform_rows[2]; /* in lanes, work: rows; rows x nvt */
+    double *platform_rows[2]; /* in lanes, scratch: rows; rows x nvt */
     double *platform_goal;    /* rows, one state: the right side of a linear system */
 };
 

@@ -56,10 +56,10 @@ struct api_ode {
     dyn_scene           wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
     void               *workspace;
     double             *wrenches;                  /* 9 per wrench; NULL: none */
-    double             *step_q;                    /* nq: work */
+    double             *step_q;                    /* nq: scratch */
     double             *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
     double             *y, *q, *tau, *effort, *singular;
-    double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, work */
+    double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
     struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */

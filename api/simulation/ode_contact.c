@@ -20,8 +20,8 @@ struct api_ode_contact {
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
     double           *poses;       /* in lanes: present poses, laid out like start_poses */
     double           *wrenches;    /* in lanes: 6 per frame */
-    double           *q, *qd;      /* in lanes: work */
-    double           *step;        /* in lanes: nv, work */
+    double           *q, *qd;      /* in lanes: scratch */
+    double           *step;        /* in lanes: nv, scratch */
 };
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ LANE_INLINE link_transform free_transform_of(const dyn_body *b, const joint_tran
     default: F(link_transform_of(body, XJ, DYN_FLOATING, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
-/* The same calls for a body that is known to be revolute. */
+/* Like WITH_LINK_TRANSFORM, for a body whose joint is known to be revolute. */
 #define WITH_REVOLUTE_TRANSFORM(body, XJ, F, ...)                                                                      \
     switch ((body)->pose.form) {                                                                                       \
         LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \

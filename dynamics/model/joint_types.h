@@ -54,7 +54,7 @@ static inline bool dyn_joint_has_quaternion(dyn_joint_kind kind)
     return kind >= DYN_SPHERICAL;
 }
 
-enum { DYN_MAX_PARTS = 3 /* largest number of links from which a joint is made */ };
+enum { DYN_MAX_PARTS = 3 /* most bodies into which one joint is expanded: three for a planar joint */ };
 
 struct dyn_link;
 

@@ -22,11 +22,11 @@ typedef struct dyn_pose {
     double p[3]; /* m */
 } dyn_pose;
 
-/* Inertia of a rigid body in the axes of a frame F. */
+/* Inertia of a rigid body in a frame F that whoever has such a struct names: for a link, the link frame. */
 typedef struct dyn_inertia {
     double mass;         /* kg */
-    double com[3];       /* m, centre of mass in the frame F */
-    double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, axes of F */
+    double com[3];       /* m, position of the centre of mass in that frame */
+    double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, in its axes */
 } dyn_inertia;
 
 /* tau_f = viscous qd + coulomb sign(qd), with a Coulomb magnitude for each sign of qd. With coulomb_velocity > 0,

@@ -10,11 +10,14 @@
 #pragma once
 #include "spatial_world.h"
 
+/* Time derivatives of the members of spatial_body, for a body; after spatial_gather_rates, for the body with its
+ * descendants. */
 typedef struct body_rate {
-    twist  j; /* rate of the acceleration a */
-    vec3   l; /* rates of l, C, X and f: of the body, and after spatial_gather_rates of the body with its descendants */
-    mat3   C, X;
-    wrench f;
+    twist  j; /* d/dt of the acceleration a */
+    vec3   l; /* of the momentum */
+    mat3   C; /* of the moment of velocities */
+    mat3   X; /* of sum F x^T over the external forces F in world axes, which act at the points x */
+    wrench f; /* of the force */
 } body_rate;
 
 /* Inputs and outputs of spatial_rates. */

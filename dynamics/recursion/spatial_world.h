@@ -7,13 +7,14 @@
 #include "world_fixed.h"
 
 typedef struct spatial_body {
-    mat3   R;    /* R_wb */
-    vec3   p;    /* body's origin, relative to the reference point */
-    twist  v, a; /* velocity, and acceleration minus gravity */
-    sym3   E;    /* E, h, l, C and f: of the body, and after spatial_gather of the body with its descendants */
-    vec3   h, l;
-    mat3   C;
-    wrench f;
+    mat3  R;    /* R_wb */
+    vec3  p;    /* body's origin, relative to the reference point */
+    twist v, a; /* velocity, and acceleration minus gravity */
+    /* of the body; after spatial_gather, of the body with its descendants: */
+    sym3   E;
+    vec3   h, l; /* first moment, momentum */
+    mat3   C;    /* moment of velocities, sum v x^T over the mass points */
+    wrench f;    /* the force that the body requires */
 } spatial_body;
 
 /* --- inertia and force of a single body in world axes --------------------------------------------------------- */
