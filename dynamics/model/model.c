@@ -117,13 +117,21 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
     if (l->elastic) add_elasticity(to, l, rotor);
 }
 
+/* True if body i slides along the axis of the joint that it carries, as forward dynamics assumes (geared_joint.h). */
+static bool slides_along_axis(const dyn_body *body, int i, const dyn_body *carried)
+{
+    return body[i].joint.kind == DYN_PRISMATIC && carried->tree.parent == i && carried->pose.turn == DYN_TURN_NONE;
+}
+
 /* Tries to make body i, which has no coordinate, a part of the joint of `joint_body`: its slide, or a rotor on one of
- * the two links that the joint connects. Returns false if body i is a rotor elsewhere. */
+ * the two links that the joint connects. Returns false if body i slides in another direction or is a rotor elsewhere.
+ */
 static bool join_as_part(builder *to, int i, int joint_body)
 {
     const dyn_body *b   = &to->body[i];
     dyn_body       *own = &to->body[joint_body];
     if (!b->joint.is_rotor) {
+        if (!slides_along_axis(to->body, i, own)) return false;
         own->joint.has_slide_body = true;
     } else {
         if (b->tree.parent != joint_body &&
