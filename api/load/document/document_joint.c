@@ -155,11 +155,12 @@ static bool read_home(const api_entry *joint, api_document_link *link)
            (dyn_joint_has_quaternion(link->dyn.joint) ? normalise_home(joint, link) : check_home_angle(joint, link));
 }
 
-static bool read_pitch(const api_entry *joint, dyn_link *dyn)
+static bool read_pitch(const api_entry *joint, api_document_link *link)
 {
-    if (dyn_joint_types[dyn->joint].has_pitch) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
+    if (dyn_joint_types[link->dyn.joint].has_pitch)
+        return api_entry_number(joint, "pitch", API_REQUIRED, &link->dyn.pitch);
     if (!api_entry_has(joint, "pitch")) return true;
-    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "only a helical joint has a pitch");
+    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a %s joint has no pitch", link->type);
 }
 
 /* Checks that a joint with several coordinates has no field that describes a single coordinate. */
@@ -216,7 +217,7 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
     *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
     if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
     if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_read_origin(&joint, dyn, &dh) ||
-        !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, dyn) ||
+        !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, link) ||
         !check_several(&joint, link) || !read_limits(&joint, link) ||
         !api_document_read_friction(&joint, &dyn->friction) ||
         !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
