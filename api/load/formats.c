@@ -1,7 +1,6 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #include "formats.h"
 #include "api/http/negotiate.h"
-#include "api/load/urdf/urdf.h"
 #include "api/wire/json.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,29 +19,34 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
 }
 
 static const char *const json_types[] = {"application/json", NULL};
-static const char *const xml_types[]  = {"application/xml", "text/xml", NULL};
 
-static const api_model_format formats[] = {
-    {json_types, NULL, refuse_document_query, api_json_estimate_memory, read_document},
-    {xml_types, api_urdf_likely, api_urdf_check_query, api_urdf_estimate_memory, api_model_from_urdf},
+const api_model_format api_model_format_json = {
+    .media_types     = json_types,
+    .check_query     = refuse_document_query,
+    .estimate_memory = api_json_estimate_memory,
+    .read            = read_document,
 };
+
+#define ROW(name) &api_model_format_##name,
+
+static const api_model_format *const formats[] = {API_MODEL_FORMATS(ROW)};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const api_model_format *api_model_format_of_content(const char *content_type)
 {
-    if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return &formats[0];
+    if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return formats[0];
     for (size_t i = 0; i < FORMATS; i++)
-        for (const char *const *type = formats[i].media_types; *type; type++)
-            if (api_content_type_is(content_type, *type)) return &formats[i];
+        for (const char *const *type = formats[i]->media_types; *type; type++)
+            if (api_content_type_is(content_type, *type)) return formats[i];
     return NULL;
 }
 
 const api_model_format *api_model_format_of_text(const char *text, size_t length)
 {
     for (size_t i = 1; i < FORMATS; i++)
-        if (formats[i].matches(text, length)) return &formats[i];
-    return &formats[0];
+        if (formats[i]->matches(text, length)) return formats[i];
+    return formats[0];
 }
 
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES])
@@ -53,5 +57,5 @@ void api_model_media_types(char text[API_MODEL_MEDIA_TYPES])
                                    i == 0            ? ""
                                    : i + 1 < FORMATS ? ", "
                                                      : " or ",
-                                   formats[i].media_types[0]);
+                                   formats[i]->media_types[0]);
 }

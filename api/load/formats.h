@@ -1,9 +1,16 @@
-/* formats.h - table of the formats in which a model can be read: model documents in JSON, URDF files in XML.
+/* formats.h - describe a format in which a model can be read by one constant; API_MODEL_FORMATS lists all of them.
  *
  * PUT of a model chooses a format by Content-Type; a file of unknown type is recognised by its first bytes. To add a
- * format, write a reader, add a row to the table in formats.c, and list its media types in openapi.yaml. */
+ * format, write the file that reads it and defines its constant, add its row here, and list its media types in
+ * openapi.yaml. */
 #pragma once
 #include "api/model/model.h"
+
+/* The rows: X(name) stands for the constant api_model_format_<name>. The first is the format of a text without a
+ * Content-Type. */
+#define API_MODEL_FORMATS(X)                                                                                           \
+    X(json)                                                                                                            \
+    X(urdf)
 
 typedef struct api_model_format {
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
@@ -17,6 +24,9 @@ typedef struct api_model_format {
     /* Builds the model. The caller owns the one reference to it. NULL with a problem. */
     api_model *(*read)(const api_model_source *source, api_problem *problem);
 } api_model_format;
+
+#define API_MODEL_FORMAT_CONSTANT(name) extern const api_model_format api_model_format_##name;
+API_MODEL_FORMATS(API_MODEL_FORMAT_CONSTANT)
 
 /* Returns the format for a Content-Type (JSON if NULL or blank). NULL: no format has that type, or its charset is
  * not UTF-8. */

@@ -1,5 +1,6 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
+#include "api/load/formats.h"
 #include "api/wire/escape.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -264,7 +265,7 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
 
 /* Estimates the memory that libxml2 allocates, including malloc's rounding: 136 bytes per element or text, 112 bytes
  * and the text per attribute. The document and the report take about as much per element again. */
-size_t api_urdf_estimate_memory(const char *text, size_t length)
+static size_t estimate_memory(const char *text, size_t length)
 {
     size_t elements = 1, attributes = 0;
     for (size_t i = 0; i < length; i++) {
@@ -345,8 +346,18 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
     return true;
 }
 
-bool api_urdf_check_query(const char *query, api_problem *problem)
+static bool check_query(const char *query, api_problem *problem)
 {
     api_urdf_options options;
     return api_urdf_options_read(query, &options, problem);
 }
+
+static const char *const media_types[] = {"application/xml", "text/xml", NULL};
+
+const api_model_format api_model_format_urdf = {
+    .media_types     = media_types,
+    .matches         = api_urdf_likely,
+    .check_query     = check_query,
+    .estimate_memory = estimate_memory,
+    .read            = api_model_from_urdf,
+};

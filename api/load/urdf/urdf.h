@@ -27,15 +27,9 @@ typedef struct api_urdf_options {
 /* Reads a query such as "base=floating&mimic=coupled" (NULL: the defaults). False with a problem for anything else. */
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem);
 
-/* Returns false with a problem unless api_urdf_options_read accepts the query. */
-bool api_urdf_check_query(const char *query, api_problem *problem);
-
 /* Builds a model from a URDF file, with the options in the query of the source. NULL with a problem; unless it is
  * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
-
-/* Upper estimate, in bytes, of the memory that reading a URDF text takes. The text is not parsed. */
-size_t api_urdf_estimate_memory(const char *text, size_t length);
 
 /* True when a text begins as XML does, after white space and a byte order mark. */
 bool api_urdf_likely(const char *text, size_t length);
