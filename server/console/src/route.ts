@@ -25,12 +25,18 @@ function decode(text: string): string {
 }
 
 export const route = new Store<Route>(read());
-addEventListener('hashchange', () => route.set(read()));
+let known = location.hash; // the part of the address after # that `route` was read from, or that keepLink wrote
+addEventListener('hashchange', () => {
+    known = location.hash;
+    route.set(read());
+});
 
 export const robotLink = (model: string, tab = 'state', query = ''): string =>
     `#/robot/${encodeURIComponent(model)}/${tab}${query ? `?${query}` : ''}`;
 
-/** Replaces the address without adding an entry to the browser's history. */
+/** Replaces the address without adding an entry to the browser's history; never an address that is new and not yet read. */
 export function keepLink(link: string): void {
-    if (link !== location.hash) history.replaceState(null, '', link);
+    if (link === location.hash || location.hash !== known) return;
+    history.replaceState(null, '', link);
+    known = location.hash;
 }
