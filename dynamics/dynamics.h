@@ -194,6 +194,13 @@ typedef struct dyn_bound {
     double ratio, offset, most;
 } dyn_bound;
 
+/* Unaligned rows of n numbers each. Number i of a row is entry order[i] of a state, or entry i if `order` is NULL. */
+typedef struct dyn_rows {
+    const void *begin, *end; /* the first row; nothing is read at the address `end` or beyond */
+    size_t      n;
+    const int  *order;
+} dyn_rows;
+
 /* The list of kernels: each has a struct dyn_name with its arrays, and a source file of its name in
  * dynamics/algorithms/. */
 /* clang-format off */
@@ -218,10 +225,9 @@ typedef struct dyn_kernels {
     /* These two functions copy states between blocks of lanes, with `entries` numbers per state, and unaligned rows,
      * with n numbers per state. Number i of a row is entry order[i] of the state, or entry i if `order` is NULL. The
      * functions return false if one of the numbers is not finite.
-     *     from_rows: copies blocks * lanes rows into blocks; reads nothing at the address `end` or beyond
+     *     from_rows: copies blocks * lanes rows into the blocks at `to`
      *     to_rows:   copies the first `states` states of the blocks at `from` into rows */
-    bool (*from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
-                      size_t blocks);
+    bool (*from_rows)(const dyn_rows *rows, double *to, size_t entries, size_t blocks);
     bool (*to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t states);
     /* Returns whether all lanes of the blocks satisfy all n bounds; the lanes must be finite. */
     bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);

@@ -227,14 +227,18 @@ static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t beg
 {
     size_t W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);
     bool   good = true;
-    if (straight > 0)
-        good = e->plan->target->from_rows(api_node_doubles(v->value, begin * W * n),
-                                          api_node_doubles(v->value, e->query->rows * n), n, v->order,
-                                          block_of(e, v, begin), v->stride, straight);
+    if (straight > 0) {
+        dyn_rows given = {.begin = api_node_doubles(v->value, begin * W * n),
+                          .end   = api_node_doubles(v->value, e->query->rows * n),
+                          .n     = n,
+                          .order = v->order};
+        good           = e->plan->target->from_rows(&given, block_of(e, v, begin), v->stride, straight);
+    }
     for (size_t block = begin + straight; block < end; block++) {
         for (size_t lane = 0; lane < W; lane++)
             api_node_numbers(v->value, api_row_of(e->query, block * W + lane) * n, n, rows + lane * n);
-        good &= e->plan->target->from_rows(rows, rows + W * n, n, v->order, block_of(e, v, block), v->stride, 1);
+        dyn_rows copied = {.begin = rows, .end = rows + W * n, .n = n, .order = v->order};
+        good &= e->plan->target->from_rows(&copied, block_of(e, v, block), v->stride, 1);
     }
     if (good && v->n_bounds > 0)
         good = e->plan->target->bounded(block_of(e, v, begin), v->stride, v->bounds, v->n_bounds, end - begin);

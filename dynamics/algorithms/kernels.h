@@ -11,7 +11,7 @@ DYN_KERNELS(X)
 #undef X
 
 /* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
-bool LANE_NAME(from_rows)(const void *, const void *, size_t, const int *, double *, size_t, size_t);
+bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);
 

@@ -133,16 +133,16 @@ LANE_INLINE bool all_finite(const finite_sums *s, size_t lanes)
     return !isnan(one);
 }
 
-bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
-                          size_t blocks)
+bool LANE_NAME(from_rows)(const dyn_rows *from, double *to, size_t entries, size_t blocks)
 {
-    const char *rows  = from;
-    size_t      bytes = n * sizeof(double), columns = columns_of(n);
+    const char *rows = from->begin, *end = from->end;
+    const int  *order = from->order;
+    size_t      n = from->n, bytes = n * sizeof(double), columns = columns_of(n);
     finite_sums sum = {lane_of(0), lane_of(0)};
     lane        x[LANES], copy[LANES];
     for (size_t block = 0; block < blocks; block++, rows += LANES * bytes) {
         lane *lanes = block_out(to, block, entries);
-        bool  wide  = n >= LANES || (size_t)((const char *)end - rows) >= (LANES - 1) * bytes + sizeof(lane);
+        bool  wide  = n >= LANES || (size_t)(end - rows) >= (LANES - 1) * bytes + sizeof(lane);
         for (size_t first = 0; first < n; first = next_column(first, n)) {
             load_tile(wide ? rows + first * sizeof(double) : copy_tile(rows, bytes, copy), wide ? bytes : sizeof(lane),
                       x);

@@ -55,8 +55,11 @@ static void assert_same(double a, double b)
 
 static bool read_rows(const dyn_kernels *k, const rows *r, bool ordered, double *lanes)
 {
-    return k->from_rows(r->bytes, r->bytes + r->states * r->n * sizeof(double), r->n, ordered ? r->order : NULL, lanes,
-                        r->entries, r->states / r->W);
+    dyn_rows from = {.begin = r->bytes,
+                     .end   = r->bytes + r->states * r->n * sizeof(double),
+                     .n     = r->n,
+                     .order = ordered ? r->order : NULL};
+    return k->from_rows(&from, lanes, r->entries, r->states / r->W);
 }
 
 static void check_from_rows(const dyn_kernels *k, const rows *r, bool ordered)
