@@ -52,7 +52,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
     const spatial_body *B  = &ws->body[i];
     const dof          *d  = &ws->dof[dof_first(m, i) + k];
     size_t              nv = (size_t)m->nv, va = (size_t)b->joint.v + k;
-    wrench              two = coriolis_mul(B->l, &B->C, d->S.w);
+    wrench              two = coriolis_mul(B->l, &B->C, d->S.w); /* 2 B S_a */
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
     wrench              t   = inertia_mul(b->derived.subtree_mass, B->h, B->E, d->S);
     vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));

@@ -56,6 +56,7 @@ LANE_INLINE void articulated_run(const articulated_pass *p, dyn_run run)
             A.p = out.p;
         }
         if (b->tree.parent == DYN_WORLD) return;
+        /* `flat`: the row of I^a for the joint's axis is zero */
         const bool flat = kind == SINGLE_AXIS && b->joint.kind == DYN_REVOLUTE && b->joint.rotor_inertia == 0;
         articulated_to_parent(b, &p->ws->euler.XJ[i], &A, flat);
         if (i == run.first) break;
@@ -79,7 +80,8 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. */
+/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha',
+ * since its qdd is in the first part. So has a slide or rotor: the body of its joint adds S qdd for both. */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];
@@ -166,26 +168,26 @@ LANE_NOINLINE void forward_pass_with_wrenches(const newton_euler_pass *p)
 static void articulated_body_algorithm(const dyn_scene *scene, const articulated_workspace *ws,
                                        const dyn_forward_dynamics *io)
 {
-    const newton_euler_workspace *euler    = &ws->euler;
-    lane                          singular = lane_of(-1);
-    const newton_euler_io         rest     = {.q        = block_in(io->q, 0, 0),
-                                              .qd       = values_or_zeros(euler, block_in(io->qd, 0, 0)),
-                                              .qdd      = values_or_zeros(euler, block_in(io->driven_qdd, 0, 0)),
-                                              .wrenches = block_in(io->wrenches, 0, 0)};
-    const lane                   *tau      = values_or_zeros(euler, block_in(io->tau, 0, 0));
-    const newton_euler_pass       first    = {scene, euler, &rest};
-    const articulated_pass        p        = {.scene    = scene,
-                                              .ws       = ws,
-                                              .io       = &rest,
-                                              .tau      = subtract_couplings(scene, ws, rest.q, rest.qd, tau),
-                                              .driven   = io->driven,
-                                              .qdd      = block_out(io->qdd, 0, 0),
-                                              .singular = &singular};
-    set_joint_transforms(scene->model, rest.q, euler->XJ);
-    if (rest.wrenches)
-        forward_pass_with_wrenches(&first);
+    const newton_euler_workspace *euler      = &ws->euler;
+    lane                          singular   = lane_of(-1);
+    const newton_euler_io         first_io   = {.q        = block_in(io->q, 0, 0),
+                                                .qd       = values_or_zeros(euler, block_in(io->qd, 0, 0)),
+                                                .qdd      = values_or_zeros(euler, block_in(io->driven_qdd, 0, 0)),
+                                                .wrenches = block_in(io->wrenches, 0, 0)};
+    const lane                   *tau        = values_or_zeros(euler, block_in(io->tau, 0, 0));
+    const newton_euler_pass       first_pass = {scene, euler, &first_io};
+    const articulated_pass        p          = {.scene    = scene,
+                                                .ws       = ws,
+                                                .io       = &first_io,
+                                                .tau      = subtract_couplings(scene, ws, first_io.q, first_io.qd, tau),
+                                                .driven   = io->driven,
+                                                .qdd      = block_out(io->qdd, 0, 0),
+                                                .singular = &singular};
+    set_joint_transforms(scene->model, first_io.q, euler->XJ);
+    if (first_io.wrenches)
+        forward_pass_with_wrenches(&first_pass);
     else
-        forward_pass(&first, (newton_euler_variant){.rates = false});
+        forward_pass(&first_pass, (newton_euler_variant){.rates = false});
     inertia_pass(&p);
     acceleration_pass(&p);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;

@@ -2,10 +2,10 @@
  * calls it, and mass_matrix_fast.h only makes it faster.
  *
  * Featherstone (2008), table 6.2. For each body i, tips first, with I_c the inertia of the body and its descendants and
- * X_i the transform to the parent's frame,
+ * X_i the motion transform from the parent's frame to that of body i,
  *
- *     F = I_c S_i,   M_ii = S_i^T F,   I_c of the parent += X_i I_c X_i^T,
- *     j = i;   while the parent of j is a body:   F = X_j F,   j = parent of j,   M_ij = M_ji = S_j^T F.
+ *     F = I_c S_i,   M_ii = S_i^T F,   I_c of the parent += X_i^T I_c X_i,
+ *     j = i;   while the parent of j is a body:   F = X_j^T F,   j = parent of j,   M_ij = M_ji = S_j^T F.
  *
  * S_i is an axis of the body's frame times the joint's ratio, or all six axes, or the last three. */
 #pragma once
@@ -58,9 +58,9 @@ LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wre
 {
     wrench F = *start;
     for (;;) {
-        const dyn_body *b = &p.body[j];
-        const size_t    w = (size_t)b->joint.v;
-        put_entries(p, b, &p.M[w * p.nv + v], &p.M[v * p.nv + w], F);
+        const dyn_body *b  = &p.body[j];
+        const size_t    vj = (size_t)b->joint.v;
+        put_entries(p, b, &p.M[vj * p.nv + v], &p.M[v * p.nv + vj], F);
         if (b->tree.parent == DYN_WORLD) return;
         WITH_LINK_TRANSFORM(b, &p.XJ[j], wrench_to_parent_form, &F)
         j = b->tree.parent;
@@ -69,15 +69,16 @@ LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wre
 
 /* --- the columns of one body ------------------------------------------------------------------------------------ */
 
-/* The column of a joint with one coordinate. M_ii contains the rotor inertia too. Transforms the composite c to the
- * parent; composite_column_form computes F = X_i I_c S_i with it. */
+/* The column of a joint with one coordinate. With S_i = ratio e_z,
+ *     M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   c = X_i^T c X_i.
+ * For an angular e_z, e_z^T I_c e_z = E_xx + E_yy. */
 static void joint_column(mass_matrix_pass p, int i, composite *c)
 {
-    const dyn_body *b    = &p.body[i];
-    const size_t    v    = (size_t)b->joint.v;
-    const double    mass = b->derived.regrouped_mass;
-    const lane      own  = b->joint.kind == DYN_PRISMATIC ? lane_of(mass) : c->E.xx + c->E.yy;
-    put(p, &p.M[v * (p.nv + 1)], coordinate_effort(b, coordinate_effort(b, own + b->joint.rotor_inertia)));
+    const dyn_body *b       = &p.body[i];
+    const size_t    v       = (size_t)b->joint.v;
+    const double    mass    = b->derived.regrouped_mass;
+    const lane      inertia = b->joint.kind == DYN_PRISMATIC ? lane_of(mass) : c->E.xx + c->E.yy;
+    put(p, &p.M[v * (p.nv + 1)], coordinate_effort(b, coordinate_effort(b, inertia + b->joint.rotor_inertia)));
     if (b->tree.parent == DYN_WORLD) return;
     wrench F;
     WITH_LINK_TRANSFORM(b, &p.XJ[i], composite_column_form, c, &F, mass)
@@ -90,7 +91,7 @@ static void joint_column(mass_matrix_pass p, int i, composite *c)
 LANE_INLINE void free_columns_form(mass_matrix_pass p, int i, const composite *c, const int first)
 {
     const dyn_body *b = &p.body[i];
-    const size_t    v = (size_t)(b->joint.v - first);
+    const size_t    v = (size_t)(b->joint.v - first); /* axis k has the coordinate v + k */
     for (int k = first; k < 6; k++) {
         lane along[6];
         wrench_to_entries(composite_column(b, c, k), along);

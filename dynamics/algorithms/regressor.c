@@ -46,8 +46,9 @@ static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
     link_motion k;
     for (int i = 0; i < 3; i++)
         store3(k.R.m[i], unrotate_const(b->pose.X_bl.R, load3(B->R.m[i])));
-    k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
-    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical from spatial acceleration: a + wd x x + w x v(x) */
+    k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
+    /* velocity of the point x, and from the spatial acceleration its classical acceleration a + wd x x + w x v(x) */
+    vec3 v = cross_add(B->v.v, B->v.w, k.x);
     vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
     k.a    = mat3_mul_transposed(&k.R, a);
     k.w    = mat3_mul_transposed(&k.R, B->v.w);
@@ -117,8 +118,9 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
             Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
 }
 
-/* Columns of rotor inertia and friction. With a motor, the rotor inertia's column is that of the spin inertia. The
- * motor's friction acts on the joint's coordinate, or for an elastic joint on the motor coordinate. */
+/* Columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd). With a motor, the rotor
+ * inertia's column is that of the spin inertia. The motor's friction acts on the joint's coordinate, or for an elastic
+ * joint on the motor coordinate. */
 static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
     size_t columns = 3 * m->n_movers;

@@ -2,8 +2,9 @@
  * tau with respect to external wrenches and gravity.
  *
  * Singh, Russell, Wensing (2022), with the quantities of spatial_algebra.h in body frames (spatial_body.h), for any
- * joint, any base, mimics and external wrenches. I, B, f, K are those of composites: bodies with their descendants. Let
- * a be a dof (degree of freedom) of body i, and b a dof of body i or of an ancestor. The force on the composite of i
+ * joint, any base, mimics and external wrenches. I, B, f are those of composites: bodies with their descendants. K S_a
+ * corrects S_a x* f for external wrenches in world axes, which do not rotate with the composite (world_fixed.h). Let a
+ * be a dof (degree of freedom) of body i, and b a dof of body i or of an ancestor. The force on the composite of i
  * changes
  *
  *     with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,  F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a,
@@ -11,10 +12,11 @@
  *         d tau_b / da = S_b . F(a),     d tau_a / db = S_a . F(b).
  *
  * The second product is evaluated with the rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows are transformed
- * from body to body towards the base. In each body's frame the joint's S is e_z, and F in the definition of a joint
- * wrench is that wrench's derivative. Composites are of regrouped bodies (model.h): efforts are the same, and most
- * masses are zero. Read spatial_body.h (forward pass), force_partials.h (F) and sensitivity_pairs.h (backward pass);
- * force_partials_fast.h and sensitivity_fast.h only make them faster. */
+ * from body to body towards the base. In each body's frame the joint's S is e_z times the ratio. F, with the point
+ * and axes of a joint wrench (wrench_at_joint), is the derivative of the joint wrench. Composites are of regrouped
+ * bodies (model.h): efforts are the same, and most masses are zero. Read spatial_body.h (forward pass),
+ * force_partials.h (F) and sensitivity_pairs.h (backward pass); force_partials_fast.h and sensitivity_fast.h only make
+ * them faster. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_fast.h"
@@ -67,7 +69,8 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes the composites and all entries, tips to base. */
+/* Computes the composites and all entries, tips to base. pairs_of_body with put_ancestors_general is the general path;
+ * sensitivity_fast.h, which has the other functions, omits k and K and so needs world_fixed to be false. */
 static void backward_pass(const sensitivity_pass *p)
 {
     const dyn_model *m = p->m;
@@ -125,14 +128,15 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         if (values) {
             gather_external_wrenches(scene, ws.XJ, values, &ws.ext);
             if (p.world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
-            if (io->dtau_dwrench) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
+            if (io->dtau_dwrench)
+                external_wrench_derivatives(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         } else if (io->dtau_dgravity) {
             attitudes(m, ws.XJ, ws.ext.attitude);
         }
         backward_pass(&p);
         if (joint_wrenches) {
             if (p.world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
-            wrench_changes(&p);
+            joint_wrench_derivatives(&p);
         }
         passive_terms(scene, qd, &out);
         coupling_terms(scene, &out);

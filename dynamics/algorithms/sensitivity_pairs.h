@@ -39,6 +39,7 @@ LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const 
                      .t      = coordinate_effort(b, t.n.z)};
 }
 
+/* Stores the entries d tau_a / db. Since I is symmetric, S_a . I S_b = S_b . t. */
 LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
     const results *out = p->out;
@@ -47,6 +48,7 @@ LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const en
     put_entry(out->dqd + row, e->row_qd, has_mimics);
     put_entry(out->dqdd + row, e->t, has_mimics);
 }
+/* Stores the entries d tau_b / da. */
 LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
     const results *out    = p->out;
@@ -74,13 +76,14 @@ LANE_INLINE void put_axes(const dyn_model *m, lane *M, size_t a, const dyn_body 
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r),   qdd: t. */
 LANE_NOINLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
-    const dyn_body      *b = &p->m->body[j];
-    const spatial_state *B = &p->ws->body[j];
-    const twist          v = B->v_p, g = B->a_p, u = twist_add(B->v, v);
-    const wrench         t = F->t, vvt = twist_cross_wrench(v, twist_cross_wrench(v, t));
-    const vec3           n = cross_add(cross_add(cross_add(F->k, t.f, g.v), t.n, g.w), F->r, v.w);
-    put_axes(p->m, p->out->dq, a, b, wrench_add((wrench){cross(t.f, g.w), n}, vvt), false);
-    put_axes(p->m, p->out->dqd, a, b, (wrench){cross(t.f, u.w), cross_add(cross_add(F->r, t.n, u.w), t.f, u.v)}, false);
+    const dyn_body      *b   = &p->m->body[j];
+    const spatial_state *B   = &p->ws->body[j];
+    const twist          v_p = B->v_p, a_p = B->a_p, v_sum = twist_add(B->v, v_p);
+    const wrench         t = F->t, vvt = twist_cross_wrench(v_p, twist_cross_wrench(v_p, t));
+    const vec3           n = cross_add(cross_add(cross_add(F->k, t.f, a_p.v), t.n, a_p.w), F->r, v_p.w);
+    put_axes(p->m, p->out->dq, a, b, wrench_add((wrench){cross(t.f, a_p.w), n}, vvt), false);
+    put_axes(p->m, p->out->dqd, a, b,
+             (wrench){cross(t.f, v_sum.w), cross_add(cross_add(F->r, t.n, v_sum.w), t.f, v_sum.v)}, false);
     put_axes(p->m, p->out->dqdd, a, b, t, false);
 }
 
@@ -126,24 +129,24 @@ static void put_ancestors_general(const sensitivity_pass *p, size_t i, size_t a,
 /* Computes the composite of body i, stores the entries of its dofs, and adds the composite to that of the parent. */
 LANE_NOINLINE void pairs_of_body(const sensitivity_pass *p, size_t i, put_ancestors *with_ancestors)
 {
-    const dyn_body             *b    = &p->m->body[i];
-    const workspace            *ws   = p->ws;
-    const spatial_state        *B    = &ws->body[i];
-    const world_fixed_wrenches *K    = p->world_fixed ? &ws->world_fixed[i] : NULL;
-    const double                mass = b->derived.regrouped_mass;
-    composite_motion *const     S    = ws->handed;
-    composite_motion_with_body(child_composite(p, i), &b->derived.regrouped, B->v, B->a, S);
-    if (p->wrenches) S->f = wrench_sub(S->f, ws->ext.sum[i]);
+    const dyn_body             *b       = &p->m->body[i];
+    const workspace            *ws      = p->ws;
+    const spatial_state        *B       = &ws->body[i];
+    const world_fixed_wrenches *K       = p->world_fixed ? &ws->world_fixed[i] : NULL;
+    const double                mass    = b->derived.regrouped_mass;
+    composite_motion *const     subtree = ws->handed;
+    composite_motion_with_body(child_composite(p, i), &b->derived.regrouped, B->v, B->a, subtree);
+    if (p->wrenches) subtree->f = wrench_sub(subtree->f, ws->ext.sum[i]);
     for (size_t k = 0; k < dofs_of(b); k++) {
         const size_t   a = coordinate(p->m, i, k);
         const dof      d = dof_of(b, B, k);
-        force_partials F = force_partials_of(mass, S, K, &d);
+        force_partials F = force_partials_of(mass, subtree, K, &d);
         put_gravity(p, i, a, &F.t);
         put_pairs(p, a, i, &F, true);
         with_ancestors(p, i, a, &F);
     }
     if (b->tree.parent == DYN_WORLD) return;
-    composite_motion_to_parent(b, &ws->XJ[i], S, mass);
-    if (b->tree.parent != (int)i - 1) add_at_fork(p, i, S);
+    composite_motion_to_parent(b, &ws->XJ[i], subtree, mass);
+    if (b->tree.parent != (int)i - 1) add_at_fork(p, i, subtree);
     if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
 }

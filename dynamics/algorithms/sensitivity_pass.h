@@ -6,9 +6,9 @@
 
 /* Outputs for one block. */
 typedef struct results {
-    lane *dq, *dqd, *dqdd;                      /* nv x nv */
-    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
-    lane *dgravity;                             /* nv x 3 */
+    lane *dq, *dqd, *dqdd;                      /* dtau/dq, dtau/dqd, dtau/dqdd: nv x nv */
+    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* derivatives of the joint wrenches: n_rows x 6 x nv */
+    lane *dgravity;                             /* dtau/dg: nv x 3 */
 } results;
 
 typedef struct workspace {
@@ -77,16 +77,16 @@ LANE_INLINE void put_gravity(const sensitivity_pass *p, size_t i, size_t a, cons
 
 /* --- composites of children ------------------------------------------------------------------------------------- */
 
-/* Adds the composite S of body i, already in the frame of the parent, to the sum of the parent, which is not the
- * previous body. */
-LANE_INLINE void add_at_fork(const sensitivity_pass *p, size_t i, const composite_motion *S)
+/* Adds the composite `subtree` of body i, already in the frame of the parent, to the sum of the parent, which is not
+ * the previous body. */
+LANE_INLINE void add_at_fork(const sensitivity_pass *p, size_t i, const composite_motion *subtree)
 {
     const dyn_body   *b   = &p->m->body[i];
     composite_motion *sum = &p->ws->forked[b->tree.parent];
     if (b->tree.is_last_child)
-        *sum = *S;
+        *sum = *subtree;
     else
-        composite_motion_accumulate(sum, S);
+        composite_motion_accumulate(sum, subtree);
 }
 
 /* Returns the sum of the composites of body i's children; all later bodies must be done. */

@@ -59,61 +59,69 @@ LANE_INLINE world_force_partials world_force_partials_of(double mass, const spat
     return F;
 }
 
-/* Time derivative of world_force_partials_of: first with the rates of the axes, then with those of inertia and force.
- */
-LANE_INLINE world_force_partials world_force_partials_rate(double mass, const spatial_body *B, const body_rate *R,
+/* Time derivative of world_force_partials_of: first the terms with the rates d_r of the axes, then those with the rates
+ * of inertia and force.
+ *     F_qdd_r = I S_r + I_r S,
+ *     F_qd_r  = 2 B S_r + I D_r + 2 B_r S + I_r D,
+ *     F_q_r   = 2 B psi'_r + I psi''_r + S_r x* f + K S_r + 2 B_r psi' + I_r psi'' + S x* f_r + K_r S,
+ *     r_r     = 2 B^T S_r + 2 B_r^T S,   k_r = K^T S_r + K_r^T S.
+ * K_r has F = T = 0, since forces and torques in world axes are constant, and the rate of X. */
+LANE_INLINE world_force_partials world_force_partials_rate(double mass, const spatial_body *B, const body_rate *B_r,
                                                            const world_fixed_wrenches *world_fixed, const dof *d,
-                                                           const dof *r)
+                                                           const dof *d_r)
 {
-    world_force_partials F = world_force_partials_of(mass, B, world_fixed, r);
+    world_force_partials F = world_force_partials_of(mass, B, world_fixed, d_r);
     F.qdd                  = wrench_add(F.qdd, inertia_rate_mul(B->l, &B->C, d->S));
-    F.qd = wrench_add(F.qd, wrench_add(coriolis_mul(R->l, &R->C, d->S.w), inertia_rate_mul(B->l, &B->C, d->D)));
-    F.q  = wrench_add(F.q, wrench_add(coriolis_mul(R->l, &R->C, d->P.w), inertia_rate_mul(B->l, &B->C, d->Q)));
-    F.q  = wrench_add(F.q, twist_cross_wrench(d->S, R->f));
-    F.r  = add(F.r, coriolis_mul_transposed(R->l, &R->C, d->S));
+    F.qd = wrench_add(F.qd, wrench_add(coriolis_mul(B_r->l, &B_r->C, d->S.w), inertia_rate_mul(B->l, &B->C, d->D)));
+    F.q  = wrench_add(F.q, wrench_add(coriolis_mul(B_r->l, &B_r->C, d->P.w), inertia_rate_mul(B->l, &B->C, d->Q)));
+    F.q  = wrench_add(F.q, twist_cross_wrench(d->S, B_r->f));
+    F.r  = add(F.r, coriolis_mul_transposed(B_r->l, &B_r->C, d->S));
     if (!world_fixed) return F;
-    const world_fixed_wrenches moved = {.F = vec3_zero(), .T = vec3_zero(), .X = R->X};
-    F.q                              = wrench_add(F.q, world_fixed_mul(&moved, d->S.w));
-    F.k                              = add(F.k, world_fixed_mul_transposed(&moved, d->S));
+    const world_fixed_wrenches K_r = {.F = vec3_zero(), .T = vec3_zero(), .X = B_r->X};
+    F.q                            = wrench_add(F.q, world_fixed_mul(&K_r, d->S.w));
+    F.k                            = add(F.k, world_fixed_mul_transposed(&K_r, d->S));
     return F;
 }
 
-/* Adds the rates of d tau_a / db, from the rows of a (F, with the rates R): a is a dof of this body, b one of the body
- * or of an ancestor (d, with the rates r). */
-LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F, const world_force_partials *R,
-                         const dof *d, const dof *r)
+/* Adds the rates of d tau_a / db, from the rows of a (F, with the rates F_r): a is a dof of this body, b one of the
+ * body or of an ancestor (d, with the rates d_r). These are the rates of
+ *     q:  psi''_b . t + psi'_b . r,    qd:  (psi'_b + S'_b) . t + S_b . r,    qdd:  S_b . t,
+ * to which one_dof adds the rate of  S_b . k  for q. */
+LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F,
+                         const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
-    out->dq[entry] += power(r->Q, F->qdd) + power(d->Q, R->qdd) + (dot(R->r, d->P.w) + dot(F->r, r->P.w));
-    out->dqd[entry] += power(r->D, F->qdd) + power(d->D, R->qdd) + (dot(R->r, d->S.w) + dot(F->r, r->S.w));
-    out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
+    out->dq[entry] += power(d_r->Q, F->qdd) + power(d->Q, F_r->qdd) + (dot(F_r->r, d->P.w) + dot(F->r, d_r->P.w));
+    out->dqd[entry] += power(d_r->D, F->qdd) + power(d->D, F_r->qdd) + (dot(F_r->r, d->S.w) + dot(F->r, d_r->S.w));
+    out->dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
-/* Adds the rates of d tau_b / da = S_b . F(a), from the force partials of a (F, with the rates R): a is a dof of this
- * body, b one of an ancestor (d, with the rates r). */
+/* Adds the rates of d tau_b / da = S_b . F(a), from the force partials of a (F, with the rates F_r): a is a dof of
+ * this body, b one of an ancestor (d, with the rates d_r). */
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
-                            const world_force_partials *R, const dof *d, const dof *r)
+                            const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
-    out->dq[entry] += power(r->S, F->q) + power(d->S, R->q);
-    out->dqd[entry] += power(r->S, F->qd) + power(d->S, R->qd);
-    out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
+    out->dq[entry] += power(d_r->S, F->q) + power(d->S, F_r->q);
+    out->dqd[entry] += power(d_r->S, F->qd) + power(d->S, F_r->qd);
+    out->dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
+/* Adds the entries of dof k of body i with every dof of the body and its ancestors. */
 static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
                     const world_fixed_wrenches *world_fixed)
 {
     size_t                     nv = (size_t)m->nv, a = (size_t)m->body[i].joint.v + k, own = dof_first(m, i) + k;
     double                     mass = m->body[i].derived.subtree_mass;
     const world_force_partials F    = world_force_partials_of(mass, &ws->body[i], world_fixed, &ws->dof[own]);
-    const world_force_partials R    = world_force_partials_rate(mass, &ws->body[i], &ws->body_rate[i], world_fixed,
+    const world_force_partials F_r  = world_force_partials_rate(mass, &ws->body[i], &ws->body_rate[i], world_fixed,
                                                                 &ws->dof[own], &ws->dof_rate[own]);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
         size_t from = dof_first(m, (size_t)p), np = dofs_of(&m->body[p]);
         for (size_t j = 0; j < np; j++) {
-            const dof *d = &ws->dof[from + j], *r = &ws->dof_rate[from + j];
+            const dof *d = &ws->dof[from + j], *d_r = &ws->dof_rate[from + j];
             size_t     b = (size_t)m->body[p].joint.v + j;
-            put_row(out, a * nv + b, &F, &R, d, r);
-            if (world_fixed) out->dq[a * nv + b] += dot(R.k, d->S.w) + dot(F.k, r->S.w);
-            if (p != (int)i) put_column(out, b * nv + a, &F, &R, d, r);
+            put_row(out, a * nv + b, &F, &F_r, d, d_r);
+            if (world_fixed) out->dq[a * nv + b] += dot(F_r.k, d->S.w) + dot(F.k, d_r->S.w);
+            if (p != (int)i) put_column(out, b * nv + a, &F, &F_r, d, d_r);
         }
     }
 }

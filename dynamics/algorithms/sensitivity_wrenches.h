@@ -27,9 +27,9 @@ static void wrench_entries(const sensitivity_pass *p, size_t i, size_t v, const 
 }
 
 /* Adds the derivatives of body i's wrench with respect to every dof (degree of freedom) of the body and its ancestors,
- * in the frame of body i. wrenches_to_base adds those with respect to dofs of descendants. S is the composite of i, and
- * K that of the wrenches in world axes, or NULL. */
-static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const composite_motion *S,
+ * in the frame of body i. wrenches_to_base adds those with respect to dofs of descendants. `subtree` is the composite
+ * of i, and K that of the wrenches in world axes, or NULL. */
+static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const composite_motion *subtree,
                                 const world_fixed_wrenches *K)
 {
     const dyn_body *body = p->m->body, *b = &body[i];
@@ -37,11 +37,11 @@ static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const compo
     for (int j = (int)i; j != DYN_WORLD; j = body[j].tree.parent) {
         for (size_t k = 0; k < dofs_of(&body[j]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
-            force_partials F = force_partials_of(b->derived.subtree_mass, S, K, &d);
-            F.q              = wrench_sub(F.q, twist_cross_wrench(d.S, S->f)); /* seen from body i: without S x* f */
+            force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
+            F.q = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* seen from body i: without S x* f */
             if (j == (int)i && b->joint.near_end &&
                 b->joint.kind == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
-                vec3 f = times(b->joint.ratio, S->f.f);
+                vec3 f = times(b->joint.ratio, subtree->f.f);
                 F.q.n  = add(F.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
             wrench_entries(p, i, coordinate(p->m, (size_t)j, k), &F);
@@ -60,33 +60,33 @@ static void wrenches_to_base(const sensitivity_pass *p, size_t i, size_t v, forc
     }
 }
 
-/* Sets S to the composite of body i with its true inertia. */
-static void true_composite_of(const sensitivity_pass *p, size_t i, composite_motion *S)
+/* Sets `subtree` to the composite of body i with its true inertia. */
+static void true_composite_of(const sensitivity_pass *p, size_t i, composite_motion *subtree)
 {
     const dyn_body      *b  = &p->m->body[i];
     const workspace     *ws = p->ws;
     const spatial_state *B  = &ws->body[i];
-    composite_motion_with_body(b->tree.is_leaf ? ws->handed + 1 : &ws->forked[i], &b->moments, B->v, B->a, S);
-    if (p->wrenches) S->f = wrench_sub(S->f, ws->ext.sum[i]);
+    composite_motion_with_body(b->tree.is_leaf ? ws->handed + 1 : &ws->forked[i], &b->moments, B->v, B->a, subtree);
+    if (p->wrenches) subtree->f = wrench_sub(subtree->f, ws->ext.sum[i]);
 }
 
 /* Computes the derivatives of all joint wrenches with respect to all dofs. */
-static void wrench_changes(const sensitivity_pass *p)
+static void joint_wrench_derivatives(const sensitivity_pass *p)
 {
     const workspace *ws = p->ws;
     for (size_t i = p->m->n_bodies; i-- > 0;) {
         const dyn_body             *b = &p->m->body[i];
         const world_fixed_wrenches *K = p->world_fixed ? &ws->world_fixed[i] : NULL;
-        composite_motion            S;
-        true_composite_of(p, i, &S);
+        composite_motion            subtree;
+        true_composite_of(p, i, &subtree);
         for (size_t k = 0; k < dofs_of(b); k++) {
             dof d = dof_of(b, &ws->body[i], k);
-            wrenches_to_base(p, i, coordinate(p->m, i, k), force_partials_of(b->derived.subtree_mass, &S, K, &d));
+            wrenches_to_base(p, i, coordinate(p->m, i, k), force_partials_of(b->derived.subtree_mass, &subtree, K, &d));
         }
-        if (b->tree.row >= 0) wrench_of_ancestors(p, i, &S, K);
+        if (b->tree.row >= 0) wrench_of_ancestors(p, i, &subtree, K);
         if (b->tree.parent == DYN_WORLD) continue;
-        composite_motion_to_parent(b, &ws->XJ[i], &S, b->derived.subtree_mass);
-        add_at_fork(p, i, &S);
+        composite_motion_to_parent(b, &ws->XJ[i], &subtree, b->derived.subtree_mass);
+        add_at_fork(p, i, &subtree);
         if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
     }
 }
@@ -94,7 +94,7 @@ static void wrench_changes(const sensitivity_pass *p)
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
 /* Computes d tau_a / d wrench = -(S_a at the point of application) for each dof a, in the axes of the wrench. */
-static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
+static void external_wrench_derivatives(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;

@@ -238,6 +238,7 @@ static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint
 
 /* --- vectors between a body's axes and its parent's -------------------------------------------------------- */
 
+/* Rz v and Rz^T v with cosine c and sine s */
 LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
 {
     return (vec3){sub_mul(c * v.x, s, v.y), add_mul(c * v.y, s, v.x), v.z};
@@ -256,6 +257,7 @@ LANE_INLINE vec3 turn_up(link_transform X, vec3 v)
     if (X.turn == DYN_TURN_X) return v;
     return (vec3){sub_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), add_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
 }
+/* v_c = (Rz(gamma) Rx(alpha))^T v */
 LANE_INLINE vec3 turn_down(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_ZX)

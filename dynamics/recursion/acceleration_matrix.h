@@ -66,7 +66,7 @@ LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, co
 }
 
 /* The inertial wrench of a body with mass moments m, h, E, whose origin has acceleration a:
- *     f = m a + U h;  n = h x a + int r x (U r) dm, where the integral has the entries of U E - (U E)^T.
+ *     f = m a + U h;  n = h x a + int r x (U r) dm. The integral is the vector e with [e x] = U E - (U E)^T.
  * The wrench is linear in a and U, so its rate is the same function of the rates ad and U'. `revolute`: m, h.z and E.zz
  * are zero. */
 LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U, bool revolute)

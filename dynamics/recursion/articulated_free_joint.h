@@ -8,76 +8,78 @@
 #pragma once
 #include "articulated_pass.h"
 
-LANE_INLINE void articulated_to_array(const articulated_body *body, lane S[6][6], lane x[6])
+/* Copies I and p to arrays in the order [linear; angular]: IA = [Q H^T; H A], pA = [f; n]. */
+LANE_INLINE void articulated_to_array(const articulated_body *body, lane IA[6][6], lane pA[6])
 {
     const sym3 *A = &body->I.A, *Q = &body->I.Q;
-    store3(S[0], (vec3){Q->xx, Q->xy, Q->xz});
-    store3(S[1], (vec3){Q->xy, Q->yy, Q->yz});
-    store3(S[2], (vec3){Q->xz, Q->yz, Q->zz});
-    store3(S[3] + 3, (vec3){A->xx, A->xy, A->xz});
-    store3(S[4] + 3, (vec3){A->xy, A->yy, A->yz});
-    store3(S[5] + 3, (vec3){A->xz, A->yz, A->zz});
+    store3(IA[0], (vec3){Q->xx, Q->xy, Q->xz});
+    store3(IA[1], (vec3){Q->xy, Q->yy, Q->yz});
+    store3(IA[2], (vec3){Q->xz, Q->yz, Q->zz});
+    store3(IA[3] + 3, (vec3){A->xx, A->xy, A->xz});
+    store3(IA[4] + 3, (vec3){A->xy, A->yy, A->yz});
+    store3(IA[5] + 3, (vec3){A->xz, A->yz, A->zz});
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S[3 + i][j] = S[j][3 + i] = body->I.H.m[i][j];
-    store3(x, body->p.f);
-    store3(x + 3, body->p.n);
+            IA[3 + i][j] = IA[j][3 + i] = body->I.H.m[i][j];
+    store3(pA, body->p.f);
+    store3(pA + 3, body->p.n);
 }
 
-LANE_INLINE articulated_body articulated_from_array(lane S[6][6], const lane x[6])
+LANE_INLINE articulated_body articulated_from_array(lane IA[6][6], const lane pA[6])
 {
-    articulated_body body = {.I = {.Q = {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]},
-                                   .A = {S[3][3], S[3][4], S[3][5], S[4][4], S[4][5], S[5][5]}},
-                             .p = {load3(x), load3(x + 3)}};
+    articulated_body body = {.I = {.Q = {IA[0][0], IA[0][1], IA[0][2], IA[1][1], IA[1][2], IA[2][2]},
+                                   .A = {IA[3][3], IA[3][4], IA[3][5], IA[4][4], IA[4][5], IA[5][5]}},
+                             .p = {load3(pA), load3(pA + 3)}};
     for (int i = 0; i < 3; i++)
-        store3(body.I.H.m[i], load3(S[3 + i]));
+        store3(body.I.H.m[i], load3(IA[3 + i]));
     return body;
 }
 
-/* Eliminates axis k from the arrays S and x of I and p; axes below `from` have been eliminated before. */
-LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, free_joint_solution *out)
+/* Eliminates axis k, S = e_k, from IA and pA:  U = IA e_k,  D = U_k,  G = U / D,  g = (tau - pA_k) / D. Axes below
+ * `from` have been eliminated before: their rows are zero. */
+LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane tau, free_joint_solution *out)
 {
-    lane d = 1.0 / S[k][k], *G = out->G[k], g = out->g[k] = (tau - x[k]) * d, U[6];
+    lane d = 1.0 / IA[k][k], *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
     for (int j = 0; j < 6; j++) {
-        U[j] = S[k][j];
+        U[j] = IA[k][j];
         G[j] = U[j] * d;
     }
 #pragma GCC unroll 6
     for (int i = from; i < 6; i++) {
 #pragma GCC unroll 6
         for (int j = i; j < 6; j++)
-            S[j][i] = S[i][j] = sub_mul(S[i][j], U[i], G[j]);
-        x[i] = add_mul(x[i], U[i], g);
+            IA[j][i] = IA[i][j] = sub_mul(IA[i][j], U[i], G[j]);
+        pA[i] = add_mul(pA[i], U[i], g);
     }
     for (int i = 0; i < 6; i++)
-        S[i][k] = S[k][i] = lane_of(0);
-    x[k] = tau;
+        IA[i][k] = IA[k][i] = lane_of(0);
+    pA[k] = tau;
 }
 
 /* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body A)
 {
     const dyn_body *b = &p->scene->model->body[i];
-    lane            S[6][6], x[6];
+    lane            IA[6][6], pA[6];
     int             from  = 0;
     const int       first = joint_first_axis(b);
-    articulated_to_array(&A, S, x);
+    articulated_to_array(&A, IA, pA);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {
         int                  v   = b->joint.v + k - first;
         free_joint_solution *out = &p->ws->free_joint[b->joint.quaternion];
         if (k < first || is_driven(p, v)) continue;
-        note_pivot(S[k][k], pivot_floor(b, k < 3), i, p->singular);
+        note_pivot(IA[k][k], pivot_floor(b, k < 3), i, p->singular);
         if (from == k)
-            eliminate_axis(S, x, from = k + 1, k, p->tau[v], out);
+            eliminate_axis(IA, pA, from = k + 1, k, p->tau[v], out);
         else
-            eliminate_axis(S, x, from, k, p->tau[v], out);
+            eliminate_axis(IA, pA, from, k, p->tau[v], out);
     }
-    return b->tree.parent == DYN_WORLD ? A : articulated_from_array(S, x);
+    return b->tree.parent == DYN_WORLD ? A : articulated_from_array(IA, pA);
 }
 
-/* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes.
- * The axes are taken in the reverse order of their elimination. */
+/* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes:
+ * for each axis k, in the reverse order of elimination,  qdd_k = g_k - G_k^T alpha,  alpha += e_k qdd_k. */
 LANE_NOINLINE twist accelerate_free_joint(const articulated_pass *p, const dyn_body *b, twist parent)
 {
     const free_joint_solution *s = &p->ws->free_joint[b->joint.quaternion];

@@ -1,10 +1,10 @@
 /* articulated_inertia.h - computes articulated inertias: the inertia of a body with its descendants, when all their
  * joints move freely (Featherstone 2008, ch. 7).
  *
- * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a]. With
- * S = e_z and U = I S, the joint passes on  I^a = I - U U^T / D,  D = S^T U + rotor inertia.  In exact arithmetic the
- * row of the joint's axis becomes  rotor / D  times U^T. Without a rotor inertia this row is zero, until I^a is
- * rotated. */
+ * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a], the
+ * I, H and M of the source. With S = e_z and U = I S, the joint passes on  I^a = I - U U^T / D,  D = S^T U + rotor
+ * inertia.  In exact arithmetic the row of the joint's axis becomes  rotor / D  times U^T. Without a rotor inertia this
+ * row is zero, until I^a is rotated. */
 #pragma once
 #include "composite_inertia.h"
 

@@ -66,7 +66,8 @@ LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
     return effort;
 }
 
-/* I^A = I + sum of X^T I^a X,  p^A = f0 + sum of X^T p^a  over the children. */
+/* I^A = I + sum of X^T I^a X,  p^A = f0 + sum of X^T p^a  over the children. I is the true inertia of the body, and f0
+ * is that of the regrouped body: qdd depends on all f0 only through the efforts  sum of J^T f0,  which are the same. */
 LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int i)
 {
     const dyn_body         *b        = &p->scene->model->body[i];
@@ -94,7 +95,8 @@ LANE_INLINE wrench articulated_add_effort(wrench p, const wrench *U, lane g)
     return (wrench){add_scaled(p.f, U->f, g), add_scaled(p.n, U->n, g)};
 }
 
-/* Adds X^T I^a X and X^T p^a of body b to the sums of its parent. The last child, which is visited first, sets them. */
+/* Adds x, which contains X^T I^a X and X^T p^a of body b, to the sums of its parent. The last child, which is visited
+ * first, sets the sums. */
 LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, const articulated_body *x)
 {
     articulated_body *sum = &p->ws->link[b->tree.parent].children;

@@ -98,7 +98,8 @@ LANE_INLINE vec3 turn_up_flat(link_transform X, lane x, lane y)
 }
 
 /* Transforms a composite as composite_form does and sets F to composite_along_joint in the parent's frame. For a
- * revolute joint, F is read from the composite after its rotation about the axis, so that F need not be rotated. */
+ * revolute joint, F is read from the composite after the composite's rotation about the axis, so that F needs no
+ * rotation about the axis. */
 LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F, double mass)
 {
     if (X.joint != DYN_REVOLUTE) {
@@ -108,11 +109,11 @@ LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F
         return;
     }
     const lane about = c->E.xx + c->E.yy; /* Izz, which is invariant under rotation about z */
-    if (X.turn == DYN_TURN_X_MINUS) {
+    if (X.turn == DYN_TURN_X_MINUS) {     /* the joint axis is e_y of the parent: f = e_y x h, n = I e_y */
         c->E = sym3_turn_z_minus(c->E, X.J.c, X.J.s);
         c->h = to_parent(X, c->h);
         *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
-    } else {
+    } else { /* f = z x h and n = I z after the rotation about z, then Rz(gamma) Rx(alpha) */
         c->E = sym3_turn_z(c->E, X.J.c, X.J.s);
         c->h = turn_z(c->h, X.J.c, X.J.s);
         *F   = (wrench){turn_up_flat(X, -c->h.y, c->h.x), turn_up(X, (vec3){-c->E.xz, -c->E.yz, about})};
@@ -143,7 +144,7 @@ LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *ha
 
 /* Returns the composite of body i; all later bodies must be done. `handed`: the composite that body i + 1 passed to its
  * parent, used if that is body i; zeros for the last body. `forked` [n_bodies]: sums of the composites of the other
- * children of each body. */
+ * children of each body. `branched`: dyn_model.branched, or true. */
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
                                        const bool branched)
 {

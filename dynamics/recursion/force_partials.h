@@ -11,21 +11,23 @@ typedef struct force_partials { /* derivatives for one degree of freedom (sensit
     vec3   r, k; /* moments of r = 2 B^T S and k = K^T S, whose linear parts are zero */
 } force_partials;
 
-/* Computes the partials for the degree of freedom d. S is the composite of its body, or of a descendant in whose frame
- * d is given. `mass` is the mass of the composite. */
-LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *S,
+/* Computes the partials for the degree of freedom d of a body, whose composite is `subtree`; or `subtree` is the
+ * composite of a descendant, and d is in the descendant's frame. `mass` is the mass of the composite.
+ *     t = I S,  r = 2 B^T S,  F_qd = 2 B S + I (psi' + S'),  F_q = 2 B psi' + I psi'' + S x* f + K S,  k = K^T S. */
+LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *subtree,
                                              const world_fixed_wrenches *world_fixed, const dof *d)
 {
-    const vec3     h = S->c.h, o = vec3_zero();
-    const sym3     E = S->c.E;
-    force_partials c = {.t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(S->l, &S->C, d->S), .k = o};
-    c.qd             = wrench_add(coriolis_mul(S->l, &S->C, d->S.w), inertia_mul(mass, h, E, d->D));
-    c.q              = wrench_add(coriolis_mul(S->l, &S->C, d->P.w), inertia_mul(mass, h, E, d->Q));
-    c.q              = wrench_add(c.q, twist_cross_wrench(d->S, S->f));
-    if (!world_fixed) return c;
-    c.q = wrench_add(c.q, world_fixed_mul(world_fixed, d->S.w));
-    c.k = world_fixed_mul_transposed(world_fixed, d->S);
-    return c;
+    const vec3     h = subtree->c.h, o = vec3_zero();
+    const sym3     E = subtree->c.E;
+    force_partials F = {
+        .t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(subtree->l, &subtree->C, d->S), .k = o};
+    F.qd = wrench_add(coriolis_mul(subtree->l, &subtree->C, d->S.w), inertia_mul(mass, h, E, d->D));
+    F.q  = wrench_add(coriolis_mul(subtree->l, &subtree->C, d->P.w), inertia_mul(mass, h, E, d->Q));
+    F.q  = wrench_add(F.q, twist_cross_wrench(d->S, subtree->f));
+    if (!world_fixed) return F;
+    F.q = wrench_add(F.q, world_fixed_mul(world_fixed, d->S.w));
+    F.k = world_fixed_mul_transposed(world_fixed, d->S);
+    return F;
 }
 
 /* Copies entry by entry, so that the copy stays in registers. */
@@ -42,15 +44,15 @@ LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *f
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
-LANE_NOINLINE void force_partials_to_parent_free(const joint_pose *pose, force_partials *c)
+LANE_NOINLINE void force_partials_to_parent_free(const joint_pose *pose, force_partials *F)
 {
-    wrench *const all[3] = {&c->q, &c->qd, &c->t};
+    wrench *const all[3] = {&F->q, &F->qd, &F->t};
     for (int i = 0; i < 3; i++) {
         all[i]->f = mat3_mul(&pose->R, all[i]->f);
         all[i]->n = cross_add(mat3_mul(&pose->R, all[i]->n), pose->p, all[i]->f);
     }
-    c->r = mat3_mul(&pose->R, c->r);
-    c->k = mat3_mul(&pose->R, c->k);
+    F->r = mat3_mul(&pose->R, F->r);
+    F->k = mat3_mul(&pose->R, F->k);
 }
 
 /* s + (d z) x f */
@@ -61,46 +63,46 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 
 /* Rotates the partials to the parent's axes. They are then about the origin of the joint at position 0; for a joint
  * with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
-LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *c, bool world_fixed)
+LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *F, bool world_fixed)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
-        force_partials moved; /* a copy, so that *c stays in registers for other joints */
-        force_partials_copy(&moved, c);
+        force_partials moved; /* a copy, so that *F stays in registers for other joints */
+        force_partials_copy(&moved, F);
         force_partials_to_parent_free(X.pose, &moved);
-        force_partials_copy(c, &moved);
+        force_partials_copy(F, &moved);
         return;
     }
     if (X.joint == DYN_PRISMATIC) {
-        c->q.n  = add_z_cross(c->q.n, X.J.c, c->q.f);
-        c->qd.n = add_z_cross(c->qd.n, X.J.c, c->qd.f);
-        c->t.n  = add_z_cross(c->t.n, X.J.c, c->t.f);
+        F->q.n  = add_z_cross(F->q.n, X.J.c, F->q.f);
+        F->qd.n = add_z_cross(F->qd.n, X.J.c, F->qd.f);
+        F->t.n  = add_z_cross(F->t.n, X.J.c, F->t.f);
     }
-    c->q.f  = to_parent(X, c->q.f);
-    c->q.n  = to_parent(X, c->q.n);
-    c->qd.f = to_parent(X, c->qd.f);
-    c->qd.n = to_parent(X, c->qd.n);
-    c->t.f  = to_parent(X, c->t.f);
-    c->t.n  = to_parent(X, c->t.n);
-    c->r    = to_parent(X, c->r);
-    if (world_fixed) c->k = to_parent(X, c->k);
+    F->q.f  = to_parent(X, F->q.f);
+    F->q.n  = to_parent(X, F->q.n);
+    F->qd.f = to_parent(X, F->qd.f);
+    F->qd.n = to_parent(X, F->qd.n);
+    F->t.f  = to_parent(X, F->t.f);
+    F->t.n  = to_parent(X, F->t.n);
+    F->r    = to_parent(X, F->r);
+    if (world_fixed) F->k = to_parent(X, F->k);
 }
 
 /* Moves the reference point of the partials from the origin of the joint to the parent's origin. */
-LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials *c)
+LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials *F)
 {
 #pragma GCC unroll 3
     for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
         if (!(b->pose.offsets & axis)) continue;
-        c->q.n  = offset_cross_add(c->q.n, b->pose.p_pc, axis, c->q.f);
-        c->qd.n = offset_cross_add(c->qd.n, b->pose.p_pc, axis, c->qd.f);
-        c->t.n  = offset_cross_add(c->t.n, b->pose.p_pc, axis, c->t.f);
+        F->q.n  = offset_cross_add(F->q.n, b->pose.p_pc, axis, F->q.f);
+        F->qd.n = offset_cross_add(F->qd.n, b->pose.p_pc, axis, F->qd.f);
+        F->t.n  = offset_cross_add(F->t.n, b->pose.p_pc, axis, F->t.f);
     }
 }
 
 /* Transforms the partials to the parent's axes and origin. `world_fixed`: k is not zero. */
-LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *c,
+LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *F,
                                           bool world_fixed)
 {
-    WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, c, world_fixed)
-    force_partials_shift_offsets(b, c);
+    WITH_LINK_TRANSFORM(b, XJ, force_partials_turn_form, F, world_fixed)
+    force_partials_shift_offsets(b, F);
 }

@@ -37,7 +37,8 @@ LANE_INLINE void axis_form(link_transform X, vec3 *a)
     *a = to_child(X, *a);
 }
 
-/* r J a, the moment on the link per unit of joint acceleration, in the axes of body i. */
+/* r J a, the moment on the link per unit of joint acceleration. If the motor is on another body than i, the vector is
+ * rotated from the axes of the motor's body to those of body i. */
 static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, int i)
 {
     const dyn_body *b = &m->body[i], *rotor = &m->body[b->joint.rotor];
@@ -49,7 +50,8 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* Adds the terms of the rotor of body i to the equation of its joint. */
+/* Adds the terms of the rotor of body i to the equation of its joint:  U += c,  D += r^2 J (+ 2 S^T c),
+ * u -= r (S_r^T p_r + friction and spring of the motor). */
 static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e)
 {
     const dyn_model *m = p->scene->model;

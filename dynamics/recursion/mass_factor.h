@@ -6,9 +6,10 @@
 #include "workspace.h"
 
 typedef struct factor {
-    int    *ancestor; /* [nv] the previous coordinate on the way to the base, or -1 */
-    double *floor;    /* [nv] a pivot up to this value counts as zero: see pivot_floor */
-    lane   *L;        /* [nv x nv] D on the diagonal, L below it, in the columns of ancestors only */
+    int *ancestor; /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
+                      ch. 6.5, with one entry per coordinate */
+    double *floor; /* [nv] a pivot up to this value counts as zero: see pivot_floor */
+    lane   *L;     /* [nv x nv] D on the diagonal, L below it, in the columns of ancestors only */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)
@@ -66,7 +67,8 @@ LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, in
     return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
-/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. */
+/* Factors M: for k = nv - 1 to 0, L_ki = M_ki / M_kk, and M_ij -= L_ki M_kj for ancestors i, j of k. Returns the first
+ * body whose pivot is zero up to rounding or negative, or -1. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
     size_t nv = (size_t)m->nv;

@@ -9,8 +9,8 @@
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* For a joint with a quaternion the rate is R (f' + y x f),  R (n' + y x n + u x f), with u, y the joint's linear and
- * angular velocity; then as above. */
+/* Returns f' + y x f and n' + y x n + u x f, for a joint with a quaternion with the linear and angular velocity u, y.
+ * wrench_to_parent_step applies R and the shift by p to them, which gives the rates of R f and R n + p x R f. */
 LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *qd, const wrench_state *s)
 {
     const vec3   u = joint_linear(b, qd), y = joint_angular(b, qd);
@@ -101,6 +101,7 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspa
         forward_pass(&p, (newton_euler_variant){.rates = rates});
         backward_pass(&p, (newton_euler_variant){.rates = rates});
     }
+    /* tau += R of the elastic joints, and tau' += R' */
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);
 }

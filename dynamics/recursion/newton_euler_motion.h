@@ -101,8 +101,9 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
 }
 
 /* The time derivative of add_joint_motion; k is the motion before, `body` the motion after.
- *     revolute:   wdd += sddd z + wd x sd z + w x sdd z     (x and y of wd are those of the body)
- *     prismatic:  a' += sddd z + 2 wd x sd z + 2 w x sdd z */
+ *     revolute:   wdd += sddd z + w' x sd z + w x sdd z
+ *     prismatic:  a' += sddd z + 2 wd x sd z + 2 w x sdd z
+ * For a revolute joint w' = wd + w x sd z, the rate of the components of w, has the x and y of the body's wd. */
 LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, const motion *body,
                                               joint_rates s)
 {
@@ -131,12 +132,16 @@ LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
                     .a  = cross_add(add(k.a, s->a.v), add(add(k.w, k.w), y), u)};
 }
 
-/* The time derivative of add_free_motion. R^T x has the rate R^T x' - y x x; for w this is wd + w x y. */
+/* The time derivative of add_free_motion. Components R^T x have the rate R^T x' - y x R^T x; d contains R^T x' only.
+ * With the rate w' = wd + w x y of the components of w,
+ *     wdd_c = wdd + wd x y + ydd + w' x y + w x yd,
+ *     a_c'  = a' + a x y + udd + (2 w' + yd) x u + (2 w + y) x ud. */
 LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, const free_joint_rates *s)
 {
     const vec3 u = s->v.v, y = s->v.w, ud = s->a.v, yd = s->a.w, udd = s->jerk.v, ydd = s->jerk.w;
-    const vec3 wd = cross_add(k->wd, k->w, y), two_w = add(add(k->w, k->w), y), two_wd = add(add(wd, wd), yd);
-    const vec3 wdd = cross_add(cross_add(add(ydd, d.wdd), k->wd, y), wd, y);
-    const vec3 ad  = add(cross_add(d.ad, k->a, y), udd);
-    return (motion_rate){.wdd = cross_add(wdd, k->w, yd), .ad = cross_add(cross_add(ad, two_wd, u), two_w, ud)};
+    const vec3 w_rate = cross_add(k->wd, k->w, y), two_w = add(add(k->w, k->w), y),
+               two_w_rate = add(add(w_rate, w_rate), yd);
+    const vec3 wdd        = cross_add(cross_add(add(ydd, d.wdd), k->wd, y), w_rate, y);
+    const vec3 ad         = add(cross_add(d.ad, k->a, y), udd);
+    return (motion_rate){.wdd = cross_add(wdd, k->w, yd), .ad = cross_add(cross_add(ad, two_w_rate, u), two_w, ud)};
 }

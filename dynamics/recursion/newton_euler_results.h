@@ -1,5 +1,5 @@
 /* newton_euler_results.h - writes efforts and joint wrenches, with their rates, from the wrench that each joint
- * transmits. */
+ * transmits, and transforms this wrench to the parent. */
 #pragma once
 #include "newton_euler_forward.h"
 #include "dynamics/joint/joint_forces.h"
@@ -24,7 +24,7 @@ LANE_INLINE lane effort_along(const dyn_body *b, wrench w)
     return b->joint.kind == DYN_PRISMATIC ? w.f.z : w.n.z;
 }
 
-/* Writes the effort of a joint at its coordinate; with mimics, several joints add to one coordinate. */
+/* Writes tau_q = ratio tau_s, with the effort tau_s of a joint; with mimics, several joints add to one coordinate. */
 LANE_INLINE void coordinate_effort_out(const dyn_model *m, const dyn_body *b, lane effort, lane *tau)
 {
     effort          = coordinate_effort(b, effort);

@@ -10,8 +10,12 @@
  *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd,
  *     f = I a + v x* I v - external.
  *
- * Singh, Russell, Wensing (2022). Their matrix B is evaluated here as for point masses. 2 B u is the Coriolis force of
- * masses that move with v in a frame that rotates with w_u:
+ * where a is the spatial acceleration minus gravity (Singh, Russell, Wensing 2022). Their matrix B has
+ *
+ *     2 B u = v x* I u - I (v x u) + u x* I v.
+ *
+ * It is evaluated here as for point masses. 2 B u is the Coriolis force of masses that move with v in a frame that
+ * rotates with w_u:
  *
  *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
 #pragma once
@@ -55,6 +59,7 @@ LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
 {
     return (wrench){.f = cross(u.w, f.f), .n = cross_add(cross(u.w, f.n), u.v, f.f)};
 }
+/* u . F */
 LANE_INLINE lane power(twist u, wrench f)
 {
     return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);

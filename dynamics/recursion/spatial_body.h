@@ -7,7 +7,7 @@
 
 /* Motion of a body, in its axes about its origin. */
 typedef struct spatial_state {
-    twist v, a; /* velocity, and acceleration minus gravity */
+    twist v, a; /* velocity, and spatial acceleration minus gravity */
     union {
         twist P;   /* joint of one coordinate: psi'; not set for unit revolute joints, see psi_dot */
         twist v_p; /* joint with a quaternion: v of the parent at the body's origin */
@@ -70,15 +70,15 @@ LANE_INLINE void twists_to_child_form(link_transform X, twist *v, twist *a)
 
 /* Replaces v_p and a_p by v = v_p + S qd and a = a_p + S qdd + psi' qd, and sets psi' and psi'', for a joint of one
  * coordinate with rate sd and acceleration sdd. With w, u the angular and linear part of v_p, and S = e_z,
- *     revolute:   psi' = (u x e_z;  w x e_z),   psi'' = (a_p.v x e_z + w x (u x e_z) + u x (w x e_z);  q),
- *     prismatic:  psi' = (w x e_z;  0),         psi'' = (q;  0),       q = a_p.w x e_z + w x (w x e_z). */
+ *     revolute:   psi' = (u x e_z;  w x e_z),   psi'' = (a_p.v x e_z + w x (u x e_z) + u x (w x e_z);  zdd),
+ *     prismatic:  psi' = (w x e_z;  0),         psi'' = (zdd;  0),     zdd = a_p.w x e_z + w x (w x e_z). */
 LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
 {
     const vec3 w = v->w, u = v->v, o = vec3_zero();
-    const vec3 q = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
+    const vec3 zdd = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
     if (b->joint.kind == DYN_PRISMATIC) {
         B->P   = (twist){.v = {w.y, -w.x, o.z}, .w = o};
-        B->Q   = (twist){.v = q, .w = o};
+        B->Q   = (twist){.v = zdd, .w = o};
         a->v.x = add_mul(a->v.x, w.y, sd);
         a->v.y = sub_mul(a->v.y, w.x, sd);
         v->v.z += sd;
@@ -86,7 +86,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
     } else {
         B->Q = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
                              add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * add_mul(w.x * u.x, w.y, u.y)},
-                       .w = q};
+                       .w = zdd};
         if (b->joint.has_ratio) B->P = (twist){.v = {u.y, -u.x, o.z}, .w = {w.y, -w.x, o.z}};
         a->v.x = add_mul(a->v.x, u.y, sd);
         a->v.y = sub_mul(a->v.y, u.x, sd);

@@ -5,8 +5,9 @@
 #include "spatial_algebra.h"
 
 /* Sums of the external wrenches that have constant components in world axes, and whose points move with the link.
- * Relative to vectors that rotate with w_u, the wrenches change by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k));
- * the last sum is tr(X) w_u - X w_u. */
+ * If the body moves with u, its force f changes by u x* f, as if all wrenches in f rotated with it. These do not; f
+ * contains them with negative sign, so it changes by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k))  in addition.
+ * The last sum is tr(X) w_u - X w_u. */
 typedef struct world_fixed_wrenches {
     vec3 F, T; /* sums of force and torque */
     mat3 X;    /* sum of F x^T, with x the point of application */

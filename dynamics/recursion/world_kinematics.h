@@ -119,7 +119,8 @@ LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, v
 /* Computes the motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity, d is
  * the vector between the origins of parent and body:
  *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',
- *     d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' + u''. */
+ *     d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' + u''.
+ * Ru and Ry are R times the rates of the components of u and y, so that u' = Ru + w x u and y' = Ry + w x y. */
 static inline void world_free_child(const dyn_body *b, const joint_pose *pose, coordinate_rates rates,
                                     const world_motion *P, motion_order order, world_motion *C)
 {
