@@ -37,7 +37,7 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
 /* S', the rate of the axis */
 LANE_INLINE twist axis_rate(const dof *d)
 {
-    return twist_sub(d->D, d->P);
+    return twist_sub(d->psi_d_plus_S_d, d->psi_d);
 }
 
 /* The entries of dof a, the k-th of body i, with every dof b of body i and its ancestors:
@@ -52,10 +52,10 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
     const spatial_body *B  = &ws->body[i];
     const dof          *d  = &ws->dof[dof_first(m, i) + k];
     size_t              nv = (size_t)m->nv, va = (size_t)b->joint.v + k;
-    wrench              two = coriolis_mul(B->l, &B->C, d->S.w); /* 2 B S_a */
+    wrench              two = twice_coriolis_mul(B->l, &B->C, d->S.w); /* 2 B S_a */
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
     wrench              t   = inertia_mul(b->derived.subtree_mass, B->h, B->E, d->S);
-    vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));
+    vec3                r   = times(0.5, twice_coriolis_mul_transposed(B->l, &B->C, d->S));
     F                       = wrench_add(F, inertia_mul(b->derived.subtree_mass, B->h, B->E, axis_rate(d)));
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {

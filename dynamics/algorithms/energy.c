@@ -127,13 +127,13 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         com_jacobian[e] = lane_of(0);
     for (int e = 0; matrix && e < 6 * m->nv; e++)
         matrix[e] = lane_of(0);
-    composite handed = {0};
+    composite next_body = {0};
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
-        ws->composite[i] = handed = composite_gather(m, ws->composite, &handed, i, m->branched);
+        ws->composite[i] = next_body = composite_gather(m, ws->composite, &next_body, i, m->branched);
         if (b->tree.parent == DYN_WORLD) continue;
-        WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_form, &handed, b->derived.regrouped_mass)
-        composite_fork(b, ws->composite, &handed, i);
+        WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_form, &next_body, b->derived.regrouped_mass)
+        composite_add_to_parent(b, ws->composite, &next_body, i);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];

@@ -27,43 +27,44 @@ LANE_INLINE elimination elimination_of(const articulated_pass *p, const dyn_body
 
 /* U = I^A S,  D = S^T U + rotor,  u = tau - S^T p^A,
  * I^a = I^A - U U^T / D,  p^a = p^A + U u / D. */
-LANE_INLINE void eliminate_joint(const articulated_pass *p, int i, articulated_body *A)
+LANE_INLINE void eliminate_joint(const articulated_pass *p, int i, articulated_body *body)
 {
     const dyn_body       *b   = &p->scene->model->body[i];
     const lane            tau = net_effort(p, b);
-    const wrench          U   = articulated_along(&A->I, b->joint.kind);
+    const wrench          U   = articulated_along(&body->I, b->joint.kind);
     const lane            D   = effort_along(b, U) + b->joint.rotor_inertia;
-    const joint_solution *s   = solve_joint(p, i, &(joint_equation){U, D, tau - effort_along(b, A->p)});
+    const joint_solution *s   = solve_joint(p, i, &(joint_equation){U, D, tau - effort_along(b, body->p)});
     if (b->tree.parent == DYN_WORLD) return;
-    A->p = articulated_add_effort(A->p, &U, s->g);
-    articulated_project(&A->I, b, &U, &s->G);
+    body->p = articulated_add_effort(body->p, &U, s->g);
+    articulated_project(&body->I, b, &U, &s->G);
 }
 
 /* I_p^A += X^T I^a X,  p_p^A += X^T p^a  along a run, in which each body is the only child of the previous body. */
 LANE_INLINE void articulated_run(const articulated_pass *p, dyn_run run)
 {
-    int              i = run.end - 1;
-    articulated_body A = articulated_body_of(p, i);
+    int              i    = run.end - 1;
+    articulated_body body = articulated_body_of(p, i);
     for (;; i--) {
         const dyn_body   *b    = &p->scene->model->body[i];
         const elimination kind = elimination_of(p, b);
         if (kind == SINGLE_AXIS) {
-            eliminate_joint(p, i, &A);
+            eliminate_joint(p, i, &body);
         } else if (kind != LOCKED) {
-            const articulated_body in = {A.I, A.p}, out = kind == FREE ? eliminate_free_joint(p, i, in)
-                                                                       : eliminate_geared_joint(p, i, in);
-            A.I = out.I; /* copies, so that A stays in registers */
-            A.p = out.p;
+            const articulated_body in = {body.I, body.p}, out = kind == FREE ? eliminate_free_joint(p, i, in)
+                                                                             : eliminate_geared_joint(p, i, in);
+            body.I = out.I; /* copies, so that `body` stays in registers */
+            body.p = out.p;
         }
         if (b->tree.parent == DYN_WORLD) return;
-        /* `flat`: the row of I^a for the joint's axis is zero */
-        const bool flat = kind == SINGLE_AXIS && b->joint.kind == DYN_REVOLUTE && b->joint.rotor_inertia == 0;
-        articulated_to_parent(b, &p->ws->euler.XJ[i], &A, flat);
+        /* the row of I^a for the joint's axis */
+        const bool axis_row_is_zero =
+            kind == SINGLE_AXIS && b->joint.kind == DYN_REVOLUTE && b->joint.rotor_inertia == 0;
+        articulated_to_parent(b, &p->ws->euler.XJ[i], &body, axis_row_is_zero);
         if (i == run.first) break;
-        A.I = articulated_with_rigid(A.I, b - 1);
-        A.p = wrench_add(A.p, p->ws->euler.required[i - 1]);
+        body.I = articulated_with_rigid(body.I, b - 1);
+        body.p = wrench_add(body.p, p->ws->euler.required[i - 1]);
     }
-    add_to_parent(p, &p->scene->model->body[i], &A);
+    add_to_parent(p, &p->scene->model->body[i], &body);
 }
 
 LANE_INLINE void inertia_pass(const articulated_pass *p)

@@ -10,17 +10,17 @@
 
 typedef struct workspace {
     joint_transform *XJ;
-    composite       *forked;
+    composite       *other_children;
     factor           factor;
     lane            *x; /* [nv] scratch memory */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.XJ     = arena_take_joints(a, m),
-                       .forked = arena_take(a, m->n_bodies, sizeof(composite)),
-                       .factor = factor_place(a, m),
-                       .x      = arena_take(a, (size_t)m->nv, sizeof(lane))};
+    return (workspace){.XJ             = arena_take_joints(a, m),
+                       .other_children = arena_take(a, m->n_bodies, sizeof(composite)),
+                       .factor         = factor_place(a, m),
+                       .x              = arena_take(a, (size_t)m->nv, sizeof(lane))};
 }
 
 size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
@@ -37,15 +37,15 @@ static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
     const mass_matrix_pass p = {m->body, ws->XJ, M, (size_t)m->nv, m->has_mimics};
     composite              c = {0};
     if (m->n_runs == 1 && m->run[0].unit_revolute && m->body[0].joint.v == 0) {
-        unit_run_columns(p, m->run[0], composite_gather(m, ws->forked, &c, m->n_bodies - 1, false), true);
+        unit_run_columns(p, m->run[0], composite_gather(m, ws->other_children, &c, m->n_bodies - 1, false), true);
         return;
     }
     for (size_t r = m->n_runs; r-- > 0;) {
         const dyn_run run = m->run[r];
-        c                 = composite_gather(m, ws->forked, &c, (size_t)run.end - 1, true);
+        c                 = composite_gather(m, ws->other_children, &c, (size_t)run.end - 1, true);
         c                 = run.unit_revolute ? unit_run_columns(p, run, c, false) : run_columns(p, run, c);
         if (m->body[run.first].tree.parent != DYN_WORLD)
-            composite_fork(&m->body[run.first], ws->forked, &c, (size_t)run.first);
+            composite_add_to_parent(&m->body[run.first], ws->other_children, &c, (size_t)run.first);
     }
 }
 

@@ -20,15 +20,15 @@ typedef struct mass_matrix_pass {
     bool                   has_mimics; /* several pairs of joints add to one entry, and M begins with zeros */
 } mass_matrix_pass;
 
-LANE_INLINE void put(mass_matrix_pass p, lane *entry, lane x)
+LANE_INLINE void put_single(mass_matrix_pass p, lane *entry, lane x)
 {
     *entry = p.has_mimics ? *entry + x : x;
 }
 /* Stores M_ij = M_ji. A pair of joints with the same coordinate adds twice to a diagonal entry. */
 LANE_INLINE void put_pair(mass_matrix_pass p, lane *ij, lane *ji, lane x)
 {
-    put(p, ij, x);
-    put(p, ji, x);
+    put_single(p, ij, x);
+    put_single(p, ji, x);
 }
 
 /* --- the column of one coordinate ----------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static void joint_column(mass_matrix_pass p, int i, composite *c)
     const size_t    v       = (size_t)b->joint.v;
     const double    mass    = b->derived.regrouped_mass;
     const lane      inertia = b->joint.kind == DYN_PRISMATIC ? lane_of(mass) : c->E.xx + c->E.yy;
-    put(p, &p.M[v * (p.nv + 1)], coordinate_effort(b, coordinate_effort(b, inertia + b->joint.rotor_inertia)));
+    put_single(p, &p.M[v * (p.nv + 1)], coordinate_effort(b, coordinate_effort(b, inertia + b->joint.rotor_inertia)));
     if (b->tree.parent == DYN_WORLD) return;
     wrench F;
     WITH_LINK_TRANSFORM(b, &p.XJ[i], composite_column_form, c, &F, mass)

@@ -62,7 +62,7 @@ static vec3 unit(int i)
 }
 
 /* J wd + w x J w for J = e_i e_j^T + e_j e_i^T, or J = e_i e_i^T if i = j */
-static vec3 gyration(const link_motion *k, int i, int j)
+static vec3 inertial_moment(const link_motion *k, int i, int j)
 {
     const lane w[3] = {k->w.x, k->w.y, k->w.z}, wd[3] = {k->wd.x, k->wd.y, k->wd.z};
     vec3       Jw = scale(unit(i), w[j]), Jwd = scale(unit(i), wd[j]);
@@ -74,7 +74,7 @@ static vec3 gyration(const link_motion *k, int i, int j)
 }
 
 /* Computes the columns of A, in the link frame:
- *     m: [a; 0],   h along e: [wd x e + w x (w x e); e x a],   entry ij of J: [0; gyration]. */
+ *     m: [a; 0],   h along e: [wd x e + w x (w x e); e x a],   entry ij of J: [0; inertial_moment]. */
 static void unit_wrenches(const link_motion *k, wrench A[PARAMETERS])
 {
     static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
@@ -84,7 +84,7 @@ static void unit_wrenches(const link_motion *k, wrench A[PARAMETERS])
         A[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
     }
     for (int c = 0; c < 6; c++)
-        A[4 + c] = (wrench){vec3_zero(), gyration(k, entry[c][0], entry[c][1])};
+        A[4 + c] = (wrench){vec3_zero(), inertial_moment(k, entry[c][0], entry[c][1])};
 }
 
 /* Adds Y_ji = S_j^T A for every degree of freedom j between body i and the base. */

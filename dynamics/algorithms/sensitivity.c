@@ -42,8 +42,8 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
         for (int a = 0; a < 2; a++)
             for (int b = 0; b < 2; b++) {
                 double sign = a == b ? 1 : -1;
-                out->dq[entry[a] * nv + entry[b]] += sign * c->spring.stiffness;
-                out->dqd[entry[a] * nv + entry[b]] += sign * c->spring.damping;
+                out->dtau_dq[entry[a] * nv + entry[b]] += sign * c->spring.stiffness;
+                out->dtau_dqd[entry[a] * nv + entry[b]] += sign * c->spring.damping;
             }
     }
 }
@@ -57,12 +57,12 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
         if (b->joint.is_ideal) continue;
         size_t e      = (size_t)b->joint.v * (size_t)m->nv + (size_t)b->joint.v;
         double square = b->joint.ratio * b->joint.ratio;
-        if (b->joint.rotor_inertia != 0) out->dqdd[e] += square * b->joint.rotor_inertia;
+        if (b->joint.rotor_inertia != 0) out->dtau_dqdd[e] += square * b->joint.rotor_inertia;
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
-            out->dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
+            out->dtau_dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
         if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
-            out->dq[e] += square * b->joint.spring.stiffness;
-            out->dqd[e] += square * b->joint.spring.damping;
+            out->dtau_dq[e] += square * b->joint.spring.stiffness;
+            out->dtau_dqd[e] += square * b->joint.spring.damping;
         }
     }
 }
@@ -89,20 +89,20 @@ static void backward_pass(const sensitivity_pass *p)
             pairs_of_revolute(p, i, child_composite(p, i), false);
 }
 
-/* Clears the results that are sums. dq, dqd and dqdd are sums only with mimics. Entries between branches are always
- * zero, except those of elastic joints, which are added. */
+/* Clears the results that are sums. dtau_dq, dtau_dqd and dtau_dqdd are sums only with mimics. Entries between branches
+ * are always zero, except those of elastic joints, which are added. */
 static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
     if (m->has_mimics || (m->branched && (m->n_couplings > 0 || !zeros_are_set))) {
-        clear(out->dq, nv * nv);
-        clear(out->dqd, nv * nv);
-        clear(out->dqdd, nv * nv);
+        clear(out->dtau_dq, nv * nv);
+        clear(out->dtau_dqd, nv * nv);
+        clear(out->dtau_dqdd, nv * nv);
     }
     clear(out->dwrench_q, nj);
     clear(out->dwrench_qd, nj);
     clear(out->dwrench_qdd, nj);
-    clear(out->dgravity, nv * 3);
+    clear(out->dtau_dgravity, nv * 3);
 }
 
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
@@ -112,7 +112,7 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
     arena            a              = {.base = memory};
     workspace        ws             = place(&a, m);
     bool             joint_wrenches = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
-    ws.handed[1]                    = composite_motion_zero();
+    ws.children[ZERO]               = composite_motion_zero();
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd    = block_in(io->qdd, block, nv);

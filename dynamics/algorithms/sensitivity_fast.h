@@ -1,8 +1,9 @@
 /* sensitivity_fast.h - fast path of sensitivity_pairs.h for unit revolute joints: revolute, with ratio 1 and offset 0.
  *
- * In each body's frame S = e_z, so S_b . F(a) is n.z of F(a), and psi' is read from the velocity of the body. All paths
- * depend on the model and on whether some external wrench is in world axes, never on the state. How much longer the
- * kernel `sensitivity` takes without each part, in percent with 1, 4 and 8 lanes:
+ * In each body's frame S = e_z, so S_b . F(a) is n.z of F(a), and psi' is read from the velocity of the body.
+ *
+ * Condition: that of each part in the table, a property of the model, and no external wrench in world axes; never the
+ * state. How much longer the kernel `sensitivity` takes without each part, in percent with 1, 4 and 8 lanes:
  *
  *     part                      condition                    panda         humanoid tree   floating humanoid
  *     whole file                is_unit_revolute              56  75 107    39  52  84      21  29  41
@@ -27,13 +28,13 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
     lane       along = sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t */
-    *q               = dot(B->Q.v, f) + sub_mul(add_mul(dot(B->Q.w, n), w.y, c->r.x), w.x, c->r.y);
+    *q               = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
 /* A joint on the world, where psi' is zero and psi'' is due to gravity only. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
-    *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
+    *q  = add_mul(B->psi_dd.v.x * c->t.f.x, B->psi_dd.v.y, c->t.f.y);
     *qd = c->r.z;
 }
 
@@ -51,12 +52,12 @@ LANE_NOINLINE void put_floating_base(const sensitivity_pass *p, size_t a, const 
     wrench_to_array(F->qd, columns[1]);
     wrench_to_array(t, columns[2]);
     for (size_t b = 0; b < 6; b++) {
-        put(p->m, out->dq, a, b, rows[0][b]);
-        put(p->m, out->dqd, a, b, rows[1][b]);
-        put(p->m, out->dqdd, a, b, columns[2][b]);
-        put(p->m, out->dq, b, a, columns[0][b]);
-        put(p->m, out->dqd, b, a, columns[1][b]);
-        put(p->m, out->dqdd, b, a, columns[2][b]);
+        put(p->m, out->dtau_dq, a, b, rows[0][b]);
+        put(p->m, out->dtau_dqd, a, b, rows[1][b]);
+        put(p->m, out->dtau_dqdd, a, b, columns[2][b]);
+        put(p->m, out->dtau_dq, b, a, columns[0][b]);
+        put(p->m, out->dtau_dqd, b, a, columns[1][b]);
+        put(p->m, out->dtau_dqdd, b, a, columns[2][b]);
     }
 }
 
@@ -126,8 +127,8 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
 
 /* Transforms a composite to a parent with a unit revolute joint on the world. Only the quantities that
  * pairs_of_grounded uses are set. */
-LANE_INLINE void hand_to_grounded(const dyn_body *b, const joint_transform *XJ, composite_motion S,
-                                  composite_motion *to)
+LANE_INLINE void composite_to_grounded(const dyn_body *b, const joint_transform *XJ, composite_motion S,
+                                       composite_motion *to)
 {
     WITH_LINK_TRANSFORM(b, XJ, composite_motion_form, &S, b->derived.regrouped_mass)
     composite_motion_shift_offsets(b, &S, b->derived.regrouped_mass);
@@ -177,16 +178,16 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
     if (serial
             ? i == 1
             : b->tree.parent_joint == DYN_PARENT_GROUNDED && b->tree.parent == (int)i - 1 && !b[-1].tree.has_branch) {
-        hand_to_grounded(b, &ws->XJ[i], S, ws->handed);
+        composite_to_grounded(b, &ws->XJ[i], S, &ws->children[NEXT_BODY]);
     } else {
         composite_motion x = S;
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], composite_motion_form, &x, b->derived.regrouped_mass)
         composite_motion_shift_offsets(b, &x, b->derived.regrouped_mass);
         if (b->tree.parent == (int)i - 1) {
-            *ws->handed = x;
+            ws->children[NEXT_BODY] = x;
         } else {
             const composite_motion here = x; /* a copy: so x stays in registers */
-            add_at_fork(p, i, &here);
+            composite_motion_add_to_parent(p, i, &here);
         }
     }
     const force_partials c = force_partials_about_z(b->derived.regrouped_mass, &S, B);
@@ -201,8 +202,8 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
 static void pairs_of_arm(const sensitivity_pass *p)
 {
     const size_t            n        = p->m->n_bodies;
-    const composite_motion *children = p->ws->handed;
+    const composite_motion *children = p->ws->children;
     for (size_t i = n; i-- > 1;)
-        pairs_of_revolute(p, i, children + (i + 1 == n), true);
-    pairs_of_grounded(p, 0, children + (n == 1));
+        pairs_of_revolute(p, i, &children[i + 1 == n ? ZERO : NEXT_BODY], true);
+    pairs_of_grounded(p, 0, &children[n == 1 ? ZERO : NEXT_BODY]);
 }

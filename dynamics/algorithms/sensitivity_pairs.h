@@ -21,17 +21,17 @@ typedef struct entries {
  * The z components of psi' are zero. For a prismatic joint psi' and psi'' are linear; r and k are moments. */
 LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const force_partials *F)
 {
-    const wrench t = F->t;
-    const twist  P = psi_dot(b, B), Q = B->Q;
-    const lane   Qt = dot(Q.v, t.f), Pt = add_mul(P.v.x * t.f.x, P.v.y, t.f.y);
+    const wrench t     = F->t;
+    const twist  psi_d = psi_dot(b, B), psi_dd = B->psi_dd;
+    const lane   Qt = dot(psi_dd.v, t.f), Pt = add_mul(psi_d.v.x * t.f.x, psi_d.v.y, t.f.y);
     if (b->joint.kind == DYN_PRISMATIC)
         return (entries){.row_q  = Qt,
                          .row_qd = Pt + Pt,
                          .q      = coordinate_effort(b, F->q.f.z),
                          .qd     = coordinate_effort(b, F->qd.f.z),
                          .t      = coordinate_effort(b, t.f.z)};
-    const lane row_q = Qt + add_mul(add_mul(dot(Q.w, t.n), P.w.x, F->r.x), P.w.y, F->r.y),
-               along = add_mul(add_mul(Pt, P.w.x, t.n.x), P.w.y, t.n.y);
+    const lane row_q = Qt + add_mul(add_mul(dot(psi_dd.w, t.n), psi_d.w.x, F->r.x), psi_d.w.y, F->r.y),
+               along = add_mul(add_mul(Pt, psi_d.w.x, t.n.x), psi_d.w.y, t.n.y);
     return (entries){.row_q  = row_q + coordinate_effort(b, F->k.z),
                      .row_qd = along + along + coordinate_effort(b, F->r.z),
                      .q      = coordinate_effort(b, F->q.n.z),
@@ -44,18 +44,18 @@ LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const en
 {
     const results *out = p->out;
     const size_t   row = a * (size_t)p->m->nv + b;
-    put_entry(out->dq + row, e->row_q, has_mimics);
-    put_entry(out->dqd + row, e->row_qd, has_mimics);
-    put_entry(out->dqdd + row, e->t, has_mimics);
+    put_entry(out->dtau_dq + row, e->row_q, has_mimics);
+    put_entry(out->dtau_dqd + row, e->row_qd, has_mimics);
+    put_entry(out->dtau_dqdd + row, e->t, has_mimics);
 }
 /* Stores the entries d tau_b / da. */
 LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
     const results *out    = p->out;
     const size_t   column = b * (size_t)p->m->nv + a;
-    put_entry(out->dq + column, e->q, has_mimics);
-    put_entry(out->dqd + column, e->qd, has_mimics);
-    put_entry(out->dqdd + column, e->t, has_mimics);
+    put_entry(out->dtau_dq + column, e->q, has_mimics);
+    put_entry(out->dtau_dqd + column, e->qd, has_mimics);
+    put_entry(out->dtau_dqdd + column, e->t, has_mimics);
 }
 
 /* Stores the components of x for all axes of body b, which has a joint with a quaternion, in row or column a. */
@@ -81,19 +81,19 @@ LANE_NOINLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, c
     const twist          v_p = B->v_p, a_p = B->a_p, v_sum = twist_add(B->v, v_p);
     const wrench         t = F->t, vvt = twist_cross_wrench(v_p, twist_cross_wrench(v_p, t));
     const vec3           n = cross_add(cross_add(cross_add(F->k, t.f, a_p.v), t.n, a_p.w), F->r, v_p.w);
-    put_axes(p->m, p->out->dq, a, b, wrench_add((wrench){cross(t.f, a_p.w), n}, vvt), false);
-    put_axes(p->m, p->out->dqd, a, b,
+    put_axes(p->m, p->out->dtau_dq, a, b, wrench_add((wrench){cross(t.f, a_p.w), n}, vvt), false);
+    put_axes(p->m, p->out->dtau_dqd, a, b,
              (wrench){cross(t.f, v_sum.w), cross_add(cross_add(F->r, t.n, v_sum.w), t.f, v_sum.v)}, false);
-    put_axes(p->m, p->out->dqdd, a, b, t, false);
+    put_axes(p->m, p->out->dtau_dqdd, a, b, t, false);
 }
 
 /* A joint with a quaternion: the columns d tau_b / da for all its axes. */
 LANE_NOINLINE void put_free_column(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
     const dyn_body *b = &p->m->body[j];
-    put_axes(p->m, p->out->dq, a, b, F->q, true);
-    put_axes(p->m, p->out->dqd, a, b, F->qd, true);
-    put_axes(p->m, p->out->dqdd, a, b, F->t, true);
+    put_axes(p->m, p->out->dtau_dq, a, b, F->q, true);
+    put_axes(p->m, p->out->dtau_dqd, a, b, F->qd, true);
+    put_axes(p->m, p->out->dtau_dqdd, a, b, F->t, true);
 }
 
 /* --- one dof, one body ------------------------------------------------------------------------------------------ */
@@ -134,11 +134,11 @@ LANE_NOINLINE void pairs_of_body(const sensitivity_pass *p, size_t i, put_ancest
     const spatial_state        *B       = &ws->body[i];
     const world_fixed_wrenches *K       = p->world_fixed ? &ws->world_fixed[i] : NULL;
     const double                mass    = b->derived.regrouped_mass;
-    composite_motion *const     subtree = ws->handed;
+    composite_motion *const     subtree = &ws->children[NEXT_BODY];
     composite_motion_with_body(child_composite(p, i), &b->derived.regrouped, B->v, B->a, subtree);
     if (p->wrenches) subtree->f = wrench_sub(subtree->f, ws->ext.sum[i]);
     for (size_t k = 0; k < dofs_of(b); k++) {
-        const size_t   a = coordinate(p->m, i, k);
+        const size_t   a = coordinate_of_dof(p->m, i, k);
         const dof      d = dof_of(b, B, k);
         force_partials F = force_partials_of(mass, subtree, K, &d);
         put_gravity(p, i, a, &F.t);
@@ -147,6 +147,6 @@ LANE_NOINLINE void pairs_of_body(const sensitivity_pass *p, size_t i, put_ancest
     }
     if (b->tree.parent == DYN_WORLD) return;
     composite_motion_to_parent(b, &ws->XJ[i], subtree, mass);
-    if (b->tree.parent != (int)i - 1) add_at_fork(p, i, subtree);
+    if (b->tree.parent != (int)i - 1) composite_motion_add_to_parent(p, i, subtree);
     if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
 }

@@ -1,5 +1,5 @@
 /* sensitivity_rate.c - computes time derivatives of dtau/dq, dtau/dqd and dtau/dqdd along a motion: the equations of
- * sensitivity.c, differentiated one by one. The suffix _r means d/dt.
+ * sensitivity.c, differentiated one by one: own derivation. The suffix _r means d/dt.
  *
  * (S_b . F)_r = Sr_b . F + S_b . F_r; spatial_rate.h has the rates of axes, inertias and forces. The components of
  * wrenches, in the axes in which they are given, are constant. */
@@ -23,7 +23,7 @@ typedef struct workspace {
 } workspace;
 
 typedef struct results {
-    lane *dq, *dqd, *dqdd; /* nv x nv */
+    lane *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv */
 } results;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -48,10 +48,11 @@ size_t LANE_NAME(sensitivity_rate_size)(const dyn_model *m)
 LANE_INLINE world_force_partials world_force_partials_of(double mass, const spatial_body *B,
                                                          const world_fixed_wrenches *world_fixed, const dof *d)
 {
-    world_force_partials F = {
-        .qdd = inertia_mul(mass, B->h, B->E, d->S), .r = coriolis_mul_transposed(B->l, &B->C, d->S), .k = vec3_zero()};
-    F.qd = wrench_add(coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->D));
-    F.q  = wrench_add(coriolis_mul(B->l, &B->C, d->P.w), inertia_mul(mass, B->h, B->E, d->Q));
+    world_force_partials F = {.qdd = inertia_mul(mass, B->h, B->E, d->S),
+                              .r   = twice_coriolis_mul_transposed(B->l, &B->C, d->S),
+                              .k   = vec3_zero()};
+    F.qd = wrench_add(twice_coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->psi_d_plus_S_d));
+    F.q  = wrench_add(twice_coriolis_mul(B->l, &B->C, d->psi_d.w), inertia_mul(mass, B->h, B->E, d->psi_dd));
     F.q  = wrench_add(F.q, twist_cross_wrench(d->S, B->f));
     if (!world_fixed) return F;
     F.q = wrench_add(F.q, world_fixed_mul(world_fixed, d->S.w));
@@ -62,7 +63,7 @@ LANE_INLINE world_force_partials world_force_partials_of(double mass, const spat
 /* Time derivative of world_force_partials_of: first the terms with the rates d_r of the axes, then those with the rates
  * of inertia and force.
  *     F_qdd_r = I S_r + I_r S,
- *     F_qd_r  = 2 B S_r + I D_r + 2 B_r S + I_r D,
+ *     F_qd_r  = 2 B S_r + I (psi' + S')_r + 2 B_r S + I_r (psi' + S'),
  *     F_q_r   = 2 B psi'_r + I psi''_r + S_r x* f + K S_r + 2 B_r psi' + I_r psi'' + S x* f_r + K_r S,
  *     r_r     = 2 B^T S_r + 2 B_r^T S,   k_r = K^T S_r + K_r^T S.
  * K_r has F = T = 0, since forces and torques in world axes are constant, and the rate of X. */
@@ -72,10 +73,12 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
 {
     world_force_partials F = world_force_partials_of(mass, B, world_fixed, d_r);
     F.qdd                  = wrench_add(F.qdd, inertia_rate_mul(B->l, &B->C, d->S));
-    F.qd = wrench_add(F.qd, wrench_add(coriolis_mul(B_r->l, &B_r->C, d->S.w), inertia_rate_mul(B->l, &B->C, d->D)));
-    F.q  = wrench_add(F.q, wrench_add(coriolis_mul(B_r->l, &B_r->C, d->P.w), inertia_rate_mul(B->l, &B->C, d->Q)));
-    F.q  = wrench_add(F.q, twist_cross_wrench(d->S, B_r->f));
-    F.r  = add(F.r, coriolis_mul_transposed(B_r->l, &B_r->C, d->S));
+    F.qd                   = wrench_add(F.qd, wrench_add(twice_coriolis_mul(B_r->l, &B_r->C, d->S.w),
+                                                         inertia_rate_mul(B->l, &B->C, d->psi_d_plus_S_d)));
+    F.q                    = wrench_add(
+                           F.q, wrench_add(twice_coriolis_mul(B_r->l, &B_r->C, d->psi_d.w), inertia_rate_mul(B->l, &B->C, d->psi_dd)));
+    F.q = wrench_add(F.q, twist_cross_wrench(d->S, B_r->f));
+    F.r = add(F.r, twice_coriolis_mul_transposed(B_r->l, &B_r->C, d->S));
     if (!world_fixed) return F;
     const world_fixed_wrenches K_r = {.F = vec3_zero(), .T = vec3_zero(), .X = B_r->X};
     F.q                            = wrench_add(F.q, world_fixed_mul(&K_r, d->S.w));
@@ -90,9 +93,11 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
 LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F,
                          const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
-    out->dq[entry] += power(d_r->Q, F->qdd) + power(d->Q, F_r->qdd) + (dot(F_r->r, d->P.w) + dot(F->r, d_r->P.w));
-    out->dqd[entry] += power(d_r->D, F->qdd) + power(d->D, F_r->qdd) + (dot(F_r->r, d->S.w) + dot(F->r, d_r->S.w));
-    out->dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
+    out->dtau_dq[entry] +=
+        power(d_r->psi_dd, F->qdd) + power(d->psi_dd, F_r->qdd) + (dot(F_r->r, d->psi_d.w) + dot(F->r, d_r->psi_d.w));
+    out->dtau_dqd[entry] += power(d_r->psi_d_plus_S_d, F->qdd) + power(d->psi_d_plus_S_d, F_r->qdd) +
+                            (dot(F_r->r, d->S.w) + dot(F->r, d_r->S.w));
+    out->dtau_dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
 /* Adds the rates of d tau_b / da = S_b . F(a), from the force partials of a (F, with the rates F_r): a is a dof of
@@ -100,9 +105,9 @@ LANE_INLINE void put_row(const results *out, size_t entry, const world_force_par
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
                             const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
-    out->dq[entry] += power(d_r->S, F->q) + power(d->S, F_r->q);
-    out->dqd[entry] += power(d_r->S, F->qd) + power(d->S, F_r->qd);
-    out->dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
+    out->dtau_dq[entry] += power(d_r->S, F->q) + power(d->S, F_r->q);
+    out->dtau_dqd[entry] += power(d_r->S, F->qd) + power(d->S, F_r->qd);
+    out->dtau_dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
 /* Adds the entries of dof k of body i with every dof of the body and its ancestors. */
@@ -120,7 +125,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, const results *out,
             const dof *d = &ws->dof[from + j], *d_r = &ws->dof_rate[from + j];
             size_t     b = (size_t)m->body[p].joint.v + j;
             put_row(out, a * nv + b, &F, &F_r, d, d_r);
-            if (world_fixed) out->dq[a * nv + b] += dot(F_r.k, d->S.w) + dot(F.k, d_r->S.w);
+            if (world_fixed) out->dtau_dq[a * nv + b] += dot(F_r.k, d->S.w) + dot(F.k, d_r->S.w);
             if (p != (int)i) put_column(out, b * nv + a, &F, &F_r, d, d_r);
         }
     }
@@ -148,7 +153,7 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
-            out->dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
+            out->dtau_dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
                 b->joint.ratio * b->joint.ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
     }
 }
@@ -166,9 +171,9 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
         const lane   *values = nw ? block_in(io->wrenches, block, 9 * nw) : NULL;
         const results out    = {block_out(io->dtau_dq_dot, block, nv * nv), block_out(io->dtau_dqd_dot, block, nv * nv),
                                 block_out(io->dtau_dqdd_dot, block, nv * nv)};
-        clear(out.dq, nv * nv);
-        clear(out.dqd, nv * nv);
-        clear(out.dqdd, nv * nv);
+        clear(out.dtau_dq, nv * nv);
+        clear(out.dtau_dqd, nv * nv);
+        clear(out.dtau_dqdd, nv * nv);
         set_joint_transforms(m, q, ws.XJ);
         spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
         const spatial_rate_pass rate = {qd, qdd, qddd, ws.body, ws.dof, ws.body_rate, ws.dof_rate};

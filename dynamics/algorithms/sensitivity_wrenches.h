@@ -29,8 +29,8 @@ static void wrench_entries(const sensitivity_pass *p, size_t i, size_t v, const 
 /* Adds the derivatives of body i's wrench with respect to every dof (degree of freedom) of the body and its ancestors,
  * in the frame of body i. wrenches_to_base adds those with respect to dofs of descendants. `subtree` is the composite
  * of i, and K that of the wrenches in world axes, or NULL. */
-static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const composite_motion *subtree,
-                                const world_fixed_wrenches *K)
+static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const composite_motion *subtree,
+                                    const world_fixed_wrenches *K)
 {
     const dyn_body *body = p->m->body, *b = &body[i];
     relative_pose   relative = relative_pose_identity();
@@ -39,12 +39,12 @@ static void wrench_of_ancestors(const sensitivity_pass *p, size_t i, const compo
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
             force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
             F.q = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* seen from body i: without S x* f */
-            if (j == (int)i && b->joint.near_end &&
+            if (j == (int)i && b->joint.moment_at_parent_frame &&
                 b->joint.kind == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
                 vec3 f = times(b->joint.ratio, subtree->f.f);
                 F.q.n  = add(F.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
-            wrench_entries(p, i, coordinate(p->m, (size_t)j, k), &F);
+            wrench_entries(p, i, coordinate_of_dof(p->m, (size_t)j, k), &F);
         }
         relative_pose_from_parent(&body[j], &p->ws->XJ[j], &relative);
     }
@@ -66,7 +66,8 @@ static void true_composite_of(const sensitivity_pass *p, size_t i, composite_mot
     const dyn_body      *b  = &p->m->body[i];
     const workspace     *ws = p->ws;
     const spatial_state *B  = &ws->body[i];
-    composite_motion_with_body(b->tree.is_leaf ? ws->handed + 1 : &ws->forked[i], &b->moments, B->v, B->a, subtree);
+    composite_motion_with_body(b->tree.is_leaf ? &ws->children[ZERO] : &ws->other_children[i], &b->moments, B->v, B->a,
+                               subtree);
     if (p->wrenches) subtree->f = wrench_sub(subtree->f, ws->ext.sum[i]);
 }
 
@@ -81,12 +82,13 @@ static void joint_wrench_derivatives(const sensitivity_pass *p)
         true_composite_of(p, i, &subtree);
         for (size_t k = 0; k < dofs_of(b); k++) {
             dof d = dof_of(b, &ws->body[i], k);
-            wrenches_to_base(p, i, coordinate(p->m, i, k), force_partials_of(b->derived.subtree_mass, &subtree, K, &d));
+            wrenches_to_base(p, i, coordinate_of_dof(p->m, i, k),
+                             force_partials_of(b->derived.subtree_mass, &subtree, K, &d));
         }
-        if (b->tree.row >= 0) wrench_of_ancestors(p, i, &subtree, K);
+        if (b->tree.row >= 0) wrench_by_ancestor_dofs(p, i, &subtree, K);
         if (b->tree.parent == DYN_WORLD) continue;
         composite_motion_to_parent(b, &ws->XJ[i], &subtree, b->derived.subtree_mass);
-        add_at_fork(p, i, &subtree);
+        composite_motion_add_to_parent(p, i, &subtree);
         if (K) world_fixed_to_parent(b, &ws->XJ[i], K, &ws->world_fixed[b->tree.parent]);
     }
 }
@@ -107,7 +109,7 @@ static void external_wrench_derivatives(const dyn_scene *scene, const workspace 
         for (int p = site->body; p != DYN_WORLD; p = m->body[p].tree.parent) {
             for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
                 twist S     = twist_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k).S);
-                lane *entry = out + coordinate(m, (size_t)p, k) * 6;
+                lane *entry = out + coordinate_of_dof(m, (size_t)p, k) * 6;
                 for (int row = 0; row < 2; row++) {
                     vec3 u = row ? S.w : cross_add(S.v, S.w, x);
                     u      = site->world_axes ? (vec3){dot(att->row[0], u), dot(att->row[1], u), dot(att->row[2], u)}

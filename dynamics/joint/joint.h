@@ -248,7 +248,7 @@ LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
     return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
 }
 /* v_p = Rz(gamma) Rx(alpha) v */
-LANE_INLINE vec3 turn_up(link_transform X, vec3 v)
+LANE_INLINE vec3 rotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_NONE) return v;
     if (X.turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
@@ -258,7 +258,7 @@ LANE_INLINE vec3 turn_up(link_transform X, vec3 v)
     return (vec3){sub_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), add_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
 }
 /* v_c = (Rz(gamma) Rx(alpha))^T v */
-LANE_INLINE vec3 turn_down(link_transform X, vec3 v)
+LANE_INLINE vec3 unrotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_ZX)
         v = (vec3){add_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), sub_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
@@ -274,7 +274,7 @@ LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
     if (X.joint == DYN_REVOLUTE &&
         X.turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.y), v.z, neg_sub_mul(X.J.c * v.y, X.J.s, v.x)};
-    return turn_up(X, X.joint == DYN_REVOLUTE ? turn_z(v, X.J.c, X.J.s) : v);
+    return rotate_by_constant(X, X.joint == DYN_REVOLUTE ? turn_z(v, X.J.c, X.J.s) : v);
 }
 /* s + R_pc v_c of a revolute joint */
 LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
@@ -299,7 +299,7 @@ LANE_INLINE vec3 to_child(link_transform X, vec3 v)
     if (dyn_joint_has_quaternion(X.joint)) return mat3_mul_transposed(&X.pose->R, v);
     if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS)
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.z), neg_sub_mul(X.J.c * v.z, X.J.s, v.x), v.y};
-    v = turn_down(X, v);
+    v = unrotate_by_constant(X, v);
     return X.joint == DYN_REVOLUTE ? unturn_z(v, X.J.c, X.J.s) : v;
 }
 
@@ -355,12 +355,12 @@ LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *adden
 }
 
 /* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link
- * frame. With near_end (standard DH) the moment is about the origin of frame j-1 instead. The body's origin is s z away
- * from there if the joint is prismatic, and the moment is n + s z x f. The function is linear, so it also converts
- * rates. */
+ * frame. With moment_at_parent_frame (standard DH) the moment is about the origin of frame j-1 instead. The body's
+ * origin is s z away from there if the joint is prismatic, and the moment is n + s z x f. The function is linear, so it
+ * also converts rates. */
 LANE_INLINE wrench wrench_at_joint(const dyn_body *b, const joint_transform *XJ, wrench w)
 {
-    if (!b->joint.near_end)
+    if (!b->joint.moment_at_parent_frame)
         w.n = cross_add(w.n, w.f, vec3_of(b->pose.X_bl.p));
     else if (b->joint.kind == DYN_PRISMATIC)
         w.n = (vec3){sub_mul(w.n.x, XJ->c, w.f.y), add_mul(w.n.y, XJ->c, w.f.x), w.n.z};

@@ -171,7 +171,7 @@ static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place 
 
 static bool origin_may_slide(const dyn_body *b)
 {
-    return b->joint.kind == DYN_REVOLUTE && !b->joint.near_end && !b->joint.has_slide_body;
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.moment_at_parent_frame && !b->joint.has_slide_body;
 }
 
 static int count_axes(const double p[3])

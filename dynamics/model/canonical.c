@@ -163,13 +163,13 @@ void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
         set_free_joint(b, l, X_bj);
     else
         set_axis_joint(b, l, X_bj);
-    b->joint.ratio         = l->ratio;
-    b->joint.offset        = l->offset;
-    b->joint.has_ratio     = l->ratio != 1 || l->offset != 0;
-    b->joint.near_end      = l->near_end;
-    b->joint.rotor_inertia = l->rotor_inertia;
-    b->joint.friction      = *f;
-    b->joint.spring        = l->spring;
-    b->joint.has_friction  = f->viscous != 0 || f->positive != 0 || f->negative != 0;
-    b->joint.has_spring    = l->spring.stiffness != 0 || l->spring.damping != 0;
+    b->joint.ratio                  = l->ratio;
+    b->joint.offset                 = l->offset;
+    b->joint.has_ratio              = l->ratio != 1 || l->offset != 0;
+    b->joint.moment_at_parent_frame = l->moment_at_parent_frame;
+    b->joint.rotor_inertia          = l->rotor_inertia;
+    b->joint.friction               = *f;
+    b->joint.spring                 = l->spring;
+    b->joint.has_friction           = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->joint.has_spring             = l->spring.stiffness != 0 || l->spring.damping != 0;
 }

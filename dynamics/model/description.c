@@ -47,7 +47,7 @@ static bool has_no_axis_data(const dyn_link *l)
                                      f->negative, f->coulomb_velocity, s->stiffness, s->damping, s->rest};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != 0) return false;
-    return l->ratio == 1 && !l->near_end;
+    return l->ratio == 1 && !l->moment_at_parent_frame;
 }
 
 static bool joint_numbers_valid(const dyn_link *l)

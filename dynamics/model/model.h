@@ -68,10 +68,10 @@ typedef struct dyn_link {
     double         offset;  /* rad or m, joint position at q = 0 */
     bool           mimic;   /* true: the joint has no coordinate of its own; its q is that of link `leader` */
     int            leader;  /* index of a moving link that is not a mimic itself, anywhere in the description */
-    bool near_end;        /* true: the joint wrench's moment is about the origin of the joint frame on the parent's side
-                             (standard DH: frame j-1); false: about the origin of the link frame */
-    dyn_inertia  inertia; /* in the link frame */
-    double       rotor_inertia; /* kg m^2 or kg, reflected to the joint */
+    bool moment_at_parent_frame; /* true: the joint wrench's moment is about the origin of the joint frame on the
+                                    parent's side (standard DH: frame j-1); false: about the origin of the link frame */
+    dyn_inertia  inertia;        /* in the link frame */
+    double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
     dyn_friction friction;
     dyn_spring   spring; /* friction and spring depend on the joint's own position s and rate */
     bool elastic; /* true: a spring connects the joint's coordinate q and the motor coordinate theta. theta has the unit
@@ -153,17 +153,17 @@ typedef struct dyn_body_joint {
     bool           has_ratio; /* ratio != 1 or offset != 0 */
     bool           has_friction;
     bool           has_spring;   /* has a spring or damper */
-    bool           near_end;     /* the joint wrench is about the joint frame on the parent, not about the link frame */
-    bool           mimic;        /* its q and v are those of another joint */
-    bool           is_rotor;     /* the body is the rotor of a motor: its position has no effect and is taken as zero */
-    bool           is_multi_dof; /* several coordinates, and so no friction, spring or rotor */
-    bool           has_slide_body; /* helical joint: the previous body is the sliding part */
-    double         ratio;          /* joint position per coordinate */
-    double         offset;         /* rad or m, joint position at q = 0 */
-    double         rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
-    double         spin_inertia;   /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
-    dyn_friction   friction;       /* as a function of the joint's own rate */
-    dyn_spring     spring;         /* as a function of the joint's own position and rate */
+    bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
+    bool mimic;                  /* its q and v are those of another joint */
+    bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */
+    bool is_multi_dof;           /* several coordinates, and so no friction, spring or rotor */
+    bool has_slide_body;         /* helical joint: the previous body is the sliding part */
+    double       ratio;          /* joint position per coordinate */
+    double       offset;         /* rad or m, joint position at q = 0 */
+    double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
+    double       spin_inertia;   /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
+    dyn_friction friction;       /* as a function of the joint's own rate */
+    dyn_spring   spring;         /* as a function of the joint's own position and rate */
 } dyn_body_joint;
 
 /* The constant part of the pose of a body in its parent's frame, and the poses of frames on the body. */
@@ -180,7 +180,8 @@ typedef struct dyn_body_pose {
                              and `turn` is NONE if R = 1, else ZX */
     size_t to_joint_pose; /* for a joint with a quaternion: entries from the body's joint transform to its joint_pose,
                              see joint_pose_of in joint.h */
-    dyn_pose X_bl; /* link frame in the body frame: the axes of joint wrenches, and their point unless near_end */
+    dyn_pose X_bl;        /* link frame in the body frame: the axes of joint wrenches, and their point unless
+                             moment_at_parent_frame */
 } dyn_body_pose;
 
 /* Data derived from the whole tree. Vectors and tensors are in the body frame.

@@ -3,10 +3,10 @@
  * Condition: dyn_run.plain, a property of the model. Without this path forward dynamics takes 1.13 (one lane, 8 lanes)
  * to 1.17 times (4 lanes) as long on average over the benchmark robots; without that of the last pass alone, up to 1.08
  * times.
- *   - I^A and p^A, and on the way out alpha, stay in registers along the run.
- *   - Without a rotor inertia the row of the joint's axis of I^a is zero, and is neither computed nor rotated.
- *   - The forward pass of Newton-Euler leaves the required wrench of a body about the origin of the next body
- * (newton_euler_fast.h): it is added before the child's p^a moves to the body's origin. */
+ * I^A and p^A, and on the way out alpha, stay in registers along the run. Without a rotor inertia the row of the
+ * joint's axis of I^a is zero, and is neither computed nor rotated. The forward pass of Newton-Euler leaves the
+ * required wrench of a body about the origin of the next body (newton_euler_fast.h): it is added before the child's p^a
+ * moves to the body's origin. */
 #pragma once
 #include "articulated_pass.h"
 
@@ -24,58 +24,60 @@ LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, cons
 }
 
 /* U = I^A S,  D = S^T U,  u = tau - S^T p^A,  I^a = I^A - U U^T / D,  p^a = p^A + U u / D. */
-LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articulated_body *A)
+LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articulated_body *body)
 {
     const dyn_body       *b = &p->scene->model->body[i];
-    const lane            u = p->tau[b->joint.v] - A->p.n.z;
-    const wrench          U = articulated_along(&A->I, DYN_REVOLUTE);
+    const lane            u = p->tau[b->joint.v] - body->p.n.z;
+    const wrench          U = articulated_along(&body->I, DYN_REVOLUTE);
     const joint_solution *s = solve_joint(p, i, &(joint_equation){U, U.n.z, u});
     if (b->tree.parent == DYN_WORLD) return;
-    articulated_project_plain(&A->I, &U, &s->G);
-    A->p = articulated_add_effort(A->p, &U, s->g);
+    articulated_project_plain(&body->I, &U, &s->G);
+    body->p = articulated_add_effort(body->p, &U, s->g);
 }
 
 /* To the parent's axes; adds `own`, which the parent requires about this body's origin. */
-LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *A, bool flat)
+LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *body,
+                                              bool axis_row_is_zero)
 {
-    articulated_rotate(X, &A->I, flat);
-    A->p = (wrench){to_parent_add(X, own->f, A->p.f), to_parent_add(X, own->n, A->p.n)};
+    articulated_rotate(X, &body->I, axis_row_is_zero);
+    body->p = (wrench){to_parent_add(X, own->f, body->p.f), to_parent_add(X, own->n, body->p.n)};
 }
 
-/* From body i to I^A and p^A of the previous body. `flat`: the row of the joint's axis is zero. */
-LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, articulated_body *A, bool flat)
+/* From body i to I^A and p^A of the previous body. `axis_row_is_zero`: the row of the joint's axis is zero. */
+LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, articulated_body *body,
+                                              bool axis_row_is_zero)
 {
     const dyn_body        *b   = &p->scene->model->body[i];
     const joint_transform *XJ  = &p->ws->euler.XJ[i];
     const wrench          *own = &p->ws->euler.required[i - 1];
-    if (flat) {
-        WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_previous_form, own, A, true)
+    if (axis_row_is_zero) {
+        WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_previous_form, own, body, true)
     } else {
-        WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_previous_form, own, A, false)
+        WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_previous_form, own, body, false)
     }
-    articulated_to_parent_origin(b, A);
-    A->I = articulated_with_rigid(A->I, b - 1);
+    articulated_to_parent_origin(b, body);
+    body->I = articulated_with_rigid(body->I, b - 1);
 }
 
 /* I_p^A += X^T I^a X,  p_p^A += X^T p^a  along a plain run. `driven`, a constant of the inlined code: some coordinates
  * are locked. */
 LANE_INLINE void articulated_plain_run(const articulated_pass *p, dyn_run run, const bool driven)
 {
-    const dyn_body  *body = p->scene->model->body, *first = &body[run.first];
-    int              i = run.end - 1;
-    articulated_body A = articulated_body_of(p, i);
+    const dyn_body  *bodies = p->scene->model->body, *first = &bodies[run.first];
+    int              i    = run.end - 1;
+    articulated_body body = articulated_body_of(p, i);
     bool             locked;
     for (;; i--) {
-        assume_plain_body(&body[i], true);
-        locked = driven && is_driven(p, body[i].joint.v);
-        if (!locked) eliminate_plain_joint(p, i, &A);
+        assume_plain_body(&bodies[i], true);
+        locked = driven && is_driven(p, bodies[i].joint.v);
+        if (!locked) eliminate_plain_joint(p, i, &body);
         if (i == run.first) break;
-        articulated_to_previous_body(p, i, &A, !locked);
+        articulated_to_previous_body(p, i, &body, !locked);
     }
     if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
-    articulated_to_parent(first, &p->ws->euler.XJ[run.first], &A, !locked);
-    add_to_parent(p, first, &A);
+    articulated_to_parent(first, &p->ws->euler.XJ[run.first], &body, !locked);
+    add_to_parent(p, first, &body);
 }
 
 /* qdd of a joint with acceleration sdd in this pass; S qdd is added to the body's alpha. */

@@ -57,25 +57,25 @@ LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane
 }
 
 /* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
-LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body A)
+LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body body)
 {
     const dyn_body *b = &p->scene->model->body[i];
     lane            IA[6][6], pA[6];
     int             from  = 0;
     const int       first = joint_first_axis(b);
-    articulated_to_array(&A, IA, pA);
+    articulated_to_array(&body, IA, pA);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {
         int                  v   = b->joint.v + k - first;
         free_joint_solution *out = &p->ws->free_joint[b->joint.quaternion];
         if (k < first || is_driven(p, v)) continue;
-        note_pivot(IA[k][k], pivot_floor(b, k < 3), i, p->singular);
+        record_singular(IA[k][k], pivot_floor(b, k < 3), i, p->singular);
         if (from == k)
             eliminate_axis(IA, pA, from = k + 1, k, p->tau[v], out);
         else
             eliminate_axis(IA, pA, from, k, p->tau[v], out);
     }
-    return b->tree.parent == DYN_WORLD ? A : articulated_from_array(IA, pA);
+    return b->tree.parent == DYN_WORLD ? body : articulated_from_array(IA, pA);
 }
 
 /* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes:

@@ -128,13 +128,13 @@ LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
     p->n = load3(n);
 }
 
-/* Rotates I to the parent's axes for a joint of one coordinate. `flat`: the joint is revolute, and the row of its axis
- * is zero. */
-LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool flat)
+/* Rotates I to the parent's axes for a joint of one coordinate. `axis_row_is_zero`: the joint is revolute, and the row
+ * of its axis is zero. */
+LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool axis_row_is_zero)
 {
-    I->A = flat ? sym3_flat_to_parent(X, I->A) : sym3_to_parent(X, I->A);
+    I->A = axis_row_is_zero ? sym3_xy_to_parent(X, I->A) : sym3_to_parent(X, I->A);
     I->Q = sym3_to_parent(X, I->Q);
-    I->H = mat3_to_parent(X, I->H, flat);
+    I->H = mat3_to_parent(X, I->H, axis_row_is_zero);
 }
 
 /* The transform of a joint with a quaternion. */
@@ -150,7 +150,7 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
 }
 
 /* To the parent's axes; the reference point moves only as far as the joint's coordinate moves it. */
-LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *body, bool flat)
+LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *body, bool axis_row_is_zero)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
         const articulated_body x = articulated_to_parent_free(X.pose, (articulated_body){body->I, body->p});
@@ -159,7 +159,7 @@ LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *
         return;
     }
     if (X.joint == DYN_PRISMATIC) articulated_shift(body, 2, X.J.c);
-    articulated_rotate(X, &body->I, flat);
+    articulated_rotate(X, &body->I, axis_row_is_zero);
     body->p = (wrench){to_parent(X, body->p.f), to_parent(X, body->p.n)};
 }
 
@@ -171,10 +171,11 @@ LANE_INLINE void articulated_to_parent_origin(const dyn_body *b, articulated_bod
     if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(body, 2, lane_of(b->pose.p_pc[2]));
 }
 
-/* X^T I X and X^T p: to the parent's axes and origin. `flat` as in articulated_rotate. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated_body *body, bool flat)
+/* X^T I X and X^T p: to the parent's axes and origin. `axis_row_is_zero` as in articulated_rotate. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated_body *body,
+                                       bool axis_row_is_zero)
 {
-    if (flat) {
+    if (axis_row_is_zero) {
         WITH_REVOLUTE_TRANSFORM(b, XJ, articulated_to_parent_form, body, true)
     } else {
         WITH_LINK_TRANSFORM(b, XJ, articulated_to_parent_form, body, false)

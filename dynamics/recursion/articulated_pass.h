@@ -51,7 +51,7 @@ LANE_INLINE bool is_driven(const articulated_pass *p, int v)
 }
 
 /* Records body i as singular in the lanes where the pivot is zero up to rounding and no body is recorded yet. */
-LANE_INLINE void note_pivot(lane pivot, double floor, int i, lane *singular)
+LANE_INLINE void record_singular(lane pivot, double floor, int i, lane *singular)
 {
     lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
     lane_mask fine = good | lane_less(lane_of(-1), *singular);
@@ -83,7 +83,7 @@ LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, 
     const dyn_body *b = &p->scene->model->body[i];
     joint_solution *s = &p->ws->link[i].joint;
     const lane      d = 1.0 / e->D;
-    note_pivot(e->D, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, p->singular);
+    record_singular(e->D, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, p->singular);
     s->G = (wrench){scale(e->U.f, d), scale(e->U.n, d)};
     s->g = e->u * d;
     return s;

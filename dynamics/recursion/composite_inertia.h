@@ -27,44 +27,44 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
 }
 
-/* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes g =
- * h + m r, E += r h^T + g r^T, and the moment of F is n += r x f. Only the components of r flagged in `along` are
+/* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes h'
+ * = h + m r, E += r h^T + h' r^T, and the moment of F is n += r x f. Only the components of r flagged in `along` are
  * used. */
 LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
 {
-    vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
+    vec3 h = c->h, moved = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
     if (along & DYN_ALONG_X) {
         F->n    = offset_cross_add(F->n, r, DYN_ALONG_X, F->f);
-        c->E.xx = add_mul(c->E.xx, r[0], h.x + g.x);
+        c->E.xx = add_mul(c->E.xx, r[0], h.x + moved.x);
         c->E.xy = add_mul(c->E.xy, r[0], h.y);
         c->E.xz = add_mul(c->E.xz, r[0], h.z);
     }
     if (along & DYN_ALONG_Y) {
         F->n    = offset_cross_add(F->n, r, DYN_ALONG_Y, F->f);
-        c->E.yy = add_mul(c->E.yy, r[1], h.y + g.y);
-        c->E.xy = add_mul(c->E.xy, r[1], g.x);
+        c->E.yy = add_mul(c->E.yy, r[1], h.y + moved.y);
+        c->E.xy = add_mul(c->E.xy, r[1], moved.x);
         c->E.yz = add_mul(c->E.yz, r[1], h.z);
     }
     if (along & DYN_ALONG_Z) {
         F->n    = offset_cross_add(F->n, r, DYN_ALONG_Z, F->f);
-        c->E.zz = add_mul(c->E.zz, r[2], h.z + g.z);
-        c->E.xz = add_mul(c->E.xz, r[2], g.x);
-        c->E.yz = add_mul(c->E.yz, r[2], g.y);
+        c->E.zz = add_mul(c->E.zz, r[2], h.z + moved.z);
+        c->E.xz = add_mul(c->E.xz, r[2], moved.x);
+        c->E.yz = add_mul(c->E.yz, r[2], moved.y);
     }
-    c->h = g;
+    c->h = moved;
 }
 
 /* Moves the reference point of a composite by -r, where r depends on the state (see composite_shift). */
 LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 {
-    vec3 h = c->h, g = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
-    c->E.xx = add_mul(c->E.xx, r.x, h.x + g.x);
-    c->E.yy = add_mul(c->E.yy, r.y, h.y + g.y);
-    c->E.zz = add_mul(c->E.zz, r.z, h.z + g.z);
-    c->E.xy = add_mul(add_mul(c->E.xy, r.x, h.y), r.y, g.x);
-    c->E.xz = add_mul(add_mul(c->E.xz, r.x, h.z), r.z, g.x);
-    c->E.yz = add_mul(add_mul(c->E.yz, r.y, h.z), r.z, g.y);
-    c->h    = g;
+    vec3 h = c->h, moved = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
+    c->E.xx = add_mul(c->E.xx, r.x, h.x + moved.x);
+    c->E.yy = add_mul(c->E.yy, r.y, h.y + moved.y);
+    c->E.zz = add_mul(c->E.zz, r.z, h.z + moved.z);
+    c->E.xy = add_mul(add_mul(c->E.xy, r.x, h.y), r.y, moved.x);
+    c->E.xz = add_mul(add_mul(c->E.xz, r.x, h.z), r.z, moved.x);
+    c->E.yz = add_mul(add_mul(c->E.yz, r.y, h.z), r.z, moved.y);
+    c->h    = moved;
 }
 
 /* The wrench that gives the composite unit acceleration along its joint from rest. Revolute joint: n = I z, f = z x h.
@@ -90,9 +90,9 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
 }
 
 /* Rz(gamma) Rx(alpha) (x, y, 0) */
-LANE_INLINE vec3 turn_up_flat(link_transform X, lane x, lane y)
+LANE_INLINE vec3 rotate_xy_by_constant(link_transform X, lane x, lane y)
 {
-    if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return turn_up(X, (vec3){x, y, lane_of(0)});
+    if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return rotate_by_constant(X, (vec3){x, y, lane_of(0)});
     const vec3 v = {x, X.b->pose.ca * y, X.b->pose.sa * y};
     return X.turn == DYN_TURN_X ? v : turn_z(v, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
@@ -116,9 +116,10 @@ LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F
     } else { /* f = z x h and n = I z after the rotation about z, then Rz(gamma) Rx(alpha) */
         c->E = sym3_turn_z(c->E, X.J.c, X.J.s);
         c->h = turn_z(c->h, X.J.c, X.J.s);
-        *F   = (wrench){turn_up_flat(X, -c->h.y, c->h.x), turn_up(X, (vec3){-c->E.xz, -c->E.yz, about})};
-        c->E = sym3_turn_up(X, c->E);
-        c->h = turn_up(X, c->h);
+        *F   = (wrench){rotate_xy_by_constant(X, -c->h.y, c->h.x),
+                        rotate_by_constant(X, (vec3){-c->E.xz, -c->E.yz, about})};
+        c->E = sym3_rotate_by_constant(X, c->E);
+        c->h = rotate_by_constant(X, c->h);
     }
     composite_shift(c, F, X.b->pose.p_pc, X.b->pose.offsets, mass);
 }
@@ -128,13 +129,13 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
-/* Adds the regrouped moments of body b to `handed`, the composite of its descendants in the body's frame. */
-LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *handed)
+/* Adds the regrouped moments of body b to the composite of its descendants, in the body's frame. */
+LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *descendants)
 {
     const double *E = b->derived.regrouped.E, *h = b->derived.regrouped.h;
-    composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
-                        handed->E.yz + E[4], handed->E.zz},
-                       {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
+    composite     c = {{descendants->E.xx + E[0], descendants->E.xy + E[1], descendants->E.xz + E[2],
+                        descendants->E.yy + E[3], descendants->E.yz + E[4], descendants->E.zz},
+                       {descendants->h.x + h[0], descendants->h.y + h[1], descendants->h.z}};
     if (b->joint.kind != DYN_REVOLUTE) { /* E.zz and h.z are zero for revolute bodies */
         c.E.zz = c.E.zz + E[5];
         c.h.z  = c.h.z + h[2];
@@ -142,27 +143,27 @@ LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *ha
     return c;
 }
 
-/* Returns the composite of body i; all later bodies must be done. `handed`: the composite that body i + 1 passed to its
- * parent, used if that is body i; zeros for the last body. `forked` [n_bodies]: sums of the composites of the other
- * children of each body. `branched`: dyn_model.branched, or true. */
-LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
-                                       const bool branched)
+/* Returns the composite of body i; all later bodies must be done. `next_body`: the composite of body i + 1 in the frame
+ * of its parent, used if that is body i; zeros for the last body. `other_children` [n_bodies]: for each body, the sum
+ * of the composites of its children but the next body. `branched`: dyn_model.branched, or true. */
+LANE_INLINE composite composite_gather(const dyn_model *m, const composite *other_children, const composite *next_body,
+                                       size_t i, const bool branched)
 {
     const dyn_body *b = &m->body[i];
     composite       c;
     if (!branched || (i + 1 < m->n_bodies && b[1].tree.parent == (int)i))
-        c = composite_with_body(b, handed);
+        c = composite_with_body(b, next_body);
     else
         c = (composite){sym3_of(b->derived.regrouped.E), vec3_of(b->derived.regrouped.h)};
-    return branched && b->tree.has_branch ? composite_add(c, forked[i]) : c;
+    return branched && b->tree.has_branch ? composite_add(c, other_children[i]) : c;
 }
-/* Adds the composite of body i to the sum of its parent, unless the parent is the previous body. The child that is
- * visited first, which is the last child, sets the sum. */
-LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
+/* Adds `own`, the composite of body i in the frame of its parent, to the sum of the parent, unless the parent is the
+ * previous body. The child that is visited first, which is the last child, sets the sum. */
+LANE_INLINE void composite_add_to_parent(const dyn_body *b, composite *other_children, const composite *own, size_t i)
 {
     if (b->tree.parent == (int)i - 1) return;
-    composite *to = &forked[b->tree.parent];
-    *to           = b->tree.is_last_child ? *handed : composite_add(*to, *handed);
+    composite *sum = &other_children[b->tree.parent];
+    *sum           = b->tree.is_last_child ? *own : composite_add(*sum, *own);
 }
 
 /* Column `k` of the inertia matrix [m 1, -[h]; [h], I] of a composite, linear first, for a joint with a quaternion.

@@ -20,9 +20,9 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     const vec3     h = subtree->c.h, o = vec3_zero();
     const sym3     E = subtree->c.E;
     force_partials F = {
-        .t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(subtree->l, &subtree->C, d->S), .k = o};
-    F.qd = wrench_add(coriolis_mul(subtree->l, &subtree->C, d->S.w), inertia_mul(mass, h, E, d->D));
-    F.q  = wrench_add(coriolis_mul(subtree->l, &subtree->C, d->P.w), inertia_mul(mass, h, E, d->Q));
+        .t = inertia_mul(mass, h, E, d->S), .r = twice_coriolis_mul_transposed(subtree->l, &subtree->C, d->S), .k = o};
+    F.qd = wrench_add(twice_coriolis_mul(subtree->l, &subtree->C, d->S.w), inertia_mul(mass, h, E, d->psi_d_plus_S_d));
+    F.q  = wrench_add(twice_coriolis_mul(subtree->l, &subtree->C, d->psi_d.w), inertia_mul(mass, h, E, d->psi_dd));
     F.q  = wrench_add(F.q, twist_cross_wrench(d->S, subtree->f));
     if (!world_fixed) return F;
     F.q = wrench_add(F.q, world_fixed_mul(world_fixed, d->S.w));

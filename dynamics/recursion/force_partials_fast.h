@@ -51,7 +51,7 @@ LANE_INLINE composite_motion composite_motion_with_revolute(const composite_moti
  *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
 LANE_INLINE force_partials force_partials_about_z(double mass, const composite_motion *S, const spatial_state *B)
 {
-    const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->Q.v, R = B->Q.w;
+    const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->psi_dd.v, R = B->psi_dd.w;
     const sym3 *E     = &S->c.E;
     const lane(*C)[3] = S->C.m;
     const wrench f    = S->f;

@@ -26,10 +26,16 @@ LANE_INLINE bool is_geared_joint(const dyn_body *b)
     return b->joint.rotor >= 0 || b->joint.has_slide_body;
 }
 
+/* The body of the displacement of a helical joint, which is the previous one. */
+LANE_INLINE const dyn_body *slide_of(const dyn_body *b)
+{
+    return b - 1;
+}
+
 /* Pitch h of a helical joint per unit of the joint's rotation; 0 for other joints. */
 LANE_INLINE double slide_ratio(const dyn_body *b)
 {
-    return b->joint.has_slide_body ? b[-1].joint.ratio / b->joint.ratio : 0;
+    return b->joint.has_slide_body ? slide_of(b)->joint.ratio / b->joint.ratio : 0;
 }
 
 LANE_INLINE void axis_form(link_transform X, vec3 *a)
@@ -67,16 +73,17 @@ static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e
 
 /* The equation of the joint of body i. The slide of a helical joint also carries the mass that body i moved to its
  * parent (model.h). */
-static inline joint_equation geared_joint_equation(const articulated_pass *p, int i, const articulated_body *A)
+static inline joint_equation geared_joint_equation(const articulated_pass *p, int i, const articulated_body *body)
 {
     const dyn_body *b     = &p->scene->model->body[i];
     const double    h     = slide_ratio(b);
     const bool      along = b->joint.kind == DYN_PRISMATIC;
-    joint_equation  e = {.U = articulated_along(&A->I, b->joint.kind), .u = net_effort(p, b) - effort_along(b, A->p)};
+    joint_equation  e     = {.U = articulated_along(&body->I, b->joint.kind),
+                             .u = net_effort(p, b) - effort_along(b, body->p)};
     if (b->joint.has_slide_body) {
-        const wrench slide = articulated_along(&A->I, DYN_PRISMATIC);
+        const wrench slide = articulated_along(&body->I, DYN_PRISMATIC);
         e.U                = (wrench){add_scaled(e.U.f, slide.f, lane_of(h)), add_scaled(e.U.n, slide.n, lane_of(h))};
-        e.u -= h * (A->p.f.z + p->ws->euler.required[i - 1].f.z);
+        e.u -= h * (body->p.f.z + p->ws->euler.required[i - 1].f.z);
     }
     e.D = (along ? e.U.f.z : e.U.n.z) + b->joint.rotor_inertia;
     if (b->joint.has_slide_body) e.D = add_mul(e.D, h, e.U.f.z);
@@ -85,11 +92,11 @@ static inline joint_equation geared_joint_equation(const articulated_pass *p, in
 }
 
 /* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
-LANE_NOINLINE articulated_body eliminate_geared_joint(const articulated_pass *p, int i, articulated_body A)
+LANE_NOINLINE articulated_body eliminate_geared_joint(const articulated_pass *p, int i, articulated_body body)
 {
-    const joint_equation  e = geared_joint_equation(p, i, &A);
+    const joint_equation  e = geared_joint_equation(p, i, &body);
     const joint_solution *s = solve_joint(p, i, &e);
-    articulated_subtract(&A.I, &e.U, &s->G);
-    A.p = articulated_add_effort(A.p, &e.U, s->g);
-    return A;
+    articulated_subtract(&body.I, &e.U, &s->G);
+    body.p = articulated_add_effort(body.p, &e.U, s->g);
+    return body;
 }

@@ -80,7 +80,7 @@ static inline void add_joint_columns(const dyn_body *b, const world_motion *B, c
     const double       ratio = free ? sign : sign * b->joint.ratio;
     for (int k = first; k < (free ? 6 : first + 1); k++) { /* translation along, or rotation about, axis k % 3 */
         const size_t     v = (size_t)(b->joint.v + k - first);
-        const vec3_rates z = fixed_in(B, times(ratio, mat3_column(&B->R, k % 3)), order);
+        const vec3_rates z = fixed_vector(B, times(ratio, mat3_column(&B->R, k % 3)), order);
         if (k < 3) {
             add_vector(M, &z, 0, v);
             continue;

@@ -14,7 +14,7 @@
 LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *qd, const wrench_state *s)
 {
     const vec3   u = joint_linear(b, qd), y = joint_angular(b, qd);
-    const wrench w = s->w, rate = s->rate;
+    const wrench w = s->wrench, rate = s->rate;
     return (wrench){cross_add(rate.f, y, w.f), cross_add(cross_add(rate.n, y, w.n), u, w.f)};
 }
 
@@ -27,14 +27,14 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
     for (int i = run.end - 1; i >= run.first; i--) {
         const dyn_body *b    = &p->scene->model->body[i];
         const bool      free = dyn_joint_has_quaternion(b->joint.kind);
-        wrench_state    s    = {.w = ws->required[i]};
+        wrench_state    s    = {.wrench = ws->required[i]};
         if (v.rates) s.rate = ws->required_rate[i];
         results_out(p, i, &s, v);
         if (b->tree.parent == DYN_WORLD) return;
         if (free && v.rates) s.rate = free_wrench_rate(b, p->io->qd, &s);
         const lane sd = free ? lane_of(0) : joint_rate_of(b, p->io->qd);
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, sd, &s, v)
-        ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.w);
+        ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.wrench);
         if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);
     }
 }

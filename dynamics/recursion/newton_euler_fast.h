@@ -2,10 +2,9 @@
  *
  * Condition: dyn_run.plain, a property of the model. Without this path inverse dynamics takes 1.25 (one lane) to 1.32
  * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times.
- *   - A body's wrench is about the origin of the next body. Both then share one acceleration, and the backward pass
- * adds the wrench before it shifts the sum to the parent's origin.
- *   - The first joint on the world turns about a fixed axis: of its wrench only n.z counts.
- *   - The motion of the parent, and the wrench of the child, stay in registers. */
+ * A body's wrench is about the origin of the next body: both then share one acceleration, and the backward pass adds
+ * the wrench before it shifts the sum to the parent's origin. The first joint on the world turns about a fixed axis: of
+ * its wrench only n.z counts. The motion of the parent, and the wrench of the child, stay in registers. */
 #pragma once
 #include "newton_euler_results.h"
 
@@ -27,17 +26,18 @@ LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane w
 LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, const joint_transform *XJ,
                                          newton_euler_variant v)
 {
-    const joint_rates s    = joint_rates_of(b, p->io, v);
-    const lane        zero = lane_of(0);
-    motion_state      m    = {.k = world_motion(p->scene->gravity)};
-    WITH_REVOLUTE_TRANSFORM(b, XJ, gravity_to_child, &m.k.a)
-    m.k.w.z  = s.sd;
-    m.k.wd.z = s.sdd;
-    m.U      = acceleration_matrix_about_z(s.sd * s.sd, s.sdd);
-    if (!v.rates) return m;
-    m.d  = (motion_rate){.wdd = {zero, zero, s.sddd}, .ad = {s.sd * m.k.a.y, -s.sd * m.k.a.x, zero}};
-    m.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.sdd, s.sddd);
-    return m;
+    const joint_rates s     = joint_rates_of(b, p->io, v);
+    const lane        zero  = lane_of(0);
+    motion_state      state = {.motion = world_motion(p->scene->gravity)};
+    WITH_REVOLUTE_TRANSFORM(b, XJ, gravity_to_child, &state.motion.a)
+    state.motion.w.z  = s.sd;
+    state.motion.wd.z = s.sdd;
+    state.U           = acceleration_matrix_about_z(s.sd * s.sd, s.sdd);
+    if (!v.rates) return state;
+    state.rate =
+        (motion_rate){.wdd = {zero, zero, s.sddd}, .ad = {s.sd * state.motion.a.y, -s.sd * state.motion.a.x, zero}};
+    state.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.sdd, s.sddd);
+    return state;
 }
 
 /* n.z of the wrench that the body requires. */
@@ -55,58 +55,62 @@ LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_m
     return wrench_add(own, axis_inertial_wrench(b->derived.axis_moments, a, U));
 }
 
-LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *m,
+LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *state,
                                            newton_euler_variant v)
 {
     if (!v.wrenches || !p->io->wrenches) return;
     const wrench external = external_at_next_origin(&p->scene->model->body[i], p->ws->ext.sum[i]);
     p->ws->required[i]    = wrench_sub(p->ws->required[i], external);
-    if (v.rates) p->ws->w[i] = m->k.w;
+    if (v.rates) p->ws->w[i] = state->motion.w;
 }
 
 LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton_euler_variant v)
 {
-    const dyn_body               *b  = &p->scene->model->body[i];
-    const newton_euler_workspace *ws = p->ws;
-    motion_state                  m  = grounded_motion(p, b, &ws->XJ[i], v);
-    ws->required[i]                  = grounded_wrench(&b->derived.regrouped, m.k.a, &m.U);
-    if (v.rates) ws->required_rate[i] = grounded_wrench(&b->derived.regrouped, m.d.ad, &m.Ud);
-    if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = grounded_rest(b, m.k.a, &m.U);
-    if (v.wrenches && p->io->joint_wrench_rates) ws->axis_wrench_rate[i] = grounded_rest(b, m.d.ad, &m.Ud);
-    m.k.a = acceleration_of_offset(m.k.a, &m.U, b->derived.next_origin, b->derived.next_offsets);
-    if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, b->derived.next_origin, b->derived.next_offsets);
-    subtract_external_at_next(p, i, &m, v);
-    return m;
+    const dyn_body               *b     = &p->scene->model->body[i];
+    const newton_euler_workspace *ws    = p->ws;
+    motion_state                  state = grounded_motion(p, b, &ws->XJ[i], v);
+    ws->required[i]                     = grounded_wrench(&b->derived.regrouped, state.motion.a, &state.U);
+    if (v.rates) ws->required_rate[i] = grounded_wrench(&b->derived.regrouped, state.rate.ad, &state.Ud);
+    if (v.wrenches && p->io->joint_wrenches) ws->axis_wrench[i] = grounded_rest(b, state.motion.a, &state.U);
+    if (v.wrenches && p->io->joint_wrench_rates) ws->axis_wrench_rate[i] = grounded_rest(b, state.rate.ad, &state.Ud);
+    state.motion.a = acceleration_of_offset(state.motion.a, &state.U, b->derived.next_origin, b->derived.next_offsets);
+    if (v.rates)
+        state.rate.ad =
+            acceleration_of_offset(state.rate.ad, &state.Ud, b->derived.next_origin, b->derived.next_offsets);
+    subtract_external_at_next(p, i, &state, v);
+    return state;
 }
 
 /* --- forward pass --------------------------------------------------------------------------------------------- */
 
 /* The rate of the wrench that a plain body requires. */
-LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state *m, newton_euler_variant v)
+LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    m->Ud                            = acceleration_matrix_rate(m->k.w, m->k.wd, m->d.wdd);
+    state->Ud                        = acceleration_matrix_rate(state->motion.w, state->motion.wd, state->rate.wdd);
     if (v.wrenches && p->io->joint_wrench_rates)
-        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, m->d.ad, &m->Ud);
-    m->d.ad              = acceleration_of_offset(m->d.ad, &m->Ud, b->derived.next_origin, b->derived.next_offsets);
-    ws->required_rate[i] = inertial_wrench(&b->derived.regrouped_at_next, m->d.ad, &m->Ud, true);
+        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
+    state->rate.ad =
+        acceleration_of_offset(state->rate.ad, &state->Ud, b->derived.next_origin, b->derived.next_offsets);
+    ws->required_rate[i] = inertial_wrench(&b->derived.regrouped_at_next, state->rate.ad, &state->Ud, true);
 }
 
 /* The motion of a plain body from that of its parent at its origin, and the wrench it requires; then the acceleration
  * is that of next_origin. U is used before U' is computed: both do not fit in registers. */
-LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *m, newton_euler_variant v)
+LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), m, v)
-    m->U = acceleration_matrix_of(m->k.w, m->k.wd);
+    WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], joint_step_at_origin, joint_rates_of(b, p->io, v), state, v)
+    state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
     if (v.wrenches && p->io->joint_wrenches)
-        ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, m->k.a, &m->U);
-    m->k.a          = acceleration_of_offset(m->k.a, &m->U, b->derived.next_origin, b->derived.next_offsets);
-    ws->required[i] = inertial_wrench(&b->derived.regrouped_at_next, m->k.a, &m->U, true);
-    if (v.rates) plain_body_rate(p, i, m, v);
-    subtract_external_at_next(p, i, m, v);
+        ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, state->motion.a, &state->U);
+    state->motion.a =
+        acceleration_of_offset(state->motion.a, &state->U, b->derived.next_origin, b->derived.next_offsets);
+    ws->required[i] = inertial_wrench(&b->derived.regrouped_at_next, state->motion.a, &state->U, true);
+    if (v.rates) plain_body_rate(p, i, state, v);
+    subtract_external_at_next(p, i, state, v);
 }
 
 /* The forward pass along a run of ideal revolute joints. `serial`, a constant of the inlined code: the model is one
@@ -115,24 +119,25 @@ LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newt
 {
     const dyn_body *body = p->scene->model->body;
     int             i    = run.first;
-    motion_state    m;
+    motion_state    state;
     assume_plain_body(&body[i], true);
     assume_serial_body(&body[i], (size_t)i, serial);
     if (body[i].tree.parent == DYN_WORLD) {
-        m = grounded_body(p, i++, v);
+        state = grounded_body(p, i++, v);
     } else {
-        m     = parent_motion(p, &body[i], v);
-        m.k.a = acceleration_of_offset(m.k.a, &m.U, body[i].pose.p_pc, body[i].pose.offsets);
-        if (v.rates) m.d.ad = acceleration_of_offset(m.d.ad, &m.Ud, body[i].pose.p_pc, body[i].pose.offsets);
+        state          = parent_motion(p, &body[i], v);
+        state.motion.a = acceleration_of_offset(state.motion.a, &state.U, body[i].pose.p_pc, body[i].pose.offsets);
+        if (v.rates)
+            state.rate.ad = acceleration_of_offset(state.rate.ad, &state.Ud, body[i].pose.p_pc, body[i].pose.offsets);
     }
     for (; i < run.end; i++) {
         assume_plain_body(&body[i], true);
         assume_serial_body(&body[i], (size_t)i, serial);
-        plain_body(p, i, &m, v);
+        plain_body(p, i, &state, v);
     }
     if (serial || !body[i - 1].tree.carries_run) return;
-    p->ws->motion[i - 1] = m.k;
-    if (v.rates) p->ws->motion_rate[i - 1] = m.d;
+    p->ws->motion[i - 1] = state.motion;
+    if (v.rates) p->ws->motion_rate[i - 1] = state.rate;
 }
 
 /* --- backward pass -------------------------------------------------------------------------------------------- */
@@ -142,10 +147,10 @@ LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_wo
                                          wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {
-        s->rate = (wrench){add_spin(s->rate.f, s->w.f, sd), add_spin(s->rate.n, s->w.n, sd)};
+        s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, sd), add_spin(s->rate.n, s->wrench.n, sd)};
         wrench_to_parent_add_form(X, &ws->required_rate[i - 1], &s->rate);
     }
-    wrench_to_parent_add_form(X, &ws->required[i - 1], &s->w);
+    wrench_to_parent_add_form(X, &ws->required[i - 1], &s->wrench);
 }
 
 /* The backward pass along a plain run: tau_i = n_i.z. The wrench of the child stays in registers. */
@@ -154,7 +159,7 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
     const newton_euler_workspace *ws   = p->ws;
     const dyn_body               *body = p->scene->model->body, *first = &body[run.first];
     int                           i = run.end - 1;
-    wrench_state                  s = {.w = ws->required[i]};
+    wrench_state                  s = {.wrench = ws->required[i]};
     if (v.rates) s.rate = ws->required_rate[i];
     assume_serial_body(first, (size_t)run.first, serial);
     for (;; i--) {
@@ -168,6 +173,6 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
     if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
     WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, p->io->qd[first->joint.v], &s, v)
-    ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.w);
+    ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.wrench);
     if (v.rates) ws->required_rate[first->tree.parent] = wrench_add(ws->required_rate[first->tree.parent], s.rate);
 }

@@ -77,69 +77,72 @@ LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
 /* Replaces the motion of the parent at the body's origin by that of the body. */
-LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_state *m, newton_euler_variant v)
+LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
-    const motion k = motion_to_child(X, m->k);
-    if (v.rates) m->d = motion_rate_to_child(X, m->d, &k, s.sd);
-    m->k = add_joint_motion(X, k, s);
-    if (v.rates) m->d = add_joint_motion_rate(X, m->d, &k, &m->k, s);
+    const motion k = motion_to_child(X, state->motion);
+    if (v.rates) state->rate = motion_rate_to_child(X, state->rate, &k, s.sd);
+    state->motion = add_joint_motion(X, k, s);
+    if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, &state->motion, s);
 }
 
 /* Replaces the motion of the parent, at its own origin, by that of the body. */
-LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *m, newton_euler_variant v)
+LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
-    if (v.rates) m->d.ad = acceleration_rate_at_child(X, m, s.sd);
-    m->k.a = acceleration_at_child(X, m->k.a, &m->U);
-    joint_step_at_origin(X, s, m, v);
+    if (v.rates) state->rate.ad = acceleration_rate_at_child(X, state, s.sd);
+    state->motion.a = acceleration_at_child(X, state->motion.a, &state->U);
+    joint_step_at_origin(X, s, state, v);
 }
 
 /* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion. Its origin
  * moves with p' = R u. */
 LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
-                                   motion_state *m, bool rates)
+                                   motion_state *state, bool rates)
 {
     const link_transform   X = free_transform_of(b, XJ);
     const free_joint_rates s = {{joint_linear(b, io->qd), joint_angular(b, io->qd)},
                                 {joint_linear(b, io->qdd), joint_angular(b, io->qdd)},
                                 {joint_linear(b, io->qddd), joint_angular(b, io->qddd)}};
-    motion                 k = {vec3_zero(), vec3_zero(), m->k.a};
+    motion                 k = {vec3_zero(), vec3_zero(), state->motion.a};
     motion_rate            d = {vec3_zero(), vec3_zero()};
     if (b->tree.parent ==
         DYN_WORLD) { /* the world does not rotate: this saves 6 % of the torque derivative of solo12 */
         k.a = to_child(X, k.a);
     } else {
-        if (rates) d = m->d;
+        if (rates) d = state->rate;
         if (rates)
-            d.ad = acceleration_of_point(acceleration_rate_at_child(X, m, lane_of(0)), &m->U, to_parent(X, s.v.v));
-        m->k.a = acceleration_at_child(X, m->k.a, &m->U);
-        k      = motion_to_child(X, m->k);
+            d.ad =
+                acceleration_of_point(acceleration_rate_at_child(X, state, lane_of(0)), &state->U, to_parent(X, s.v.v));
+        state->motion.a = acceleration_at_child(X, state->motion.a, &state->U);
+        k               = motion_to_child(X, state->motion);
         if (rates) d = motion_rate_to_child(X, d, &k, lane_of(0));
     }
-    if (rates) m->d = add_free_motion_rate(d, &k, &s);
-    m->k = add_free_motion(k, &s);
+    if (rates) state->rate = add_free_motion_rate(d, &k, &s);
+    state->motion = add_free_motion(k, &s);
 }
 
 /* Sets the wrench that the motion of body i requires minus the external wrench, and the rate of the required one. */
-LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_state *m, newton_euler_variant v)
+LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    ws->required[i] = inertial_wrench(&b->derived.regrouped, m->k.a, &m->U, b->joint.kind == DYN_REVOLUTE);
+    ws->required[i] = inertial_wrench(&b->derived.regrouped, state->motion.a, &state->U, b->joint.kind == DYN_REVOLUTE);
     if (v.rates)
-        ws->required_rate[i] = inertial_wrench(&b->derived.regrouped, m->d.ad, &m->Ud, b->joint.kind == DYN_REVOLUTE);
+        ws->required_rate[i] =
+            inertial_wrench(&b->derived.regrouped, state->rate.ad, &state->Ud, b->joint.kind == DYN_REVOLUTE);
     if (!v.wrenches) return;
     if (p->io->wrenches) ws->required[i] = wrench_sub(ws->required[i], ws->ext.sum[i]);
-    if (p->io->wrenches && v.rates) ws->w[i] = m->k.w;
-    if (p->io->joint_wrenches) ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, m->k.a, &m->U);
+    if (p->io->wrenches && v.rates) ws->w[i] = state->motion.w;
+    if (p->io->joint_wrenches)
+        ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, state->motion.a, &state->U);
     if (p->io->joint_wrench_rates)
-        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, m->d.ad, &m->Ud);
+        ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
 }
 
 /* U = [wd x] + [w x]^2, and U'. */
-LANE_INLINE void set_acceleration_matrices(motion_state *m, newton_euler_variant v)
+LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_variant v)
 {
-    m->U = acceleration_matrix_of(m->k.w, m->k.wd);
-    if (v.rates) m->Ud = acceleration_matrix_rate(m->k.w, m->k.wd, m->d.wdd);
+    state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
+    if (v.rates) state->Ud = acceleration_matrix_rate(state->motion.w, state->motion.wd, state->rate.wdd);
 }
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
@@ -147,35 +150,35 @@ LANE_INLINE void set_acceleration_matrices(motion_state *m, newton_euler_variant
 /* The motion of the parent of body b: gravity's for the world. */
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
-    motion_state m = {.k = world_motion(p->scene->gravity), .d = {vec3_zero(), vec3_zero()}};
+    motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
     if (b->tree.parent != DYN_WORLD) {
-        m.k = p->ws->motion[b->tree.parent];
-        if (v.rates) m.d = p->ws->motion_rate[b->tree.parent];
+        state.motion = p->ws->motion[b->tree.parent];
+        if (v.rates) state.rate = p->ws->motion_rate[b->tree.parent];
     }
-    set_acceleration_matrices(&m, v);
-    return m;
+    set_acceleration_matrices(&state, v);
+    return state;
 }
 
 /* The forward pass along a run, base to tip. */
 LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v)
 {
-    const dyn_body *body = p->scene->model->body;
-    motion_state    m    = parent_motion(p, &body[run.first], v);
+    const dyn_body *body  = p->scene->model->body;
+    motion_state    state = parent_motion(p, &body[run.first], v);
     for (int i = run.first; i < run.end; i++) {
         const dyn_body *b = &body[i];
         /* w, wd, a of the body from those of its parent, and their rates */
         if (dyn_joint_has_quaternion(b->joint.kind)) {
-            motion_state free = m; /* a copy: so `m` stays in registers */
+            motion_state free = state; /* a copy: so `state` stays in registers */
             free_joint_step(b, &p->ws->XJ[i], p->io, &free, v.rates);
-            m = free;
+            state = free;
         } else {
-            WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &m, v)
+            WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &state, v)
         }
-        set_acceleration_matrices(&m, v);
+        set_acceleration_matrices(&state, v);
         /* f = m a + U h,  n = h x a + int r x U r dm */
-        require_wrench(p, i, &m, v);
+        require_wrench(p, i, &state, v);
     }
     if (!body[run.end - 1].tree.carries_run) return;
-    p->ws->motion[run.end - 1] = m.k;
-    if (v.rates) p->ws->motion_rate[run.end - 1] = m.d;
+    p->ws->motion[run.end - 1] = state.motion;
+    if (v.rates) p->ws->motion_rate[run.end - 1] = state.rate;
 }

@@ -18,9 +18,9 @@ typedef struct motion_rate { /* time derivatives of the components of wd and a *
 
 /* The motion of a body with U, and the rates of both. The rates are not set if a call computes no rates. */
 typedef struct motion_state {
-    motion              k;
+    motion              motion;
     acceleration_matrix U;
-    motion_rate         d;
+    motion_rate         rate;
     acceleration_matrix Ud;
 } motion_state;
 
@@ -62,7 +62,7 @@ LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const accelerat
 /* Its rate a_p' + U_p' p + U_p p', with p' = sd z for a prismatic joint. */
 LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane sd)
 {
-    const vec3 ad = acceleration_at_child(X, parent->d.ad, &parent->Ud);
+    const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);
     if (X.joint != DYN_PRISMATIC) return ad;
     double z[3];
     axis_in_parent(X.b, z);

@@ -7,7 +7,7 @@
 /* Wrench of a body about its origin, in its axes, and its time derivative. The rate is not set if a call computes no
  * rates. */
 typedef struct wrench_state {
-    wrench w, rate;
+    wrench wrench, rate;
 } wrench_state;
 
 /* S^T w of a joint with a quaternion: linear in w, so it also gives rates. */
@@ -78,13 +78,14 @@ LANE_INLINE void joint_wrench_out(const dyn_body *b, const joint_transform *XJ, 
     store3(out + 3, w.n);
 }
 
-/* With near_end the moment is about a point from which a prismatic joint slides away: n + s z x f has the rate
- * n' + s z x f' + sd z x f. */
+/* With moment_at_parent_frame the moment is about a point from which a prismatic joint slides away: n + s z x f has the
+ * rate n' + s z x f' + sd z x f. */
 LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wrench_state *s)
 {
     const dyn_body *b = &p->scene->model->body[i];
     wrench          r = total_joint_wrench(b, s->rate, &p->ws->axis_wrench_rate[i]);
-    if (b->joint.near_end && b->joint.kind == DYN_PRISMATIC) r.n = add_spin(r.n, s->w.f, joint_rate_of(b, p->io->qd));
+    if (b->joint.moment_at_parent_frame && b->joint.kind == DYN_PRISMATIC)
+        r.n = add_spin(r.n, s->wrench.f, joint_rate_of(b, p->io->qd));
     return r;
 }
 
@@ -93,11 +94,11 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
     const newton_euler_io        *io = p->io;
-    if (io->tau) effort_out(p, b, s->w);
+    if (io->tau) effort_out(p, b, s->wrench);
     if (v.rates && io->tau_dot) effort_rate_out(p, b, s->rate);
     if (!v.wrenches || b->tree.row < 0) return;
     if (io->joint_wrenches)
-        joint_wrench_out(b, &ws->XJ[i], total_joint_wrench(b, s->w, &ws->axis_wrench[i]), io->joint_wrenches);
+        joint_wrench_out(b, &ws->XJ[i], total_joint_wrench(b, s->wrench, &ws->axis_wrench[i]), io->joint_wrenches);
     if (v.rates && io->joint_wrench_rates)
         joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
@@ -108,10 +109,10 @@ LANE_INLINE void wrench_to_parent_step(link_transform X, lane sd, wrench_state *
     if (v.rates) {
         /* R x has the rate R (x' + sd z x x); if p slides along z, p x R f has R (sd z x f) in addition. */
         if (X.joint == DYN_REVOLUTE)
-            s->rate = (wrench){add_spin(s->rate.f, s->w.f, sd), add_spin(s->rate.n, s->w.n, sd)};
+            s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, sd), add_spin(s->rate.n, s->wrench.n, sd)};
         else if (X.joint == DYN_PRISMATIC)
-            s->rate.n = add_spin(s->rate.n, s->w.f, sd);
+            s->rate.n = add_spin(s->rate.n, s->wrench.f, sd);
         wrench_to_parent_form(X, &s->rate);
     }
-    wrench_to_parent_form(X, &s->w);
+    wrench_to_parent_form(X, &s->wrench);
 }

@@ -22,8 +22,8 @@ LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 
 LANE_INLINE dof dof_in_descendant(const relative_pose *s, dof d)
 {
-    return (dof){twist_in_descendant(s, d.S), twist_in_descendant(s, d.P), twist_in_descendant(s, d.Q),
-                 twist_in_descendant(s, d.D)};
+    return (dof){twist_in_descendant(s, d.S), twist_in_descendant(s, d.psi_d), twist_in_descendant(s, d.psi_dd),
+                 twist_in_descendant(s, d.psi_d_plus_S_d)};
 }
 
 LANE_INLINE void relative_pose_form(link_transform X, relative_pose *s)

@@ -30,7 +30,7 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
     return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
 }
 /* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
-LANE_INLINE sym3 sym3_turn_up(link_transform X, sym3 a)
+LANE_INLINE sym3 sym3_rotate_by_constant(link_transform X, sym3 a)
 {
     if (X.turn == DYN_TURN_NONE) return a;
     if (X.turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
@@ -43,11 +43,11 @@ LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
 {
     if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&X.pose->R, a);
     if (X.joint == DYN_REVOLUTE && X.turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, X.J.c, X.J.s);
-    return sym3_turn_up(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
+    return sym3_rotate_by_constant(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
 }
 
 /* R_pc S R_pc^T for a revolute joint and a matrix S whose row and column z are zero. */
-LANE_INLINE sym3 sym3_flat_to_parent(link_transform X, sym3 S)
+LANE_INLINE sym3 sym3_xy_to_parent(link_transform X, sym3 S)
 {
     const lane zero = lane_of(0), c = X.J.c, s = X.J.s;
     lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
@@ -63,30 +63,30 @@ LANE_INLINE sym3 sym3_flat_to_parent(link_transform X, sym3 S)
 /* --- general matrices ----------------------------------------------------------------------------------------- */
 
 /* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
- * block [p r; t q] of rows and columns x, y becomes  p' = p - s w,  q' = q + s w,  r' = c w - t,  t' = c w - r. `flat`:
- * the last row of H is zero. */
-LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
+ * block [p r; t q] of rows and columns x, y becomes  p' = p - s w,  q' = q + s w,  r' = c w - t,  t' = c w - r.
+ * `axis_row_is_zero`: the last row of H is zero. */
+LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool axis_row_is_zero, bool minus)
 {
     lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
     lane xx = sub_mul(H.m[0][0], s, w), yy = add_mul(H.m[1][1], s, w), xz = sub_mul(c * H.m[0][2], s, H.m[1][2]);
-    vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
+    vec3 last = axis_row_is_zero ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
     if (minus) {
-        if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
+        if (!axis_row_is_zero) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
         return (mat3){{{xx, xz, sub_mul(H.m[1][0], c, w)},
                        {last.x, last.z, last.y},
                        {sub_mul(H.m[0][1], c, w), neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
     }
-    if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
+    if (!axis_row_is_zero) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
     return (mat3){{{xx, add_mul(-H.m[1][0], c, w), xz},
                    {add_mul(-H.m[0][1], c, w), yy, add_mul(c * H.m[1][2], s, H.m[0][2])},
                    {last.x, last.y, last.z}}};
 }
 
-/* Rx H Rx^T with cosine c and sine s. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
+/* Rx H Rx^T with cosine c and sine s. `axis_row_is_zero`: the last row of H is zero. */
+LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool axis_row_is_zero)
 {
     const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
-    if (flat) {
+    if (axis_row_is_zero) {
         lane w = add_mul(c * H.m[1][2], s, H.m[1][1]);
         return (mat3){{{x.x, x.y, x.z},
                        {c * H.m[1][0], sub_mul(H.m[1][1], s, w), c * w},
@@ -98,28 +98,29 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
                    {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
-/* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_turn_up(link_transform X, mat3 H, bool flat)
+/* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `axis_row_is_zero`: the last row of H is
+ * zero. */
+LANE_INLINE mat3 mat3_rotate_by_constant(link_transform X, mat3 H, bool axis_row_is_zero)
 {
     if (X.turn == DYN_TURN_X || X.turn == DYN_TURN_ZX) {
-        H = mat3_tilt(H, X.b->pose.ca, X.b->pose.sa, flat);
+        H = mat3_tilt(H, X.b->pose.ca, X.b->pose.sa, axis_row_is_zero);
         return X.turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg), false, false);
     }
     for (int j = 0; j < 3; j++) { /* rotates the columns of H */
-        vec3 x    = turn_up(X, mat3_column(&H, j));
+        vec3 x    = rotate_by_constant(X, mat3_column(&H, j));
         H.m[0][j] = x.x;
         H.m[1][j] = x.y;
         H.m[2][j] = x.z;
     }
     for (int i = 0; i < 3; i++)
-        store3(H.m[i], turn_up(X, load3(H.m[i])));
+        store3(H.m[i], rotate_by_constant(X, load3(H.m[i])));
     return H;
 }
 
-/* R_pc H R_pc^T for a joint of one coordinate. `flat`: the last row of H is zero. */
-LANE_INLINE mat3 mat3_to_parent(link_transform X, mat3 H, bool flat)
+/* R_pc H R_pc^T for a joint of one coordinate. `axis_row_is_zero`: the last row of H is zero. */
+LANE_INLINE mat3 mat3_to_parent(link_transform X, mat3 H, bool axis_row_is_zero)
 {
-    if (X.joint != DYN_REVOLUTE) return mat3_turn_up(X, H, false);
-    if (X.turn == DYN_TURN_X_MINUS) return mat3_spin(H, X.J.c, X.J.s, flat, true);
-    return mat3_turn_up(X, mat3_spin(H, X.J.c, X.J.s, flat, false), flat);
+    if (X.joint != DYN_REVOLUTE) return mat3_rotate_by_constant(X, H, false);
+    if (X.turn == DYN_TURN_X_MINUS) return mat3_spin(H, X.J.c, X.J.s, axis_row_is_zero, true);
+    return mat3_rotate_by_constant(X, mat3_spin(H, X.J.c, X.J.s, axis_row_is_zero, false), axis_row_is_zero);
 }

@@ -22,9 +22,10 @@
 #include "composite_inertia.h"
 
 typedef struct dof {
-    twist S;    /* joint axis times the joint's ratio */
-    twist P, Q; /* psi' = v_p x S and psi'' = a_p x S + v_p x psi' */
-    twist D;    /* psi' + S', where S' = v x S */
+    twist S;              /* joint axis times the joint's ratio */
+    twist psi_d;          /* psi' = v_p x S */
+    twist psi_dd;         /* psi'' = a_p x S + v_p x psi' */
+    twist psi_d_plus_S_d; /* psi' + S', where S' = v x S */
 } dof;
 
 /* Number of degrees of freedom of a body's joint. */
@@ -78,14 +79,14 @@ LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
     return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
 }
 /* 2 B u, where w is the angular part of u; the linear part has no effect. */
-LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
+LANE_INLINE wrench twice_coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
     vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
     return (wrench){.f = add(f, f), .n = add(n, n)};
 }
 /* The angular part of 2 B^T s; the linear part is zero. */
-LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
+LANE_INLINE vec3 twice_coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
     vec3 n     = mat3_sub_mul_transposed(cross_add(scale(s.w, trace), l, s.v), C, s.w);

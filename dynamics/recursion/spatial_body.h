@@ -9,12 +9,12 @@
 typedef struct spatial_state {
     twist v, a; /* velocity, and spatial acceleration minus gravity */
     union {
-        twist P;   /* joint of one coordinate: psi'; not set for unit revolute joints, see psi_dot */
-        twist v_p; /* joint with a quaternion: v of the parent at the body's origin */
+        twist psi_d; /* joint of one coordinate: psi'; not set for unit revolute joints, see psi_dot */
+        twist v_p;   /* joint with a quaternion: v of the parent at the body's origin */
     };
     union {
-        twist Q;   /* joint of one coordinate: psi'' */
-        twist a_p; /* joint with a quaternion: a of the parent at the body's origin */
+        twist psi_dd; /* joint of one coordinate: psi'' */
+        twist a_p;    /* joint with a quaternion: a of the parent at the body's origin */
     };
 } spatial_state;
 
@@ -35,28 +35,28 @@ LANE_INLINE vec3 unit(int k)
  * = v x S. */
 LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
-    if (!is_unit_revolute(b)) return B->P;
+    if (!is_unit_revolute(b)) return B->psi_d;
     return (twist){{B->v.v.y, -B->v.v.x, lane_of(0)}, {B->v.w.y, -B->v.w.x, lane_of(0)}};
 }
 
-/* Degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  D = psi' + v x S. A joint of one
- * coordinate has S = e_z times the ratio, and D = 2 psi'; the axes of a joint with a quaternion are unit vectors of six
+/* Degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  S' = v x S. A joint of one
+ * coordinate has S = e_z times the ratio, and S' = psi'; the axes of a joint with a quaternion are unit vectors of six
  * dimensions. */
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();
     if (!dyn_joint_has_quaternion(b->joint.kind)) {
-        const twist P = psi_dot(b, B);
-        const vec3  z = times(b->joint.ratio, unit(2));
-        const twist S = b->joint.kind == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z};
-        return (dof){.S = S, .P = P, .Q = B->Q, .D = twist_add(P, P)};
+        const twist psi_d = psi_dot(b, B);
+        const vec3  z     = times(b->joint.ratio, unit(2));
+        const twist S     = b->joint.kind == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z};
+        return (dof){.S = S, .psi_d = psi_d, .psi_dd = B->psi_dd, .psi_d_plus_S_d = twist_add(psi_d, psi_d)};
     }
-    const int  axis = joint_first_axis(b) + (int)k;
-    const vec3 e    = unit(axis % 3);
-    dof        d    = {.S = axis < 3 ? (twist){e, o} : (twist){o, e}};
-    d.P             = twist_cross(B->v_p, d.S);
-    d.Q             = twist_add(twist_cross(B->a_p, d.S), twist_cross(B->v_p, d.P));
-    d.D             = twist_add(d.P, twist_cross(B->v, d.S));
+    const int  axis  = joint_first_axis(b) + (int)k;
+    const vec3 e     = unit(axis % 3);
+    dof        d     = {.S = axis < 3 ? (twist){e, o} : (twist){o, e}};
+    d.psi_d          = twist_cross(B->v_p, d.S);
+    d.psi_dd         = twist_add(twist_cross(B->a_p, d.S), twist_cross(B->v_p, d.psi_d));
+    d.psi_d_plus_S_d = twist_add(d.psi_d, twist_cross(B->v, d.S));
     return d;
 }
 
@@ -77,17 +77,17 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
     const vec3 w = v->w, u = v->v, o = vec3_zero();
     const vec3 zdd = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
     if (b->joint.kind == DYN_PRISMATIC) {
-        B->P   = (twist){.v = {w.y, -w.x, o.z}, .w = o};
-        B->Q   = (twist){.v = zdd, .w = o};
-        a->v.x = add_mul(a->v.x, w.y, sd);
-        a->v.y = sub_mul(a->v.y, w.x, sd);
+        B->psi_d  = (twist){.v = {w.y, -w.x, o.z}, .w = o};
+        B->psi_dd = (twist){.v = zdd, .w = o};
+        a->v.x    = add_mul(a->v.x, w.y, sd);
+        a->v.y    = sub_mul(a->v.y, w.x, sd);
         v->v.z += sd;
         a->v.z += sdd;
     } else {
-        B->Q = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
-                             add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * add_mul(w.x * u.x, w.y, u.y)},
-                       .w = zdd};
-        if (b->joint.has_ratio) B->P = (twist){.v = {u.y, -u.x, o.z}, .w = {w.y, -w.x, o.z}};
+        B->psi_dd = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
+                                  add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * add_mul(w.x * u.x, w.y, u.y)},
+                            .w = zdd};
+        if (b->joint.has_ratio) B->psi_d = (twist){.v = {u.y, -u.x, o.z}, .w = {w.y, -w.x, o.z}};
         a->v.x = add_mul(a->v.x, u.y, sd);
         a->v.y = sub_mul(a->v.y, u.x, sd);
         a->w.x = add_mul(a->w.x, w.y, sd);
@@ -96,8 +96,8 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
         a->w.z += sdd;
     }
     if (!b->joint.has_ratio) return;
-    B->P = twist_scale(B->P, lane_of(b->joint.ratio));
-    B->Q = twist_scale(B->Q, lane_of(b->joint.ratio));
+    B->psi_d  = twist_scale(B->psi_d, lane_of(b->joint.ratio));
+    B->psi_dd = twist_scale(B->psi_dd, lane_of(b->joint.ratio));
 }
 
 /* Computes v = v_p + S qd and a = a_p + S qdd + v_p x S qd for a joint with a quaternion, from v_p and a_p. */

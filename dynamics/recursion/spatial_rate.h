@@ -45,15 +45,15 @@ typedef struct motion_rates {
     twist vr_p, j_p, v_r;
 } motion_rates;
 
-/* Sets r to the rates of S, psi', psi'' and D = psi' + S' of a dof d of body B, whose parent is P. The rate of S is S'.
+/* Sets r to the rates of S, psi', psi'' and psi' + S' of a dof d of body B, whose parent is P. The rate of S is S'.
  */
 LANE_INLINE void axis_rates(const spatial_body *P, const spatial_body *B, const motion_rates *m, const dof *d, dof *r)
 {
-    r->S = twist_sub(d->D, d->P);
-    r->P = twist_add(twist_cross(m->vr_p, d->S), twist_cross(P->v, r->S));
-    r->Q = twist_add(twist_add(twist_cross(m->j_p, d->S), twist_cross(P->a, r->S)),
-                     twist_add(twist_cross(m->vr_p, d->P), twist_cross(P->v, r->P)));
-    r->D = twist_add(r->P, twist_add(twist_cross(m->v_r, d->S), twist_cross(B->v, r->S)));
+    r->S              = twist_sub(d->psi_d_plus_S_d, d->psi_d);
+    r->psi_d          = twist_add(twist_cross(m->vr_p, d->S), twist_cross(P->v, r->S));
+    r->psi_dd         = twist_add(twist_add(twist_cross(m->j_p, d->S), twist_cross(P->a, r->S)),
+                                  twist_add(twist_cross(m->vr_p, d->psi_d), twist_cross(P->v, r->psi_d)));
+    r->psi_d_plus_S_d = twist_add(r->psi_d, twist_add(twist_cross(m->v_r, d->S), twist_cross(B->v, r->S)));
 }
 
 /* Adds d/dt of S qdd + psi' qd, summed over the joint's axes d, which have the rates r, to j: the rate of the
@@ -63,8 +63,8 @@ static inline void acceleration_rate(const dyn_body *b, const spatial_rate_pass 
 {
     for (int k = 0, v = b->joint.v; k < dyn_joint_nv(b->joint.kind); k++, v++) {
         if (p->qddd) *j = twist_add_scaled(*j, d[k].S, p->qddd[v]);
-        if (p->qdd) *j = twist_add_scaled(*j, twist_add(r[k].S, d[k].P), p->qdd[v]);
-        if (p->qd) *j = twist_add_scaled(*j, r[k].P, p->qd[v]);
+        if (p->qdd) *j = twist_add_scaled(*j, twist_add(r[k].S, d[k].psi_d), p->qdd[v]);
+        if (p->qd) *j = twist_add_scaled(*j, r[k].psi_d, p->qd[v]);
     }
 }
 

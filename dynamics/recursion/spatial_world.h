@@ -57,12 +57,12 @@ LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
 }
 
 /* Rates and accelerations of all coordinates; NULL means zeros. */
-typedef struct coordinate_rates {
+typedef struct velocity_and_acceleration {
     const lane *qd, *qdd;
-} coordinate_rates;
+} velocity_and_acceleration;
 
 /* Computes the motion of a body whose joint has one coordinate, and the degree of freedom d of the joint. */
-LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, coordinate_rates rates,
+LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, velocity_and_acceleration rates,
                                const spatial_body *P, spatial_body *B, dof *d)
 {
     const lane qd = rates.qd ? rates.qd[b->joint.v] : lane_of(0), qdd = rates.qdd ? rates.qdd[b->joint.v] : lane_of(0);
@@ -71,18 +71,18 @@ LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, coo
     B->p   = b->pose.offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->pose.p_pc))) : P->p;
     if (b->joint.kind == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ->c);
     if (b->joint.has_ratio) z = times(b->joint.ratio, z);
-    d->S = b->joint.kind == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
-    d->P = twist_cross(P->v, d->S);
-    d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
-    d->D = twist_add(d->P, d->P); /* psi' + S' = 2 psi', since v x S = v_p x S for a single axis */
-    B->v = twist_add_scaled(P->v, d->S, qd);
-    B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->P, qd);
+    d->S              = b->joint.kind == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
+    d->psi_d          = twist_cross(P->v, d->S);
+    d->psi_dd         = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->psi_d));
+    d->psi_d_plus_S_d = twist_add(d->psi_d, d->psi_d); /* psi' + S' = 2 psi', since v x S = v_p x S for a single axis */
+    B->v              = twist_add_scaled(P->v, d->S, qd);
+    B->a              = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->psi_d, qd);
 }
 
 /* Computes the motion of a body whose joint has a quaternion: its axes are along and about those of the body. In the
  * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
  * parent. */
-static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, coordinate_rates rates,
+static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, velocity_and_acceleration rates,
                                       const spatial_body *P, spatial_body *B, dof *d)
 {
     const lane *qd = rates.qd, *qdd = rates.qdd;
@@ -93,16 +93,16 @@ static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose,
     B->v = P->v;
     B->a = P->a;
     for (int k = 0; k < n; k++) {
-        vec3 e = mat3_column(&B->R, (first + k) % 3);
-        d[k].S = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
-        d[k].P = twist_cross(P->v, d[k].S);
-        d[k].Q = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].P));
+        vec3 e      = mat3_column(&B->R, (first + k) % 3);
+        d[k].S      = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
+        d[k].psi_d  = twist_cross(P->v, d[k].S);
+        d[k].psi_dd = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].psi_d));
         if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->joint.v + k]);
-        if (qd) B->a = twist_add_scaled(B->a, d[k].P, qd[b->joint.v + k]);
+        if (qd) B->a = twist_add_scaled(B->a, d[k].psi_d, qd[b->joint.v + k]);
         if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->joint.v + k]);
     }
     for (int k = 0; k < n; k++)
-        d[k].D = twist_add(d[k].P, twist_cross(B->v, d[k].S));
+        d[k].psi_d_plus_S_d = twist_add(d[k].psi_d, twist_cross(B->v, d[k].S));
 }
 
 static inline spatial_body spatial_world(const double gravity[3])
@@ -135,10 +135,10 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
     if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING)
         world.p = scale(joint_pose_of(&m->body[0], &XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body        *b     = &m->body[i];
-        const spatial_body    *P     = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
-        const coordinate_rates rates = {qd, qdd};
-        dof                   *d     = &dofs[dof_first(m, i)];
+        const dyn_body                 *b     = &m->body[i];
+        const spatial_body             *P     = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
+        const velocity_and_acceleration rates = {qd, qdd};
+        dof                            *d     = &dofs[dof_first(m, i)];
         if (dyn_joint_has_quaternion(b->joint.kind))
             spatial_free_joint(b, joint_pose_of(b, &XJ[i]), rates, P, &body[i], d);
         else

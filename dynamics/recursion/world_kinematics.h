@@ -26,7 +26,7 @@ typedef struct vec3_rates { /* a vector and its time derivatives */
 } vec3_rates;
 
 /* Returns a vector x fixed in body b, in world axes, with its time derivatives. */
-LANE_INLINE vec3_rates fixed_in(const world_motion *b, vec3 x, motion_order order)
+LANE_INLINE vec3_rates fixed_vector(const world_motion *b, vec3 x, motion_order order)
 {
     vec3_rates r = {.x = x};
     if (order >= VELOCITIES) r.d = cross(b->w, r.x);
@@ -54,12 +54,12 @@ LANE_INLINE void keep_rotation(const world_motion *P, motion_order order, world_
 
 /* --- joints with one coordinate ------------------------------------------------------------------------------- */
 
-typedef struct joint_rates { /* position of a prismatic joint, and rates of any joint */
+typedef struct joint_position_rates { /* position of a prismatic joint, and rates of any joint */
     lane s, sd, sdd, sddd;
-} joint_rates;
+} joint_position_rates;
 
 /* Adds the displacement s z of a prismatic joint and its derivatives to d. */
-LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_rates s, motion_order order)
+LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_position_rates s, motion_order order)
 {
     d->x = add_scaled(d->x, z->x, s.s);
     if (order >= VELOCITIES) d->d = add_scaled(add_scaled(d->d, z->d, s.s), z->x, s.sd);
@@ -72,7 +72,7 @@ LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_rates s, mo
 }
 
 /* w = w_p + z sd, and its derivatives, for a revolute joint */
-LANE_INLINE void add_turn(const world_motion *P, const vec3_rates *z, joint_rates s, motion_order order,
+LANE_INLINE void add_turn(const world_motion *P, const vec3_rates *z, joint_position_rates s, motion_order order,
                           world_motion *C)
 {
     if (order >= VELOCITIES) C->w = add_scaled(P->w, z->x, s.sd);
@@ -95,10 +95,11 @@ LANE_INLINE void world_child(const dyn_body *b, const joint_transform *XJ, coord
 {
     double axis[3];
     axis_in_parent(b, axis);
-    vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
-               z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
+    vec3_rates d = fixed_vector(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
+               z = fixed_vector(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
-    const joint_rates s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd), joint_rate(b, rates.qddd)};
+    const joint_position_rates s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd),
+                                    joint_rate(b, rates.qddd)};
     if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, s, order);
     set_origin(P, &d, order, C);
     if (b->joint.kind == DYN_REVOLUTE)
@@ -195,7 +196,7 @@ LANE_INLINE mat3 frame_rotation(const world_motion *b, const dyn_frame *f)
 /* Returns the motion of a frame of body b, with the origin at p_f = p + R_wb p_bf. */
 LANE_INLINE world_motion frame_of(const world_motion *b, const dyn_frame *f, motion_order order)
 {
-    const vec3_rates d = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
+    const vec3_rates d = fixed_vector(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
     world_motion     k = {.R = frame_rotation(b, f)};
     set_origin(b, &d, order, &k);
     keep_rotation(b, order, &k);

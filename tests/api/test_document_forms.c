@@ -171,7 +171,7 @@ static void standard_dh(void **state)
     snprintf(text, sizeof text, JOINT("revolute", "%s", ""), origin);
     api_model *model = model_of(text);
     assert_pose(model, "a", &q, PRODUCT(turn(2, .3 + q), shift(0, 0, .4), shift(.5, 0, 0), turn(0, -.6)));
-    assert_true(model->dyn->body[0].joint.near_end);
+    assert_true(model->dyn->body[0].joint.moment_at_parent_frame);
     api_model_release(model);
     snprintf(text, sizeof text, JOINT("prismatic", "%s", ""), origin);
     model = model_of(text);
@@ -188,7 +188,7 @@ static void modified_dh(void **state)
     api_model *model = model_of(text);
     matrix     T     = PRODUCT(turn(2, .2), shift(0, 0, .3), turn(0, -.6), shift(.5, 0, 0));
     assert_pose(model, "a", &q, PRODUCT(T, turn(2, .7 + q), shift(0, 0, -.8)));
-    assert_false(model->dyn->body[0].joint.near_end);
+    assert_false(model->dyn->body[0].joint.moment_at_parent_frame);
     api_model_release(model);
     snprintf(text, sizeof text, JOINT("prismatic", "%s", ""), origin);
     model = model_of(text);

@@ -78,20 +78,20 @@ void published_puma560(published *robot)
         const dh_row *r = &row[i];
         double        c = r->sin_alpha == 0, s = r->sin_alpha, gear2 = r->gear * r->gear;
         robot->link[i] = (dyn_link){
-            .parent        = i - 1,
-            .joint         = DYN_REVOLUTE,
-            .before        = {.R = IDENTITY},
-            .axis          = {0, 0, 1},
-            .after         = {.R = {{1, 0, 0}, {0, c, -s}, {0, s, c}}, .p = {r->a, 0, r->d}},
-            .ratio         = 1,
-            .near_end      = true,
-            .inertia       = {.mass      = r->mass,
-                              .com       = {r->com[0], r->com[1], r->com[2]},
-                              .about_com = {r->inertia[0], 0, 0, r->inertia[1], 0, r->inertia[2]}},
-            .rotor_inertia = gear2 * r->motor_inertia,
-            .friction      = {.viscous  = gear2 * r->viscous,
-                              .positive = fabs(r->gear) * r->positive,
-                              .negative = fabs(r->gear) * r->negative},
+            .parent                 = i - 1,
+            .joint                  = DYN_REVOLUTE,
+            .before                 = {.R = IDENTITY},
+            .axis                   = {0, 0, 1},
+            .after                  = {.R = {{1, 0, 0}, {0, c, -s}, {0, s, c}}, .p = {r->a, 0, r->d}},
+            .ratio                  = 1,
+            .moment_at_parent_frame = true,
+            .inertia                = {.mass      = r->mass,
+                                       .com       = {r->com[0], r->com[1], r->com[2]},
+                                       .about_com = {r->inertia[0], 0, 0, r->inertia[1], 0, r->inertia[2]}},
+            .rotor_inertia          = gear2 * r->motor_inertia,
+            .friction               = {.viscous  = gear2 * r->viscous,
+                                       .positive = fabs(r->gear) * r->positive,
+                                       .negative = fabs(r->gear) * r->negative},
         };
     }
     robot->tip         = (dyn_pose){.R = IDENTITY};

@@ -209,7 +209,8 @@ static void random_link(random_source *source, unsigned features, bool mobile, s
             random_axis_across(source, parent, l);
         else
             random_axis(source, l->axis);
-        if (l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC) l->near_end = random_chance(source, 0.3);
+        if (l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC)
+            l->moment_at_parent_frame = random_chance(source, 0.3);
         if (l->joint != DYN_PLANAR) {
             random_joint_forces(source, features, l);
             random_drive(source, features, room, l);

@@ -120,7 +120,7 @@ static void joint_wrenches(const reference *r, const reference_scene *scene, dou
     for (size_t k = 0; k < r->m.n; k++) {
         const motion_link *l = &r->m.link[k];
         if (l->n == 0) continue;
-        joint_wrench(l, k > 0 && r->d->links[k - 1].near_end ? &l->near : &l->p, F[k], out);
+        joint_wrench(l, k > 0 && r->d->links[k - 1].moment_at_parent_frame ? &l->near : &l->p, F[k], out);
         out += 6;
     }
     free(F);

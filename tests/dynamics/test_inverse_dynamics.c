@@ -138,7 +138,7 @@ static void test_joint_wrenches_contain_the_torques(void **state)
                     axis[i] = 0;
                     for (int j = 0; j < 3; j++) {
                         axis[i] += link->after.R[j][i] * link->axis[j];
-                        lever[i] += link->near_end ? 0 : link->after.R[j][i] * link->after.p[j];
+                        lever[i] += link->moment_at_parent_frame ? 0 : link->after.R[j][i] * link->after.p[j];
                     }
                 }
                 for (int i = 0; i < 3; i++)

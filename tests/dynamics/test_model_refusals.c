@@ -107,11 +107,11 @@ static void test_other_refusals(void **state)
         link[2].joint            = free;
         link[2].spring.stiffness = 1;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
-        link[2].spring.stiffness = 0;
-        link[2].near_end         = true;
+        link[2].spring.stiffness       = 0;
+        link[2].moment_at_parent_frame = true;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
-        link[2].near_end = false;
-        link[2].ratio    = 2;
+        link[2].moment_at_parent_frame = false;
+        link[2].ratio                  = 2;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].ratio = 1;
     }

@@ -20,9 +20,9 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
     api_entry_close(&dh, true);
 
     dyn_pose shift = api_pose_translation(a, 0, d), twist = api_pose_rotation(API_X, alpha);
-    link->before   = api_pose_rotation(API_Z, theta);
-    link->after    = api_pose_compose(&shift, &twist);
-    link->near_end = true;
+    link->before                 = api_pose_rotation(API_Z, theta);
+    link->after                  = api_pose_compose(&shift, &twist);
+    link->moment_at_parent_frame = true;
     return true;
 }
 
