@@ -3,6 +3,7 @@
 #include "server/log.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 static int  ends[2];
 static char written[8192];
+
+static const struct timespec millisecond = {.tv_nsec = 1000000};
 
 static void open_log(srv_log *log, bool json)
 {
@@ -152,9 +155,10 @@ static void test_milliseconds(void **state)
 /* Reads to the end of the pipe; counts the lines and the lost lines that they report. */
 static void *read_all(void *argument)
 {
-    unsigned long *counts = argument, number; /* [0]: lines received; [1]: lines reported as lost */
-    FILE          *in     = fdopen(ends[0], "r");
-    char           line[8192];
+    atomic_ulong *counts = argument; /* [0]: lines received; [1]: lines reported as lost */
+    FILE         *in     = fdopen(ends[0], "r");
+    unsigned long number;
+    char          line[8192];
     while (fgets(line, sizeof line, in)) {
         const char *lost = strstr(line, "\"event\":\"lost\",\"lines\":");
         if (lost && sscanf(lost, "\"event\":\"lost\",\"lines\":%lu}\n", &number) == 1)
@@ -170,9 +174,9 @@ static void *read_all(void *argument)
 static void test_full_pipe(void **state)
 {
     enum { SENT = 20000 };
-    srv_log       log;
-    unsigned long counts[2] = {0};
-    pthread_t     reader;
+    srv_log      log;
+    atomic_ulong counts[2] = {0};
+    pthread_t    reader;
     open_log(&log, true);
     for (int i = 0; i < SENT; i++)
         log_one(&log, SRV_INFO, "x");
@@ -181,13 +185,15 @@ static void test_full_pipe(void **state)
     pthread_mutex_unlock(&log.mutex);
     assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
     for (bool room = false; !room;) { /* until a new line is accepted, which follows the report of the lost ones */
-        const struct timespec pause = {.tv_nsec = 1000000};
-        nanosleep(&pause, NULL);
+        nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         room = log.length < SRV_LOG_CAPACITY / 2;
         pthread_mutex_unlock(&log.mutex);
     }
     log_one(&log, SRV_INFO, "after");
+    /* The log gives up a second after its close: on a busy machine the reader may need longer. */
+    for (int wait = 0; counts[0] + counts[1] < SENT + 1 && wait < 60000; wait++)
+        nanosleep(&millisecond, NULL);
     srv_log_close(&log);
     close(ends[1]);
     pthread_join(reader, NULL);
