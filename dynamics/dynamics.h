@@ -188,7 +188,7 @@ typedef struct dyn_closure {
     double               *jacobian_ddot; /* n_pairs x 6 x nv: second time derivative of every entry of `jacobian` */
 } dyn_closure;
 
-/* The condition |ratio x + offset| <= most, where x is entry number `entry` of a state. */
+/* The bound |ratio x + offset| <= most on x, entry number `entry` of a state. */
 typedef struct dyn_bound {
     size_t entry;
     double ratio, offset, most;

@@ -1,7 +1,7 @@
 /* coriolis.c - computes the Coriolis matrix for which dM/dt - 2C is skew-symmetric, and its Christoffel symbols.
  *
- * Echeandia & Wensing (2021). With B of spatial_algebra.h, composites of bodies with their descendants, a dof a of body
- * i and a dof b of body i or of an ancestor,
+ * Echeandia & Wensing (2021). For a dof (degree of freedom) a of body i, and a dof b of body i or of an ancestor, with
+ * I and B (spatial_algebra.h) of the composite of i, which is body i with its descendants,
  *
  *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
  *
@@ -34,13 +34,13 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* S', the rate of the axis */
+/* S' = v x S, the rate of the axis of dof d */
 LANE_INLINE twist axis_rate(const dof *d)
 {
     return twist_sub(d->psi_d_plus_S_d, d->psi_d);
 }
 
-/* The entries of dof a, the k-th of body i, with every dof b of body i and its ancestors:
+/* Adds C_ab and C_ba of dof a, the k-th of body i, and every dof b of body i and its ancestors:
  *
  *     F = B S_a + I S'_a,   C_ba = S_b . F,
  *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.

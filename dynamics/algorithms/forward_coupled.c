@@ -37,8 +37,8 @@ static void lock(const dyn_model *m, lane *M, lane *y, int v)
     y[k]          = lane_of(0);
 }
 
-/* Computes one block. First qdd holds the bias at the prescribed accelerations, then the solution. Driven coordinates
- * finally get their prescribed values. */
+/* Computes one block. The array qdd first receives the bias at the prescribed accelerations, then the solution. At the
+ * end driven coordinates get their prescribed qdd. */
 void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io)
 {
     const dyn_model *m          = scene->model;

@@ -52,11 +52,11 @@ LANE_INLINE void articulated_run(const articulated_pass *p, dyn_run run)
         } else if (kind != LOCKED) {
             const articulated_body in = {body.I, body.p}, out = kind == FREE ? eliminate_free_joint(p, i, in)
                                                                              : eliminate_geared_joint(p, i, in);
-            body.I = out.I; /* copies, so that `body` stays in registers */
+            body.I = out.I; /* via copies: so the compiler keeps `body` in registers */
             body.p = out.p;
         }
         if (b->tree.parent == DYN_WORLD) return;
-        /* the row of I^a for the joint's axis */
+        /* S^T I^a = 0 for a revolute joint without rotor: its row of I^a is zero */
         const bool axis_row_is_zero =
             kind == SINGLE_AXIS && b->joint.kind == DYN_REVOLUTE && b->joint.rotor_inertia == 0;
         articulated_to_parent(b, &p->ws->euler.XJ[i], &body, axis_row_is_zero);
@@ -81,8 +81,8 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha',
- * since its qdd is in the first part. So has a slide or rotor: the body of its joint adds S qdd for both. */
+/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha':
+ * its qdd is in the forward pass. So has a slide (the next body adds its S qdd), and a rotor (its alpha is unused). */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];
@@ -98,11 +98,11 @@ LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha
     p->qdd[b->joint.v] = b->joint.has_ratio ? sdd / b->joint.ratio : sdd;
 }
 
-/* alpha of each body from that of its parent along a run, base to tip. */
+/* Computes alpha of each body of a run from alpha of its parent, base to tip. */
 LANE_INLINE void acceleration_run(const articulated_pass *p, dyn_run run)
 {
     const dyn_body *body  = p->scene->model->body;
-    twist           alpha = {vec3_zero(), vec3_zero()}; /* of the world */
+    twist           alpha = {vec3_zero(), vec3_zero()}; /* alpha of the world */
     if (body[run.first].tree.parent != DYN_WORLD) alpha = p->ws->link[body[run.first].tree.parent].alpha;
     for (int i = run.first; i < run.end; i++) {
         const dyn_body *b = &body[i];
@@ -147,7 +147,7 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
     return m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used;
 }
 
-/* tau minus the efforts of elastic joints. */
+/* Returns tau minus the efforts of elastic joints. */
 static const lane *subtract_couplings(const dyn_scene *scene, const articulated_workspace *ws, const lane *q,
                                       const lane *qd, const lane *tau)
 {
@@ -159,7 +159,7 @@ static const lane *subtract_couplings(const dyn_scene *scene, const articulated_
     return ws->tau;
 }
 
-/* Not inlined, like passes_with_wrenches of newton_euler.h: external wrenches are rare. */
+/* The forward pass with external wrenches. These are rare, so the function is not inlined. */
 LANE_NOINLINE void forward_pass_with_wrenches(const newton_euler_pass *p)
 {
     gather_external_wrenches(p->scene, p->ws->XJ, p->io->wrenches, &p->ws->ext);

@@ -75,7 +75,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);
-    /* dtau/dx = dID/dx for x = q, qd, W, and M = dtau/dqdd, all at that qdd */
+    /* dtau/dx = dID/dx for x = q, qd, W, and M = dtau/dqdd, at the qdd that tau produces */
     LANE_NAME(sensitivity)
     (scene, ws->memory,
      &(dyn_sensitivity){.q            = io->q,

@@ -24,7 +24,7 @@ static void quaternion(const mat3 *R, lane out[4])
     lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
     lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};
-    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* row: the quaternion q times 4 times its largest entry */
+    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* row: 4 q_max q, with q_max the largest entry of q */
     for (int i = 0; i < 3; i++) {
         lane_mask larger = lane_less(most, x4[i]);
         most             = lane_select(larger, x4[i], most);

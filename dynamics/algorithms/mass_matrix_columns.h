@@ -17,7 +17,7 @@ typedef struct mass_matrix_pass {
     const joint_transform *XJ;
     lane                  *M; /* [nv x nv] */
     size_t                 nv;
-    bool                   has_mimics; /* several pairs of joints add to one entry, and M begins with zeros */
+    bool                   has_mimics; /* several joints add to one entry, so M is cleared first */
 } mass_matrix_pass;
 
 LANE_INLINE void put_single(mass_matrix_pass p, lane *entry, lane x)
@@ -70,8 +70,8 @@ LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wre
 /* --- the columns of one body ------------------------------------------------------------------------------------ */
 
 /* The column of a joint with one coordinate. With S_i = ratio e_z,
- *     M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   c = X_i^T c X_i.
- * For an angular e_z, e_z^T I_c e_z = E_xx + E_yy. */
+ *     M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   I_c = X_i^T I_c X_i.
+ * The composite c holds I_c. For an angular e_z, e_z^T I_c e_z = E_xx + E_yy. */
 static void joint_column(mass_matrix_pass p, int i, composite *c)
 {
     const dyn_body *b       = &p.body[i];

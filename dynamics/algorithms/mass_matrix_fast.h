@@ -5,22 +5,22 @@
  *
  *     part                  condition                      panda         ur5           humanoid tree  floating humanoid
  *     whole file            dyn_run.unit_revolute          112 118 141   117 125 146    74  72 117     50  54  60
- *     serial model          one run, columns_variant        12  20   3    19  21   0     -   -   -      -   -   -
+ *     serial model          one run in coordinate order     12  20   3    19  21   0     -   -   -      -   -   -
  *     two columns at once   two bodies with a parent         -   -   -     -   -   -    18  20  15     17  19   3
  *     joint on the world    dyn_body_tree.parent_joint       5   3   8     8   5   8     0   5   5      -   -   - */
 #pragma once
 #include "mass_matrix_columns.h"
 
-/* Constants of the inlined code. F is the wrench of the column of body i, G that of the next body and coordinate. */
+/* Constants of the inlined code. F is the wrench I_c S for the column of body i, G that for body i + 1. */
 typedef struct columns_variant {
     bool serial; /* the model is one run, with the coordinates in the order of bodies */
-    bool paired; /* F and G are transformed together, so that they share the tests and constants of each joint */
+    bool paired; /* F and G are transformed together, which shares the tests and constants of each joint */
 } columns_variant;
 
 /* --- the entries of a column with one body ---------------------------------------------------------------------- */
 
-/* The progress of column v towards the base: F is in the frame of body b, and in_row and in_column are M_jv and M_vj,
- * with j the first coordinate of the parent of b. */
+/* The progress of column v towards the base: the wrench F = I_c S_v is in the frame of body b; in_row and in_column
+ * point to M_jv and M_vj, with j the first coordinate of the parent of b. */
 typedef struct column_cursor {
     const dyn_body        *b;
     const joint_transform *XJ;
@@ -34,8 +34,8 @@ LANE_INLINE column_cursor cursor_at(mass_matrix_pass p, size_t v, int i, columns
     return (column_cursor){b, &p.XJ[i], &p.M[j * p.nv + v], &p.M[v * p.nv + j]};
 }
 
-/* Moves the cursor to the parent. Returns false if the parent's joint is on the world; in a serial model
- * is_parent_grounded ends the column before. */
+/* Moves the cursor to the parent. Returns false if the parent's joint is on the world. In a serial model it need not
+ * test this: there is_parent_grounded ends each column. */
 LANE_INLINE bool cursor_advance(mass_matrix_pass p, size_t v, column_cursor *s, columns_variant t)
 {
     const int j = s->b->tree.parent;
@@ -48,7 +48,7 @@ LANE_INLINE bool cursor_advance(mass_matrix_pass p, size_t v, column_cursor *s, 
     return true;
 }
 
-/* True if the parent has a unit revolute joint on the world, which needs only n.z of a column. */
+/* True if the parent of b has a unit revolute joint on the world: for this joint S^T F is n.z of F. */
 LANE_INLINE bool is_parent_grounded(mass_matrix_pass p, const dyn_body *b, columns_variant t)
 {
     return t.serial ? b == &p.body[1] : b->tree.parent_joint == DYN_PARENT_GROUNDED;
@@ -60,7 +60,7 @@ LANE_INLINE void put_columns(mass_matrix_pass p, column_cursor s, lane along_F, 
     if (t.paired) s.in_row[1] = s.in_column[p.nv] = along_G;
 }
 
-/* M_jv = M_vj = S_j^T F, and the same of coordinate v + 1 with G, where j is the parent of the cursor's body. */
+/* M_jv = M_vj = S_j^T F, and if paired M_j,v+1 = M_v+1,j = S_j^T G, with S_j of the parent of the cursor's body. */
 LANE_INLINE void put_joint_entries(mass_matrix_pass p, column_cursor s, wrench F, wrench G, columns_variant t)
 {
     if (t.serial || s.b->tree.parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
@@ -80,7 +80,7 @@ LANE_INLINE void columns_to_parent_form(link_transform X, wrench *F, wrench *G, 
     if (t.paired) wrench_to_parent_form(X, G);
 }
 
-/* Stores the entries with the ancestors of the cursor's body, as column_to_base does. */
+/* Stores the entries of column v (of F), and if paired of the next one (G), with ancestors of the cursor's body. */
 LANE_INLINE void columns_to_base(mass_matrix_pass p, size_t v, column_cursor s, wrench F, wrench G, columns_variant t)
 {
     do {
@@ -95,19 +95,19 @@ LANE_INLINE void columns_to_base(mass_matrix_pass p, size_t v, column_cursor s, 
     } while (cursor_advance(p, v, &s, t));
 }
 
-/* F = X_i I_c S_i,   I_c = X_i I_c X_i^T,   G = X_i G. */
+/* F = X_i^T I_c S_i,   I_c = X_i^T I_c X_i (c holds I_c),   G = X_i^T G if paired. */
 LANE_INLINE void start_column_form(link_transform X, composite *c, wrench *F, wrench *G, double mass, columns_variant t)
 {
     composite_column_form(X, c, F, mass);
     if (t.paired) wrench_to_parent_form(X, G);
 }
 
-/* Completes the columns of body i, and G if paired. Transforms the composite to the parent; a parent with a joint on
- * the world needs only its moment about z. */
+/* Stores the column of body i, and if paired the rest of the next body's column, whose wrench is G. Transforms the
+ * composite c to the parent; if the parent's joint is on the world, only its moment of inertia about z is set. */
 LANE_INLINE void columns_of_body(mass_matrix_pass p, int i, composite *c, wrench *G, columns_variant t)
 {
     const dyn_body *b    = &p.body[i];
-    const double    mass = t.serial ? 0 : b->derived.regrouped_mass; /* 0: revolute bodies move mass to the parent */
+    const double    mass = t.serial ? 0 : b->derived.regrouped_mass; /* 0: regrouped revolute bodies have no mass */
     const size_t    v    = t.serial ? (size_t)i : (size_t)b->joint.v;
     column_cursor   s    = cursor_at(p, v, i, t);
     wrench          F;
@@ -122,7 +122,7 @@ LANE_INLINE void columns_of_body(mass_matrix_pass p, int i, composite *c, wrench
     if (cursor_advance(p, v, &s, t)) columns_to_base(p, v, s, F, *G, t);
 }
 
-/* Starts the column G of body i and transforms G and the composite to the parent, which is the previous body. */
+/* Begins the column of body i with G = X_i^T I_c S_i. Transforms the composite to the parent, which is body i - 1. */
 LANE_INLINE void start_second_column(mass_matrix_pass p, int i, composite *c, wrench *G)
 {
     const columns_variant t = {0};
@@ -139,7 +139,7 @@ LANE_INLINE void put_own_entry(mass_matrix_pass p, int i, const composite *c, co
     p.M[(serial ? (size_t)i : (size_t)b->joint.v) * (p.nv + 1)] = c->E.xx + c->E.yy + b->joint.rotor_inertia;
 }
 
-/* Stores the columns of a run as run_columns does. */
+/* Stores the columns of a run, tip to base. Returns the composite of the first body in its parent's frame. */
 LANE_INLINE composite unit_run_columns(mass_matrix_pass p, dyn_run run, composite c, const bool serial)
 {
     const int first = run.first + (p.body[run.first].tree.parent == DYN_WORLD); /* first body with a parent */

@@ -69,8 +69,8 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes the composites and all entries, tips to base. pairs_of_body with put_ancestors_general is the general path;
- * sensitivity_fast.h, which has the other functions, omits k and K and so needs world_fixed to be false. */
+/* Computes composites and the entries of the three matrices dtau/d..., tips to base. pairs_of_body with
+ * put_ancestors_general is the general path. The fast path omits k and K, so world_fixed must be false there. */
 static void backward_pass(const sensitivity_pass *p)
 {
     const dyn_model *m = p->m;

@@ -23,7 +23,7 @@
 
 /* --- entries of a dof a with the unit revolute joint b of an ancestor --------------------------------------------- */
 
-/* A joint on a moving body. c are the partials of a in the frame of that body. */
+/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b. B is the body of joint b; c are the partials of a in its frame. */
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
@@ -31,7 +31,7 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
     *q               = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
-/* A joint on the world, where psi' is zero and psi'' is due to gravity only. */
+/* As unit_revolute_row, for a joint b on the world, where psi' is zero and psi'' is due to gravity only. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->psi_dd.v.x * c->t.f.x, B->psi_dd.v.y, c->t.f.y);
@@ -115,7 +115,7 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
             put_row(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
             put_column(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
         } else {
-            const force_partials here = c; /* a copy: so `c` stays in registers */
+            const force_partials here = c; /* a copy: so the compiler keeps `c` in registers */
             if (i == 0 && p->m->body[0].joint.kind == DYN_FLOATING) {
                 put_floating_base(p, a, &here);
                 return;
@@ -140,7 +140,7 @@ LANE_INLINE void composite_to_grounded(const dyn_body *b, const joint_transform 
     to->C.m[1][1] = S.C.m[1][1];
 }
 
-/* put_ancestors for a dof of any joint. */
+/* Stores the entries of dof a of body i, with any joint, and the dofs of ancestors. F are the partials of a. */
 LANE_NOINLINE void put_ancestors_fast(const sensitivity_pass *p, size_t i, size_t a, force_partials *F)
 {
     entries_to_base(p, i, a, F, false);
@@ -148,8 +148,8 @@ LANE_NOINLINE void put_ancestors_fast(const sensitivity_pass *p, size_t i, size_
 
 /* --- one body --------------------------------------------------------------------------------------------------- */
 
-/* A unit revolute joint on the world, with itself. The entries need only h.x, h.y, E.xx + E.yy and C.xx + C.yy of its
- * composite. The body's own C.xx + C.yy is zero. */
+/* Stores the diagonal entries of a unit revolute joint on the world. They depend only on h.x, h.y, E.xx + E.yy and
+ * C.xx + C.yy of its composite. The body's own C.xx + C.yy is zero. */
 LANE_INLINE void pairs_of_grounded(const sensitivity_pass *p, size_t i, const composite_motion *children)
 {
     const dyn_body    *b   = &p->m->body[i];
@@ -165,7 +165,7 @@ LANE_INLINE void pairs_of_grounded(const sensitivity_pass *p, size_t i, const co
     put_gravity(p, i, (size_t)b->joint.v, &c.t);
 }
 
-/* A unit revolute joint on a moving body, with itself and with all ancestors. */
+/* Stores the entries of a unit revolute joint on a moving body with itself and with the joints of all ancestors. */
 LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const composite_motion *children,
                                    const bool serial)
 {
@@ -186,7 +186,7 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
         if (b->tree.parent == (int)i - 1) {
             ws->children[NEXT_BODY] = x;
         } else {
-            const composite_motion here = x; /* a copy: so x stays in registers */
+            const composite_motion here = x; /* a copy: so the compiler keeps x in registers */
             composite_motion_add_to_parent(p, i, &here);
         }
     }

@@ -10,12 +10,12 @@
 
 /* --- entries of a dof a with the joint b of the same body or of an ancestor ------------------------------------- */
 
-/* Rows d tau_a / dq_b and d tau_a / dqd_b; columns q, qd and t, which are S_b . F(a). */
+/* row_q, row_qd: d tau_a / dq_b, d tau_a / dqd_b. q, qd, t: S_b . F(a), the derivatives of tau_b by q, qd, qdd of a. */
 typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
 
-/* A joint of one coordinate, whose S is the ratio times e_z:
+/* Returns the entries with a joint b of one coordinate, whose S is the ratio times e_z:
  *     d tau_a / dq_b = psi''_b . t + psi'_b . r + S_b . k,    d tau_a / dqd_b = 2 psi'_b . t + S_b . r,
  *     d tau_b / da   = S_b . F(a).
  * The z components of psi' are zero. For a prismatic joint psi' and psi'' are linear; r and k are moments. */
@@ -71,8 +71,8 @@ LANE_INLINE void put_axes(const dyn_model *m, lane *M, size_t a, const dyn_body 
     }
 }
 
-/* A joint with a quaternion: the rows for all its axes S at once. For motions u, S and a force f, (u x S) . f = -S . (u
- * x* f). So with psi' = v_p x S, psi'' = a_p x S + v_p x psi', S' = v x S, the entries are the components of
+/* Stores d tau_a / db for all axes b of a joint with a quaternion. With (u x S) . f = -S . (u x* f), psi' = v_p x S,
+ * psi'' = a_p x S + v_p x psi', S' = v x S, the entries for b are the components, along the axes S of the joint, of
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r),   qdd: t. */
 LANE_NOINLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
@@ -87,7 +87,7 @@ LANE_NOINLINE void put_free_row(const sensitivity_pass *p, size_t a, size_t j, c
     put_axes(p->m, p->out->dtau_dqdd, a, b, t, false);
 }
 
-/* A joint with a quaternion: the columns d tau_b / da for all its axes. */
+/* Stores d tau_b / da = S_b . F(a) for all axes b of a joint with a quaternion. */
 LANE_NOINLINE void put_free_column(const sensitivity_pass *p, size_t a, size_t j, const force_partials *F)
 {
     const dyn_body *b = &p->m->body[j];

@@ -11,9 +11,9 @@ typedef struct results {
     lane *dtau_dgravity;                        /* dtau/dg: nv x 3 */
 } results;
 
-/* The two composites of `workspace.children`. NEXT_BODY: that of the last processed body in the frame of its parent, if
- * that is the previous body; all bodies use one place, which stays in cache: this saves up to 7 % of the kernel. ZERO:
- * that of no children. */
+/* Indices into `workspace.children`. NEXT_BODY: composite of the body processed last, in the frame of its parent, if
+ * the parent is the previous body; all bodies use one place, which stays in cache: this saves up to 7 % of the kernel.
+ * ZERO: zeros, for bodies without children. */
 enum { NEXT_BODY, ZERO };
 
 typedef struct workspace {
@@ -21,7 +21,7 @@ typedef struct workspace {
     spatial_state        *body;
     external_wrenches     ext;
     world_fixed_wrenches *world_fixed;    /* [n_bodies] */
-    composite_motion     *children;       /* [2] by NEXT_BODY and ZERO */
+    composite_motion     *children;       /* [2], see NEXT_BODY and ZERO */
     composite_motion     *other_children; /* [n_bodies] sums of the composites of all children but the next body */
 } workspace;
 
@@ -80,8 +80,8 @@ LANE_INLINE void put_gravity(const sensitivity_pass *p, size_t i, size_t a, cons
 
 /* --- composites of children ------------------------------------------------------------------------------------- */
 
-/* Adds the composite `subtree` of body i, already in the frame of the parent, to the sum of the parent, which is not
- * the previous body. */
+/* Adds the composite `subtree` of body i, already in the frame of the parent, to the parent's entry of
+ * `other_children`. The parent is not the previous body. */
 LANE_INLINE void composite_motion_add_to_parent(const sensitivity_pass *p, size_t i, const composite_motion *subtree)
 {
     const dyn_body   *b   = &p->m->body[i];
@@ -92,7 +92,7 @@ LANE_INLINE void composite_motion_add_to_parent(const sensitivity_pass *p, size_
         composite_motion_accumulate(sum, subtree);
 }
 
-/* Returns the sum of the composites of body i's children; all later bodies must be done. */
+/* Returns the sum of the composites of body i's children; bodies i + 1 and later must have been processed. */
 LANE_INLINE const composite_motion *child_composite(const sensitivity_pass *p, size_t i)
 {
     const dyn_body  *b  = &p->m->body[i];

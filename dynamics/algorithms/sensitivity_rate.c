@@ -66,7 +66,7 @@ LANE_INLINE world_force_partials world_force_partials_of(double mass, const spat
  *     F_qd_r  = 2 B S_r + I (psi' + S')_r + 2 B_r S + I_r (psi' + S'),
  *     F_q_r   = 2 B psi'_r + I psi''_r + S_r x* f + K S_r + 2 B_r psi' + I_r psi'' + S x* f_r + K_r S,
  *     r_r     = 2 B^T S_r + 2 B_r^T S,   k_r = K^T S_r + K_r^T S.
- * K_r has F = T = 0, since forces and torques in world axes are constant, and the rate of X. */
+ * K is built from F, T, X (world_fixed.h). In K_r, F_r = T_r = 0, since they are constant in world axes; X_r is not. */
 LANE_INLINE world_force_partials world_force_partials_rate(double mass, const spatial_body *B, const body_rate *B_r,
                                                            const world_fixed_wrenches *world_fixed, const dof *d,
                                                            const dof *d_r)
@@ -86,10 +86,10 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
     return F;
 }
 
-/* Adds the rates of d tau_a / db, from the rows of a (F, with the rates F_r): a is a dof of this body, b one of the
- * body or of an ancestor (d, with the rates d_r). These are the rates of
- *     q:  psi''_b . t + psi'_b . r,    qd:  (psi'_b + S'_b) . t + S_b . r,    qdd:  S_b . t,
- * to which one_dof adds the rate of  S_b . k  for q. */
+/* Adds the time derivatives of d tau_a / db for a dof a, whose partials F have the rates F_r, and a dof b of the same
+ * body or of an ancestor, whose axes d have the rates d_r. With t, r of a, the differentiated terms are
+ *     q:  psi''_b . t + psi'_b . r,    qd:  (psi'_b + S'_b) . t + S_b . r,    qdd:  S_b . t.
+ * one_dof adds the rate of the term  S_b . k  for q. */
 LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F,
                          const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
@@ -100,8 +100,8 @@ LANE_INLINE void put_row(const results *out, size_t entry, const world_force_par
     out->dtau_dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
-/* Adds the rates of d tau_b / da = S_b . F(a), from the force partials of a (F, with the rates F_r): a is a dof of
- * this body, b one of an ancestor (d, with the rates d_r). */
+/* Adds the time derivatives of d tau_b / da = S_b . F(a) for a dof a, whose partials F have the rates F_r, and a dof b
+ * of an ancestor, whose axis d has the rate d_r. */
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
                             const world_force_partials *F_r, const dof *d, const dof *d_r)
 {
@@ -146,7 +146,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-/* Adds the rates of the derivatives of the joints' own forces. Only the slope of smooth friction changes with time. */
+/* Adds the time derivative of d friction / dqd. Only smooth friction has one; springs and dampers are linear. */
 static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, const results *out)
 {
     const dyn_model *m = scene->model;

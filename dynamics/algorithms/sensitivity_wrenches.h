@@ -6,7 +6,7 @@
 
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
-/* Adds a change F of the force on body i's composite to column v of the derivatives of its joint wrench. */
+/* Adds F, the derivative of the force on body i's composite, to column v of the derivatives of its joint wrench. */
 static void wrench_entry(const sensitivity_pass *p, size_t i, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &p->m->body[i];
@@ -28,7 +28,7 @@ static void wrench_entries(const sensitivity_pass *p, size_t i, size_t v, const 
 
 /* Adds the derivatives of body i's wrench with respect to every dof (degree of freedom) of the body and its ancestors,
  * in the frame of body i. wrenches_to_base adds those with respect to dofs of descendants. `subtree` is the composite
- * of i, and K that of the wrenches in world axes, or NULL. */
+ * of i, and K has the sums of its external wrenches in world axes (world_fixed.h), or is NULL. */
 static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const composite_motion *subtree,
                                     const world_fixed_wrenches *K)
 {
@@ -38,9 +38,9 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
         for (size_t k = 0; k < dofs_of(&body[j]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
             force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
-            F.q = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* seen from body i: without S x* f */
+            F.q = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in axes of body i: without S x* f */
             if (j == (int)i && b->joint.moment_at_parent_frame &&
-                b->joint.kind == DYN_PRISMATIC) { /* the moment n + s z x f depends on s */
+                b->joint.kind == DYN_PRISMATIC) { /* the moment is n + s z x f, so it depends on s */
                 vec3 f = times(b->joint.ratio, subtree->f.f);
                 F.q.n  = add(F.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }

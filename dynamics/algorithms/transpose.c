@@ -65,7 +65,7 @@ LANE_INLINE size_t columns_of(size_t n)
 
 /* --- rows to lanes ----------------------------------------------------------------------------------------------- */
 
-/* JOIN makes one lane of two halves of rows. */
+/* JOIN(a, b): the lane whose first half is a and whose second half is b; each is half a row of a tile. */
 #if LANES == 2
 typedef double half;
 #define JOIN(a, b) ((lane){a, b})
@@ -95,7 +95,7 @@ LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 #endif
 }
 
-/* Copies a tile so that there is room behind each row. */
+/* Copies a tile to memory in which LANES numbers can be read from the beginning of each row. */
 LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -158,8 +158,8 @@ bool LANE_NAME(from_rows)(const dyn_rows *from, double *to, size_t entries, size
 
 /* --- lanes to rows ----------------------------------------------------------------------------------------------- */
 
-/* Stores the first `rows` rows of a tile. There is no room behind the last `narrow` rows, so only `columns` numbers of
- * these are stored. */
+/* Stores the first `rows` rows of a tile, W numbers each: a row may overwrite the beginning of the next. Of the last
+ * `narrow` rows only `columns` numbers are stored, since the array ends behind them. */
 LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_t rows, size_t narrow, char *to)
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -177,7 +177,7 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns   = columns_of(n),
-           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* rows at the end without room behind them */
+           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* rows at the end, as in store_tile */
     size_t      here = rows < LANES ? rows : LANES;
     finite_sums sum  = {lane_of(0), lane_of(0)};
     lane        x[LANES];

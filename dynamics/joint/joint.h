@@ -76,7 +76,7 @@ LANE_INLINE link_transform free_transform_of(const dyn_body *b, const joint_tran
     default: F(link_transform_of(body, XJ, DYN_FLOATING, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
-/* Like WITH_LINK_TRANSFORM, for a body whose joint is known to be revolute. */
+/* Calls F(X, ...) with the link transform X of a body whose joint is revolute: fewer cases than WITH_LINK_TRANSFORM. */
 #define WITH_REVOLUTE_TRANSFORM(body, XJ, F, ...)                                                                      \
     switch ((body)->pose.form) {                                                                                       \
         LINK_TRANSFORM_CASE(0, body, XJ, DYN_REVOLUTE, DYN_TURN_NONE, F, __VA_ARGS__)                                  \
@@ -86,9 +86,9 @@ LANE_INLINE link_transform free_transform_of(const dyn_body *b, const joint_tran
     default: F(link_transform_of(body, XJ, DYN_REVOLUTE, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
-/* In code for plain runs (model.h), the functions assume_... tell the compiler which properties the body has, so that
- * it omits the tests. `plain` is a constant of the inlined code: true if the run is plain. assume_revolute states the
- * properties that joint transforms use. */
+/* In code for plain runs (dyn_run), the functions assume_... tell the compiler which properties every body has, so that
+ * the compiler omits the tests. `plain` is a constant of the inlined code: true if the run is plain. assume_revolute
+ * states the properties that joint transforms use. */
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
 LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
@@ -272,7 +272,7 @@ LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
 {
     if (dyn_joint_has_quaternion(X.joint)) return mat3_mul(&X.pose->R, v);
     if (X.joint == DYN_REVOLUTE &&
-        X.turn == DYN_TURN_X_MINUS) /* both rotations at once; neg_sub_mul changes the sign */
+        X.turn == DYN_TURN_X_MINUS) /* both rotations in one step: Rx(-90 deg) Rz(s + theta) */
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.y), v.z, neg_sub_mul(X.J.c * v.y, X.J.s, v.x)};
     return rotate_by_constant(X, X.joint == DYN_REVOLUTE ? turn_z(v, X.J.c, X.J.s) : v);
 }
@@ -322,14 +322,14 @@ LANE_INLINE vec3 origin_in_parent(link_transform X)
     }
     return p;
 }
-/* Transforms a twist from the parent's axes to the body's: R^T v, R^T w. The reference point must have been moved by
- * p_pc (twist_at); the part of the offset that depends on the state is added here. */
+/* Transforms a twist from the parent's axes to the body's: R^T v, R^T w. The caller has moved the reference point by
+ * p_pc (twist_at); this function moves it by the displacement s z of a prismatic joint, or p of a joint_pose. */
 LANE_INLINE void twist_to_child_form(link_transform X, twist *u)
 {
     if (dyn_joint_has_quaternion(X.joint)) u->v = cross_add(u->v, u->w, X.pose->p);
     u->w = to_child(X, u->w);
     u->v = to_child(X, u->v);
-    if (X.joint == DYN_PRISMATIC) { /* adds w x s z */
+    if (X.joint == DYN_PRISMATIC) { /* v += w x s z */
         u->v.x = add_mul(u->v.x, u->w.y, X.J.c);
         u->v.y = sub_mul(u->v.y, u->w.x, X.J.c);
     }
@@ -354,10 +354,10 @@ LANE_INLINE void wrench_to_parent_add_form(link_transform X, const wrench *adden
     w->n = offset_cross_add(to_parent_add(X, addend->n, w->n), X.b->pose.p_pc, X.b->pose.offsets, w->f);
 }
 
-/* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link
- * frame. With moment_at_parent_frame (standard DH) the moment is about the origin of frame j-1 instead. The body's
- * origin is s z away from there if the joint is prismatic, and the moment is n + s z x f. The function is linear, so it
- * also converts rates. */
+/* Converts a wrench from the body's axes and origin to the axes and origin of the link frame, in which joint wrenches
+ * are defined. With moment_at_parent_frame (standard DH) the moment is about the origin of frame j-1 instead: for a
+ * prismatic joint the body's origin is displaced from that point by s z, so the moment is n + s z x f. The function is
+ * linear, so it also converts rates. */
 LANE_INLINE wrench wrench_at_joint(const dyn_body *b, const joint_transform *XJ, wrench w)
 {
     if (!b->joint.moment_at_parent_frame)

@@ -24,7 +24,7 @@
 
 #ifdef DYN_COMPLEX
 #include <complex.h>
-#undef complex /* <complex.h> would replace the name of the target */
+#undef complex /* a macro of <complex.h>, but also the name of the target for tests */
 #undef I       /* algorithms use I for inertias */
 typedef double _Complex lane;
 typedef int64_t lane_mask; /* 0 or -1 in every lane */

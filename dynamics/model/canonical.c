@@ -1,8 +1,8 @@
 /* canonical.c - converts a link of the description into its moving body (model.h): joint transform and inertia.
  *
- * The axis of each moving joint becomes the z axis of its body. With A e_z = axis, the rotation R = R_p,parent-link
- * R_before A is factored as Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. theta is a rotation about the joint
- * axis itself and is absorbed in the body frame, which leaves Rz(gamma) Rx(alpha) Rz(s) at joint position s. */
+ * The axis of each moving joint becomes the z axis of its body. Let A be a rotation with A e_z = axis, and R_pj that of
+ * the joint frame in the parent body. R = R_pj A is factored as Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles.
+ * theta rotates about the joint axis and is absorbed in the body frame; Rz(gamma) Rx(alpha) Rz(s) is left at s. */
 #include "canonical.h"
 #include "dynamics/math/double_double.h"
 #include "pose.h"
@@ -145,7 +145,7 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     theta_of(b, R, Rz);
     memcpy(b->pose.p_pc, X_bj->p, sizeof b->pose.p_pc);
     dyn_canonical_offsets(b);
-    /* link frame in the body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
+    /* link frame in the body frame: Rz(theta) A^T after, with `after` of dyn_link */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];
     for (int i = 0; i < 3; i++)

@@ -7,7 +7,7 @@
 size_t dyn_expand_joint(const dyn_link *link, dyn_link part[DYN_MAX_PARTS]);
 size_t dyn_count_parts(const dyn_link *link);
 
-/* Expansions of dyn_joint_types. */
+/* Split a link with a planar or helical joint into `part`. Return the number of parts (dyn_joint_type.expand). */
 size_t dyn_expand_planar(const dyn_link *link, dyn_link *part);
 size_t dyn_expand_helical(const dyn_link *link, dyn_link *part);
 

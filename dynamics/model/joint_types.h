@@ -8,7 +8,7 @@
  * with a quaternion are last, and it is the last four entries of their q. */
 /* clang-format off */
 #define DYN_JOINT_TYPES(X)                                                                                             \
-    X(FIXED,     0, 0) /* S is empty: the link is merged into its parent */                                            \
+    X(FIXED,     0, 0) /* no motion: the link is merged into its parent */                                            \
     X(REVOLUTE,  1, 1) /* S = [0; z]: rotates about the axis, with or without limits */                                \
     X(PRISMATIC, 1, 1) /* S = [z; 0]: slides along the axis */                                                         \
     X(PLANAR,    3, 3) /* along e_x, along e_y, then about the axis; only in a description: expanded into bodies */    \
@@ -60,16 +60,16 @@ struct dyn_link;
 
 /* Properties of a joint type beside its kind and numbers of coordinates. */
 typedef struct dyn_joint_type {
-    const char *name;               /* in a model document */
+    const char *name;               /* of the type in a model document */
     const char *unlimited;          /* name of the same type without limits of position, or NULL */
-    bool        has_axis;           /* needs "axis" */
-    bool        has_pitch;          /* needs "pitch" */
-    bool        turns;              /* moves a link that has a tensor of inertia but no mass */
-    int         angle;              /* index in q of its angle, or -1 */
-    const char *position_suffix[8]; /* after the joint's name: names of its q; ends with NULL */
-    const char *velocity_suffix[7]; /* names of its qd */
-    /* Makes the joint of links whose joints the kernels know; returns their number. NULL: the kernels know the joint.
-     */
+    bool        has_axis;           /* the document must give "axis" */
+    bool        has_pitch;          /* the document must give "pitch" */
+    bool        turns;              /* for a link without mass, an inertia tensor is enough to move it */
+    int         angle;              /* index of the angle among the joint's coordinates, or -1 */
+    const char *position_suffix[8]; /* a q is named joint name + suffix; ends with NULL */
+    const char *velocity_suffix[7]; /* a qd is named joint name + suffix; ends with NULL */
+    /* Splits a link into links whose joint types the kernels support; returns their number. NULL: the kernels support
+     * the type itself. */
     size_t (*expand)(const struct dyn_link *link, struct dyn_link *part /* [DYN_MAX_PARTS] */);
 } dyn_joint_type;
 

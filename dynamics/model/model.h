@@ -22,11 +22,11 @@ typedef struct dyn_pose {
     double p[3]; /* m */
 } dyn_pose;
 
-/* Inertia of a rigid body in a frame F that whoever has such a struct names: for a link, the link frame. */
+/* Inertia of a rigid body in the axes and about the origin of a frame, such as the link frame (dyn_link.inertia). */
 typedef struct dyn_inertia {
     double mass;         /* kg */
-    double com[3];       /* m, position of the centre of mass in that frame */
-    double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, in its axes */
+    double com[3];       /* m, position of the centre of mass in the frame */
+    double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass */
 } dyn_inertia;
 
 /* tau_f = viscous qd + coulomb sign(qd), with a Coulomb magnitude for each sign of qd. With coulomb_velocity > 0,
@@ -105,7 +105,7 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
 
-enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* sizes of a joint_transform in a joint_pose (joint.h) */
+enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* joint_transforms in the size of a joint_pose (joint.h) */
 enum { DYN_FORM_FREE = 10 };         /* value of dyn_body_pose.form for joints with a quaternion */
 
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
@@ -126,7 +126,7 @@ typedef struct dyn_moments {
     double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
 } dyn_moments;
 
-/* The sub-structs of dyn_body are in the order in which the stages of the construction write them: canonical.c writes
+/* The sub-structs of dyn_body are in the order in which dyn_model_build fills them: canonical.c writes
  * tree, joint, pose and moments, align_frames.c changes pose and moments, derived_data.c writes the rest. */
 
 /* Place of a body in the tree. Unit and frame: none. */
@@ -154,7 +154,7 @@ typedef struct dyn_body_joint {
     bool           has_friction;
     bool           has_spring;   /* has a spring or damper */
     bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
-    bool mimic;                  /* its q and v are those of another joint */
+    bool mimic;                  /* its coordinate is that of another joint */
     bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */
     bool is_multi_dof;           /* several coordinates, and so no friction, spring or rotor */
     bool has_slide_body;         /* helical joint: the previous body is the sliding part */
@@ -162,8 +162,8 @@ typedef struct dyn_body_joint {
     double       offset;         /* rad or m, joint position at q = 0 */
     double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
     double       spin_inertia;   /* kg m^2, if is_rotor: included in E, and subtracted from the parent's E */
-    dyn_friction friction;       /* as a function of the joint's own rate */
-    dyn_spring   spring;         /* as a function of the joint's own position and rate */
+    dyn_friction friction;       /* a function of the joint's rate sd, not of qd */
+    dyn_spring   spring;         /* a function of s and sd, not of q and qd */
 } dyn_body_joint;
 
 /* The constant part of the pose of a body in its parent's frame, and the poses of frames on the body. */
@@ -194,7 +194,7 @@ typedef struct dyn_body_derived {
     dyn_moments regrouped_at_next; /* about next_origin: a backward pass adds the child's wrench there, before the shift
                                       to the body's origin, which saves operations */
     double   next_origin[3];       /* m, origin of the next body within a plain run, else of the body */
-    unsigned next_offsets;         /* DYN_ALONG_x flags of next_origin */
+    unsigned next_offsets;         /* DYN_ALONG_x flags: components of next_origin that are not zero */
     double   axis_moments[3]; /* kg, kg m, kg m^2: m, h.z and E.zz that a revolute body moved to its parent, or to the
                                  ground; zero for other joints */
     double regrouped_mass;    /* kg, regrouped mass of the body and its descendants */

@@ -3,14 +3,14 @@
  * Condition: dyn_run.plain, a property of the model. Without this path forward dynamics takes 1.13 (one lane, 8 lanes)
  * to 1.17 times (4 lanes) as long on average over the benchmark robots; without that of the last pass alone, up to 1.08
  * times.
- * I^A and p^A, and on the way out alpha, stay in registers along the run. Without a rotor inertia the row of the
- * joint's axis of I^a is zero, and is neither computed nor rotated. The forward pass of Newton-Euler leaves the
- * required wrench of a body about the origin of the next body (newton_euler_fast.h): it is added before the child's p^a
- * moves to the body's origin. */
+ * I^A, p^A and, in the last pass, alpha stay in registers along the run. Without a rotor inertia the row of I^a for the
+ * joint's axis is zero, and is neither computed nor rotated. newton_euler_fast.h computes the wrench f0 of a body about
+ * the origin of the next body; so f0 is added to the next body's p^a before the sum is shifted to the body's
+ * origin. */
 #pragma once
 #include "articulated_pass.h"
 
-/* I^a = I - U G^T but for the row and column of a revolute joint's axis, which are not set: they are zero. */
+/* I^a = I - U G^T. The row and column of the revolute joint's axis are exactly zero and are not set. */
 LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[2] = {G->n.x, G->n.y};
@@ -35,7 +35,7 @@ LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articul
     body->p = articulated_add_effort(body->p, &U, s->g);
 }
 
-/* To the parent's axes; adds `own`, which the parent requires about this body's origin. */
+/* Rotates I and p of `body` to the parent's axes and adds `own`, the parent's f0 about this body's origin, to p. */
 LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -43,7 +43,7 @@ LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *ow
     body->p = (wrench){to_parent_add(X, own->f, body->p.f), to_parent_add(X, own->n, body->p.n)};
 }
 
-/* From body i to I^A and p^A of the previous body. `axis_row_is_zero`: the row of the joint's axis is zero. */
+/* Replaces I^a, p^a of body i by I^A, p^A of the previous body. `axis_row_is_zero`: S^T I^a = 0. */
 LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -80,7 +80,7 @@ LANE_INLINE void articulated_plain_run(const articulated_pass *p, dyn_run run, c
     add_to_parent(p, first, &body);
 }
 
-/* qdd of a joint with acceleration sdd in this pass; S qdd is added to the body's alpha. */
+/* Stores qdd = sdd, or the prescribed qdd if the joint is driven. Adds S sdd to the body's alpha if it is not. */
 LANE_INLINE void plain_acceleration_out(const articulated_pass *p, const dyn_body *b, lane sdd, twist *alpha,
                                         const bool driven)
 {
@@ -89,7 +89,7 @@ LANE_INLINE void plain_acceleration_out(const articulated_pass *p, const dyn_bod
     p->qdd[b->joint.v] = locked ? p->io->qdd[b->joint.v] : sdd;
 }
 
-/* The last pass along a plain run. alpha_p = 0 of the world is not transformed. */
+/* Computes qdd and alpha along a plain run, base to tip. On the world alpha_p is zero and needs no transform. */
 LANE_INLINE void acceleration_plain_run(const articulated_pass *p, dyn_run run, const bool driven)
 {
     const dyn_body   *body  = p->scene->model->body;
@@ -112,7 +112,7 @@ LANE_INLINE void acceleration_plain_run(const articulated_pass *p, dyn_run run, 
     if (body[run.end - 1].tree.carries_run) link[run.end - 1].alpha = alpha;
 }
 
-/* Both passes with driven coordinates, which are rare. */
+/* The two passes of a plain run with driven coordinates. These are rare, so the functions are not inlined. */
 LANE_NOINLINE void articulated_driven_plain_run(const articulated_pass *p, dyn_run run)
 {
     articulated_plain_run(p, run, true);

@@ -31,7 +31,7 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
                                 {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-/* I plus the rigid inertia of body b. */
+/* Returns I plus the rigid inertia of body b. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;
@@ -107,7 +107,7 @@ LANE_INLINE void articulated_project(articulated *I, const dyn_body *b, const wr
  *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
 LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
 {
-    const int    i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has component i = -r x_j and component j = r x_i */
+    const int    i = (k + 1) % 3, j = (k + 2) % 3; /* ([r] x)_i = -r x_j and ([r] x)_j = r x_i */
     articulated *I = &body->I;
     wrench      *p = &body->p;
     lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
@@ -128,8 +128,8 @@ LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
     p->n = load3(n);
 }
 
-/* Rotates I to the parent's axes for a joint of one coordinate. `axis_row_is_zero`: the joint is revolute, and the row
- * of its axis is zero. */
+/* Rotates I to the parent's axes for a joint of one coordinate. `axis_row_is_zero`: the joint is revolute and the row
+ * of I for its axis, S^T I, is zero. */
 LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool axis_row_is_zero)
 {
     I->A = axis_row_is_zero ? sym3_xy_to_parent(X, I->A) : sym3_to_parent(X, I->A);
@@ -137,7 +137,7 @@ LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool axis_
     I->H = mat3_to_parent(X, I->H, axis_row_is_zero);
 }
 
-/* The transform of a joint with a quaternion. */
+/* Transforms x through a joint with a quaternion to the parent's axes and origin: X^T I X and X^T p. */
 LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose, articulated_body x)
 {
     const mat3 *R = &pose->R;
@@ -149,7 +149,7 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
     return x;
 }
 
-/* To the parent's axes; the reference point moves only as far as the joint's coordinate moves it. */
+/* Rotates I and p to the parent's axes. Shifts the reference point by the joint's displacement, but not by p_pc. */
 LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *body, bool axis_row_is_zero)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
@@ -163,7 +163,7 @@ LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *
     body->p = (wrench){to_parent(X, body->p.f), to_parent(X, body->p.n)};
 }
 
-/* Moves the reference point from the body's origin to the parent's; the axes are the parent's. */
+/* Shifts the reference point of I and p, already in the parent's axes, by p_pc to the parent's origin. */
 LANE_INLINE void articulated_to_parent_origin(const dyn_body *b, articulated_body *body)
 {
     if (b->pose.offsets & DYN_ALONG_X) articulated_shift(body, 0, lane_of(b->pose.p_pc[0]));
@@ -171,7 +171,7 @@ LANE_INLINE void articulated_to_parent_origin(const dyn_body *b, articulated_bod
     if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(body, 2, lane_of(b->pose.p_pc[2]));
 }
 
-/* X^T I X and X^T p: to the parent's axes and origin. `axis_row_is_zero` as in articulated_rotate. */
+/* Replaces I, p by X^T I X, X^T p, in the parent's axes and about its origin. `axis_row_is_zero`: S^T I = 0. */
 LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated_body *body,
                                        bool axis_row_is_zero)
 {

@@ -10,13 +10,13 @@ typedef struct joint_equation {
     lane   D, u;
 } joint_equation;
 
-/* The same equation, divided by the pivot D. */
+/* The equation of motion of a joint divided by its pivot D:  sdd = g - G^T alpha'. */
 typedef struct joint_solution {
     wrench G; /* U / D */
     lane   g; /* u / D */
 } joint_solution;
 
-/* U / D and u / D of each axis of a joint with a quaternion. */
+/* G = U / D and g = u / D of each axis of a joint with a quaternion. */
 typedef struct free_joint_solution {
     lane G[6][6], g[6];
 } free_joint_solution;
@@ -38,8 +38,8 @@ typedef struct articulated_workspace {
 typedef struct articulated_pass {
     const dyn_scene             *scene;
     const articulated_workspace *ws;
-    const newton_euler_io       *io;     /* of the first pass: its qdd are the prescribed ones */
-    const lane                  *tau;    /* minus the efforts of elastic joints */
+    const newton_euler_io       *io;     /* of the Newton-Euler forward pass; qdd: prescribed */
+    const lane                  *tau;    /* tau minus the efforts of elastic joints */
     const bool                  *driven; /* [nv] or NULL */
     lane                        *qdd, *singular;
 } articulated_pass;
@@ -58,7 +58,7 @@ LANE_INLINE void record_singular(lane pivot, double floor, int i, lane *singular
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
-/* tau at the joint minus friction and spring. */
+/* Returns the effort of the joint's tau, minus friction and spring. */
 LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
 {
     lane effort = joint_effort(b, p->tau);
@@ -77,7 +77,7 @@ LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int 
     return (articulated_body){articulated_with_rigid(children->I, b), wrench_add(children->p, own)};
 }
 
-/* Divides the equation of the joint of body i by its pivot. Returns the result, which is kept for the last pass. */
+/* Divides the equation of the joint of body i by its pivot. Returns G and g, which the last pass uses again. */
 LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, const joint_equation *e)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -104,8 +104,8 @@ LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, con
     sum->p                = b->tree.is_last_child ? x->p : wrench_add(sum->p, x->p);
 }
 
-/* (u - U^T alpha) / D: the acceleration of a joint, with alpha of the parent at the body's origin, in its axes. The
- * three sums do not depend on each other. */
+/* Returns sdd = (u - U^T alpha) / D of a joint. alpha is that of the parent at the body's origin, in the body's axes.
+ * The three sums do not depend on each other, so the processor can overlap them. */
 LANE_INLINE lane joint_acceleration(const joint_solution *s, twist alpha)
 {
     const wrench *G      = &s->G;

@@ -27,9 +27,9 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
 }
 
-/* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model: h becomes h'
- * = h + m r, E += r h^T + h' r^T, and the moment of F is n += r x f. Only the components of r flagged in `along` are
- * used. */
+/* Moves the reference point of a composite and of the wrench F by -r, where r is a constant of the model:
+ * h' = h + m r,  E' = E + r h^T + h' r^T,  n' = n + r x f. `along`: flags of the components of r that are not zero
+ * (DYN_ALONG_X ...). */
 LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
 {
     vec3 h = c->h, moved = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
@@ -86,10 +86,10 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
         composite_slide(c, origin_in_parent(X), mass);
     else
         composite_shift(c, &(wrench){0}, X.b->pose.p_pc, X.b->pose.offsets,
-                        mass); /* the wrench is zero: the compiler removes it */
+                        mass); /* the compiler removes the zero wrench */
 }
 
-/* Rz(gamma) Rx(alpha) (x, y, 0) */
+/* Rz(gamma) Rx(alpha) (x, y, 0)^T */
 LANE_INLINE vec3 rotate_xy_by_constant(link_transform X, lane x, lane y)
 {
     if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return rotate_by_constant(X, (vec3){x, y, lane_of(0)});

@@ -26,7 +26,7 @@ LANE_INLINE bool is_geared_joint(const dyn_body *b)
     return b->joint.rotor >= 0 || b->joint.has_slide_body;
 }
 
-/* The body of the displacement of a helical joint, which is the previous one. */
+/* Returns the slide of a helical joint, the massless sliding body: it precedes the joint's own body b. */
 LANE_INLINE const dyn_body *slide_of(const dyn_body *b)
 {
     return b - 1;

@@ -37,7 +37,7 @@ static inline void factor_floors(const dyn_model *m, double *floor)
 
 static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 {
-    for (int v = 0; v < m->nv; v++) /* correct within a joint, and for all coordinates of a dense model */
+    for (int v = 0; v < m->nv; v++) /* v - 1 within a joint, and throughout a dense model */
         ancestor[v] = v - 1;
     for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];

@@ -9,7 +9,7 @@
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Returns f' + y x f and n' + y x n + u x f, for a joint with a quaternion with the linear and angular velocity u, y.
+/* Returns f' + y x f and n' + y x n + u x f, for a joint with a quaternion of linear and angular velocity u, y.
  * wrench_to_parent_step applies R and the shift by p to them, which gives the rates of R f and R n + p x R f. */
 LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *qd, const wrench_state *s)
 {
@@ -75,7 +75,7 @@ LANE_INLINE void backward_pass(const newton_euler_pass *p, newton_euler_variant 
             backward_run(p, m->run[r], v);
 }
 
-/* Not inlined: external and joint wrenches are rare. */
+/* The passes with external or joint wrenches. These are rare, so the function is not inlined. */
 LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, bool rates)
 {
     const newton_euler_variant v  = {.rates = rates, .wrenches = true};

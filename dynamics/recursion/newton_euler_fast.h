@@ -2,9 +2,9 @@
  *
  * Condition: dyn_run.plain, a property of the model. Without this path inverse dynamics takes 1.25 (one lane) to 1.32
  * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times.
- * A body's wrench is about the origin of the next body: both then share one acceleration, and the backward pass adds
- * the wrench before it shifts the sum to the parent's origin. The first joint on the world turns about a fixed axis: of
- * its wrench only n.z counts. The motion of the parent, and the wrench of the child, stay in registers. */
+ * A body's inertial wrench is computed about the origin of the next body, whose acceleration both bodies then use, and
+ * is added to the next body's wrench before the sum is shifted. The first joint on the world turns about a fixed axis:
+ * its tau needs only n.z. The motion of the parent, and the wrench of the child, stay in registers. */
 #pragma once
 #include "newton_euler_results.h"
 
@@ -21,8 +21,8 @@ LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane w
     return (acceleration_matrix){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
 }
 
-/* The body turns about a fixed axis z. Apart from that rotation, only a = R^T (-g) and its rate -sd z x a are not
- * zero. */
+/* The motion of a revolute body on the world: it turns about the fixed axis z with sd, sdd, sddd, and its origin has
+ * a = R^T (-g), with the rate -sd z x a. */
 LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, const joint_transform *XJ,
                                          newton_euler_variant v)
 {
@@ -40,14 +40,14 @@ LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_b
     return state;
 }
 
-/* n.z of the wrench that the body requires. */
+/* n.z of the inertial wrench of a revolute body on the world; the other components are set to zero. */
 LANE_INLINE wrench grounded_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U)
 {
     const lane zero = lane_of(0), turn = sub_mul(moments->h[0] * a.y, moments->h[1], a.x);
     return (wrench){vec3_zero(), {zero, zero, add_mul(turn, moments->E[0] + moments->E[3], U->yx)}};
 }
 
-/* The rest of that wrench, and the wrench of the mass on the axis: for joint wrenches only. */
+/* The inertial wrench of a revolute body on the world except n.z, plus that of the mass on its axis. */
 LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_matrix *U)
 {
     wrench own = inertial_wrench(&b->derived.regrouped, a, U, true);
@@ -83,7 +83,7 @@ LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton
 
 /* --- forward pass --------------------------------------------------------------------------------------------- */
 
-/* The rate of the wrench that a plain body requires. */
+/* Computes the rate of the inertial wrench of body i of a plain run, about next_origin. */
 LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
@@ -96,8 +96,8 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
     ws->required_rate[i] = inertial_wrench(&b->derived.regrouped_at_next, state->rate.ad, &state->Ud, true);
 }
 
-/* The motion of a plain body from that of its parent at its origin, and the wrench it requires; then the acceleration
- * is that of next_origin. U is used before U' is computed: both do not fit in registers. */
+/* Replaces the parent's motion, with `a` of body i's origin, by the motion of body i, with `a` of next_origin. Computes
+ * the inertial wrench. U is used before U' is computed: both do not fit in registers. */
 LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];

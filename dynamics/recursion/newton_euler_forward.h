@@ -12,7 +12,7 @@ typedef struct newton_euler_workspace {
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
                             about the body's origin */
     external_wrenches ext;
-    motion_rate      *motion_rate; /* rates of motion, required and axis_wrench */
+    motion_rate      *motion_rate; /* this and the next two: rates of motion, required, axis_wrench */
     wrench           *required_rate, *axis_wrench_rate;
     vec3             *w;     /* [n_bodies] angular velocities, only for the rates of external wrenches */
     lane             *zeros; /* [nv], in place of input arrays that are NULL */
@@ -51,7 +51,7 @@ typedef struct newton_euler_pass {
 
 /* What a call computes: a constant of the inlined code. */
 typedef struct newton_euler_variant {
-    bool rates;    /* the time derivatives too */
+    bool rates;    /* time derivatives are computed too */
     bool wrenches; /* there are external wrenches, or joint wrenches are requested */
 } newton_euler_variant;
 
@@ -61,7 +61,7 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
     return x ? x : ws->zeros;
 }
 
-/* Returns joint_rate for an array that must not be NULL. */
+/* Returns the rate of a joint at the rates qd of the coordinates. qd must not be NULL. */
 LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 {
     return b->joint.has_ratio ? b->joint.ratio * qd[b->joint.v] : qd[b->joint.v];
@@ -93,8 +93,8 @@ LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state
     joint_step_at_origin(X, s, state, v);
 }
 
-/* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion. Its origin
- * moves with p' = R u. */
+/* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion and the linear
+ * velocity u, so that p_pc' = R u. */
 LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
                                    motion_state *state, bool rates)
 {
@@ -120,7 +120,7 @@ LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ,
     state->motion = add_free_motion(k, &s);
 }
 
-/* Sets the wrench that the motion of body i requires minus the external wrench, and the rate of the required one. */
+/* Sets the inertial wrench of body i minus the external wrench, and the rate of the inertial wrench. */
 LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
@@ -147,7 +147,7 @@ LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_var
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
 
-/* The motion of the parent of body b: gravity's for the world. */
+/* The motion of the parent of body b. The world has the acceleration -g. */
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
     motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
@@ -168,7 +168,7 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
         const dyn_body *b = &body[i];
         /* w, wd, a of the body from those of its parent, and their rates */
         if (dyn_joint_has_quaternion(b->joint.kind)) {
-            motion_state free = state; /* a copy: so `state` stays in registers */
+            motion_state free = state; /* a copy: so the compiler keeps `state` in registers */
             free_joint_step(b, &p->ws->XJ[i], p->io, &free, v.rates);
             state = free;
         } else {

@@ -52,14 +52,14 @@ LANE_INLINE motion world_motion(const double gravity[3])
 
 /* --- from the parent's origin to the body's, in the parent's axes ------------------------------------------- */
 
-/* a_p + U_p p, with p the position of the body's origin. */
+/* The parent's acceleration at the body's origin: a_p + U_p p, with p the origin's position in the parent's frame. */
 LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const acceleration_matrix *U)
 {
     if (X.joint != DYN_REVOLUTE) return acceleration_of_point(a, U, origin_in_parent(X));
     return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
-/* Its rate a_p' + U_p' p + U_p p', with p' = sd z for a prismatic joint. */
+/* The rate of acceleration_at_child:  a_p' + U_p' p + U_p p',  with p' = sd z for a prismatic joint. */
 LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane sd)
 {
     const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);
@@ -71,7 +71,7 @@ LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state
 
 /* --- to the body's axes, and the joint's own motion: revolute and prismatic --------------------------------- */
 
-/* R^T w, R^T wd, R^T a */
+/* Rotates the motion k to the body's axes: R^T w, R^T wd, R^T a. */
 LANE_INLINE motion motion_to_child(link_transform X, motion k)
 {
     return (motion){.a = to_child(X, k.a), .w = to_child(X, k.w), .wd = to_child(X, k.wd)};
@@ -85,7 +85,7 @@ LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, co
     return (motion_rate){.ad = subtract_spin(d.ad, k->a, sd), .wdd = subtract_spin(d.wdd, k->wd, sd)};
 }
 
-/* k is the parent's motion at the body's origin, in the body's axes.
+/* Adds the joint's motion to the parent's motion k, which is at the body's origin, in the body's axes.
  *     revolute:   w += sd z,  wd += sdd z + w x sd z
  *     prismatic:  a += sdd z + 2 w x sd z */
 LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
@@ -100,7 +100,7 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
     return k;
 }
 
-/* The time derivative of add_joint_motion; k is the motion before, `body` the motion after.
+/* The time derivative of add_joint_motion, which has replaced the motion k by `body`.
  *     revolute:   wdd += sddd z + w' x sd z + w x sdd z
  *     prismatic:  a' += sddd z + 2 wd x sd z + 2 w x sdd z
  * For a revolute joint w' = wd + w x sd z, the rate of the components of w, has the x and y of the body's wd. */
@@ -122,7 +122,7 @@ LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, c
 
 /* --- the joint's own motion: joints with a quaternion -------------------------------------------------------- */
 
-/* With u, y the joint's linear and angular velocity,
+/* Adds the joint's linear and angular velocity u, y and acceleration to the parent's motion k (at the body's origin):
  *     w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u. */
 LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
 {

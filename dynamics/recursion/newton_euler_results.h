@@ -64,7 +64,7 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
     }
 }
 
-/* The whole wrench that the joint transmits: with the mass that a revolute body moved to its parent. */
+/* The wrench that the joint transmits: w plus that of the mass that regrouping moved from the body to its parent. */
 LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
 {
     return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -103,7 +103,7 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
         joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
 
-/* f_p = R f,  n_p = R n + p x R f */
+/* Transforms s to the parent's axes and origin: f_p = R f,  n_p = R n + p x R f. */
 LANE_INLINE void wrench_to_parent_step(link_transform X, lane sd, wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {

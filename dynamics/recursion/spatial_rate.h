@@ -1,7 +1,7 @@
 /* spatial_rate.h - computes the time derivatives of the quantities of spatial_world.h along a motion, equation by
- * equation. The suffix _r means d/dt.
+ * equation. The suffix _r means d/dt; vr_p and j_p are the rates of v_p and a_p of the parent.
  *
- * All vectors are about a fixed point, in world axes. So a vector fixed to a body has the rate v x of it, and sums over
+ * All 6-vectors are about a fixed point, in world axes. So a vector S fixed to a body has the rate v x S, and sums over
  * masses are differentiated mass by mass. With v_r = a - a_0, where a_0 = -g, and j = a_r:
  *
  *     S_r = v x S,   psi'_r = vr_p x S + v_p x S_r,   psi''_r = j_p x S + a_p x S_r + vr_p x psi' + v_p x psi'_r
@@ -13,18 +13,18 @@
 /* Time derivatives of the members of spatial_body, for a body; after spatial_gather_rates, for the body with its
  * descendants. */
 typedef struct body_rate {
-    twist  j; /* d/dt of the acceleration a */
-    vec3   l; /* of the momentum */
-    mat3   C; /* of the moment of velocities */
-    mat3   X; /* of sum F x^T over the external forces F in world axes, which act at the points x */
-    wrench f; /* of the force */
+    twist  j; /* rate of the acceleration a */
+    vec3   l; /* rate of the momentum l */
+    mat3   C; /* rate of C = sum m v r^T over the mass points r */
+    mat3   X; /* rate of X = sum F x^T over the external forces F in world axes, which act at the points x */
+    wrench f; /* rate of the force f on the body */
 } body_rate;
 
 /* Inputs and outputs of spatial_rates. */
 typedef struct spatial_rate_pass {
     const lane         *qd, *qdd, *qddd;
-    const spatial_body *body; /* [n_bodies], and */
-    const dof          *dof;  /* [dof_count]: set by spatial_motions */
+    const spatial_body *body; /* [n_bodies], set by spatial_motions */
+    const dof          *dof;  /* [n_dofs], set by spatial_motions */
     body_rate          *body_rate;
     struct dof         *dof_rate;
 } spatial_rate_pass;
@@ -56,8 +56,8 @@ LANE_INLINE void axis_rates(const spatial_body *P, const spatial_body *B, const 
     r->psi_d_plus_S_d = twist_add(r->psi_d, twist_add(twist_cross(m->v_r, d->S), twist_cross(B->v, r->S)));
 }
 
-/* Adds d/dt of S qdd + psi' qd, summed over the joint's axes d, which have the rates r, to j: the rate of the
- * acceleration, of the parent before and of the body after. */
+/* Replaces j, the rate of the parent's acceleration a_p, by that of a = a_p + sum (S qdd + psi' qd) over the joint's
+ * axes d, which have the rates r. */
 static inline void acceleration_rate(const dyn_body *b, const spatial_rate_pass *p, const dof *d, const dof *r,
                                      twist *j)
 {

@@ -10,11 +10,11 @@ typedef struct spatial_body {
     mat3  R;    /* R_wb */
     vec3  p;    /* body's origin, relative to the reference point */
     twist v, a; /* velocity, and acceleration minus gravity */
-    /* of the body; after spatial_gather, of the body with its descendants: */
+    /* members from E on: of the body; after spatial_gather, of the body with its descendants */
     sym3   E;
     vec3   h, l; /* first moment, momentum */
     mat3   C;    /* moment of velocities, sum v x^T over the mass points */
-    wrench f;    /* the force that the body requires */
+    wrench f;    /* inertial force, minus external wrenches */
 } spatial_body;
 
 /* --- inertia and force of a single body in world axes --------------------------------------------------------- */
@@ -28,7 +28,7 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
         T[k]   = (vec3){dot3(e[0], e[1], e[2], r), dot3(e[1], e[3], e[4], r), dot3(e[2], e[4], e[5], r)};
     }
     vec3 x = load3(R->m[0]), y = load3(R->m[1]), z = load3(R->m[2]);
-    /* second moment about the reference point: R E R^T + p hr^T + hr p^T + m p p^T, with h = hr + m p */
+    /* about the reference point: R E R^T + p hr^T + hr p^T + m p p^T, with hr = R h_body and h = hr + m p */
     return (sym3){.xx = add_mul(dot(T[0], x), p.x, hr.x + h.x),
                   .xy = add_mul(add_mul(dot(T[0], y), p.x, hr.y), p.y, h.x),
                   .xz = add_mul(add_mul(dot(T[0], z), p.x, hr.z), p.z, h.x),
@@ -79,7 +79,7 @@ LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, vel
     B->a              = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->psi_d, qd);
 }
 
-/* Computes the motion of a body whose joint has a quaternion: its axes are along and about those of the body. In the
+/* Computes the motion of a body whose joint has a quaternion: it moves along and about the axes of the body. In the
  * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
  * parent. */
 static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, velocity_and_acceleration rates,

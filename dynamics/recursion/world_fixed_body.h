@@ -3,7 +3,7 @@
 #include "rotate_matrix.h"
 #include "world_fixed.h"
 
-/* Sums the external wrenches with constant components in world axes, for each body. */
+/* Sets F, T and X of each body (world_fixed.h) to the sums over its external wrenches in world axes. */
 static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
                                       world_fixed_wrenches *k)
 {
@@ -26,7 +26,7 @@ static inline void world_fixed_gather(const dyn_scene *scene, const external_wre
     }
 }
 
-/* Adds F r^T to X, because the reference point moves by -r. F must be in the parent's axes already. */
+/* Moves the reference point of X = sum F x^T by -r: X += F r^T. F must be in the parent's axes already. */
 LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
 {
     store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));
