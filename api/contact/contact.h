@@ -54,7 +54,7 @@ typedef struct api_contact_block {
     double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
     double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
     const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
-    api_task           task;                  /* work for one state after the other */
+    api_task           task;                  /* arrays for one state, used for each in turn */
 } api_contact_block;
 
 /* Reads the field "held" of `options` at the place `up`. *contact stays NULL without that field. Returns false with a

@@ -178,7 +178,7 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
 
 /* --- motion in loops ---------------------------------------------------------------------------------------------- */
 
-/* Inverts the marks of a body and its ancestors. */
+/* Inverts the marks of a body and its ancestors. Called for both frames of a loop, it marks bodies that carry one. */
 static void turn_over(const dyn_model *m, int body, bool *mark)
 {
     for (int i = body; i != DYN_WORLD; i = m->body[i].tree.parent)

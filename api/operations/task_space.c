@@ -58,7 +58,7 @@ typedef struct block_lanes {
     double  *M, *inverse; /* nv x nv; the kernel detects singularities only if it computes the inverse */
     double  *h;           /* nv: the bias */
     double  *singular;    /* 1: the singular mask */
-    api_task task;        /* work arrays of one state, used for one after the other */
+    api_task task;        /* arrays for one state, used for each in turn */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
