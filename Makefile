@@ -32,11 +32,11 @@ CXX_FLAGS = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
 .PHONY: all
 all: $(BUILD)/torqued ## build the server, build/torqued
 
-# A change of compiler, flags, version or prefix rebuilds what it concerns: every object depends on this file.
+# A change of compiler, flags or version rebuilds what it concerns: every object depends on this file.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); new=$@.$$$$; \
-	echo '$(CC) $(C_FLAGS) $(CXX) $(CXX_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION) $(PREFIX)' >$$new; \
+	echo '$(CC) $(C_FLAGS) $(CXX) $(CXX_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
 	cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a 
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"' -DTORQUED_PREFIX='"$(PREFIX)"'
+$(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -154,7 +154,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install assets format lint hooks release clean help
+.PHONY: deps run install uninstall assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -162,11 +162,18 @@ run: deps ## check the packages, build, serve in the foreground; ARGS='--listen 
 	@$(MAKE) --no-print-directory all
 	@exec $(BUILD)/torqued $(ARGS)
 
+# The contract is installed beside the robots; `uninstall` takes away the files and folders named here.
+ROOT_OF_INSTALL = $(DESTDIR)$(PREFIX)
 install: all ## install under DESTDIR and PREFIX (/usr/local)
-	install -D -m 755 $(BUILD)/torqued $(DESTDIR)$(PREFIX)/bin/torqued
-	install -d $(DESTDIR)$(PREFIX)/share/torqued/models $(DESTDIR)$(PREFIX)/share/doc/torqued
-	install -m 644 $(wildcard models/*.json) $(DESTDIR)$(PREFIX)/share/torqued/models
-	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard server/console/dist/THIRD_PARTY.txt) $(DESTDIR)$(PREFIX)/share/doc/torqued
+	install -D -m 755 $(BUILD)/torqued $(ROOT_OF_INSTALL)/bin/torqued
+	install -d $(ROOT_OF_INSTALL)/share/torqued/models $(ROOT_OF_INSTALL)/share/doc/torqued
+	install -m 644 $(wildcard models/*.json) $(ROOT_OF_INSTALL)/share/torqued/models
+	install -m 644 $(BUILD)/api/openapi.json $(ROOT_OF_INSTALL)/share/torqued
+	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard server/console/dist/THIRD_PARTY.txt) $(ROOT_OF_INSTALL)/share/doc/torqued
+
+uninstall: ## remove what `make install` has put under DESTDIR and PREFIX
+	rm -f $(ROOT_OF_INSTALL)/bin/torqued
+	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

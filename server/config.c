@@ -82,6 +82,11 @@ static const setting settings[] = {
      "auto, text or json; auto is text on a terminal, json otherwise"},
     {"log-level", "LEVEL", CHOICE, OFFSET(log_level), 0, 0, "info", "error|warning|info|debug",
      "error, warning, info (one line per request) or debug"},
+    {"log-sample", "N", COUNT, OFFSET(log_sample), 1, 1e9, "1", NULL,
+     "one of N routine requests has a line in the log, which counts the omitted ones; requests that fail or are slow "
+     "always have one"},
+    {"log-slow", "SECONDS", SECONDS, OFFSET(log_slow), 0, 86400, "0.1", NULL,
+     "time in the server from which a request is slow, for --log-sample"},
 };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
 

@@ -28,6 +28,8 @@ typedef struct srv_config {
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain;        /* s, time for requests in flight when the server stops */
     int         log_format, log_level;
+    size_t      log_sample; /* one of so many routine requests has a line in the log */
+    double      log_slow;   /* s, longest time of a routine request */
     int         socket_mode; /* permissions of a Unix-domain socket */
 } srv_config;
 
@@ -51,8 +53,8 @@ api_config srv_config_api(const srv_config *config);
 
 /* --- default_folders.c -------------------------------------------------------------------------------------------- */
 
-/* Determines the folder of the bundled models: `--models`, else models/ in the parent of the executable's folder or
- * one level higher, else PREFIX/share/torqued/models. */
+/* Determines the folder of the bundled models: `--models`, else ../share/torqued/models beside the executable's folder,
+ * else models/ in the parent of that folder or one level higher. If there is none of them, the folder is the second. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size);
 
 /* Determines the folder of the store: `--store`, else $STATE_DIRECTORY (set by service managers), else

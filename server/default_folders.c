@@ -11,23 +11,29 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The executable is build/torqued in the source tree (build/asan/torqued in a sanitizer build), or PREFIX/bin/torqued.
- * Looks for models/ in the parent of the executable's folder, then one level higher. */
+/* Returns the length of the path's folder: the last slash and what follows are cut off. */
+static int folder_of(const char *path, int length)
+{
+    while (length > 0 && path[--length] != '/')
+        ;
+    return length;
+}
+
+/* The executable is PREFIX/bin/torqued, or build/torqued in the source tree (build/asan/torqued in a sanitizer build).
+ * The prefix is where the executable lies, so that an installation can be moved as a whole. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size)
 {
     if (config->models) {
         snprintf(folder, size, "%s", config->models);
         return;
     }
-    char    executable[4096];
-    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    for (int up = 1; length > 0 && up <= 3; up++) {
-        while (length > 0 && executable[--length] != '/')
-            ;
-        snprintf(folder, size, "%.*s/models", (int)length, executable);
-        if (up >= 2 && length > 0 && is_folder(folder)) return;
-    }
-    snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
+    char executable[4000];
+    int  length = (int)readlink("/proc/self/exe", executable, sizeof executable);
+    int  prefix = folder_of(executable, folder_of(executable, length)), tree = prefix;
+    snprintf(folder, size, "%.*s/share/torqued/models", prefix, executable);
+    for (int up = 0; up < 2 && tree > 0 && !is_folder(folder); up++, tree = folder_of(executable, tree))
+        snprintf(folder, size, "%.*s/models", tree, executable);
+    if (!is_folder(folder)) snprintf(folder, size, "%.*s/share/torqued/models", prefix, executable);
 }
 
 bool srv_config_store_folder(const srv_config *config, char *folder, size_t size, char *error, size_t error_size)

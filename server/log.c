@@ -266,7 +266,12 @@ static bool start_writer(srv_log *log)
 bool srv_log_open(srv_log *log, const srv_config *config, int fd)
 {
     bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
-    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd, .give_up_at = SRV_NEVER};
+    *log      = (srv_log){.level      = (srv_level)config->log_level,
+                          .json       = json,
+                          .fd         = fd,
+                          .sample     = config->log_sample,
+                          .slow_ns    = (uint64_t)(config->log_slow * 1e9),
+                          .give_up_at = SRV_NEVER};
     pthread_mutex_init(&log->mutex, NULL);
     pthread_cond_init(&log->not_empty, NULL);
     log->pending = malloc(SRV_LOG_CAPACITY);
@@ -277,8 +282,20 @@ bool srv_log_open(srv_log *log, const srv_config *config, int fd)
     return false;
 }
 
+/* Reports the requests that were omitted after the last one with a line. */
+static void end_sampling(srv_log *log)
+{
+    srv_line line;
+    uint64_t omitted = atomic_exchange(&log->omitted, 0);
+    if (omitted == 0) return;
+    srv_log_begin(&line, log, SRV_INFO, "omitted");
+    srv_log_count(&line, "requests", omitted);
+    srv_log_end(&line);
+}
+
 void srv_log_close(srv_log *log)
 {
+    end_sampling(log);
     atomic_store(&log->give_up_at, srv_now() + 1000000000);
     pthread_mutex_lock(&log->mutex);
     log->closing = true;
@@ -289,6 +306,19 @@ void srv_log_close(srv_log *log)
     pthread_mutex_destroy(&log->mutex);
     free(log->pending);
     free(log->writing);
+}
+
+bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted)
+{
+    *omitted = 0;
+    if (log->level < SRV_INFO) return false;
+    bool routine = succeeded && ns < log->slow_ns && log->sample > 1;
+    if (routine && atomic_fetch_add(&log->routine, 1) % log->sample != 0) {
+        atomic_fetch_add(&log->omitted, 1);
+        return false;
+    }
+    *omitted = atomic_exchange(&log->omitted, 0);
+    return true;
 }
 
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)

@@ -21,6 +21,11 @@ typedef struct srv_log {
     srv_level level;
     bool      json;
     int       fd;
+    size_t    sample;  /* one of so many routine requests has a line */
+    uint64_t  slow_ns; /* a request that takes so long is no routine */
+
+    _Atomic uint64_t routine; /* routine requests so far */
+    _Atomic uint64_t omitted; /* requests without a line since the last one with a line */
 
     pthread_mutex_t  mutex;
     pthread_cond_t   not_empty; /* signalled when lines are pending or the log closes */
@@ -48,6 +53,10 @@ void srv_log_text(srv_line *line, const char *name, const char *value); /* `valu
 void srv_log_count(srv_line *line, const char *name, uint64_t value);
 void srv_log_ms(srv_line *line, const char *name, uint64_t ns); /* written in ms with three decimals */
 void srv_log_end(srv_line *line);
+
+/* True if a request is to have a line. Of the routine ones, which succeeded in less than `slow_ns`, one of `sample` has
+ * a line. `omitted` receives the number of requests without a line since the last one with a line. */
+bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted);
 
 /* Writes a line with one text field, "message". */
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)

@@ -108,10 +108,11 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
 {
     unsigned status = status_of(mhd, access);
     uint64_t ns     = srv_now() - access->began;
+    uint64_t omitted;
     srv_line line;
     count_request(access, status, ns);
+    if (!srv_log_samples(log, access->call && access->delivered && status < 400, ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
-    if (!line.log) return;
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     srv_log_text(&line, "target", access->target);
     srv_log_count(&line, "status", status);
@@ -125,5 +126,6 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
     }
     if (!access->delivered) srv_log_text(&line, "ended", "early");
+    if (omitted > 0) srv_log_count(&line, "omitted", omitted);
     srv_log_end(&line);
 }

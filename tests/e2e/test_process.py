@@ -376,5 +376,37 @@ class Log(ServerCase):
         self.assertNotIn("problem", lines["good"])
 
 
+class LogSample(unittest.TestCase):
+    def lines_of(self, *arguments):
+        """The lines of 120 routine requests and one that fails, and of the end of the server."""
+        server = Server(*arguments)
+        self.addCleanup(server.kill)
+        client = server.client()
+        for number in range(121):
+            client.get("/v1/models/nobody" if number == 77 else "/livez")
+        client.connection.close()
+        server.terminate()
+        self.assertEqual(server.wait(), 0)
+        return server.events()
+
+    def test_one_of_many_has_a_line(self):
+        lines = self.lines_of("--log-sample", "50", "--log-slow", "60")
+        requests = [line for line in lines if line["event"] == "request"]
+        good = [line for line in requests if line["target"] == "/livez"]
+        self.assertIn(len(good), (2, 3))         # the harness's own requests count too
+        self.assertEqual([line["status"] for line in requests if line["target"].endswith("nobody")], [404])
+        rest = [line["requests"] for line in lines if line["event"] == "omitted"]
+        asked = sum(line["target"] == "/readyz" for line in requests)
+        omitted = sum(line.get("omitted", 0) for line in requests) + sum(rest)
+        self.assertGreaterEqual(len(requests) + omitted, 122)        # none of them is missing
+        self.assertLess(asked, 2)
+        self.assertEqual(len(rest), 1)
+
+    def test_slow_requests_are_no_routine(self):
+        lines = self.lines_of("--log-sample", "1000000", "--log-slow", "0")
+        self.assertEqual(sum(line.get("target") == "/livez" for line in lines), 120)
+        self.assertFalse(any("omitted" in line or line["event"] == "omitted" for line in lines))
+
+
 if __name__ == "__main__":
     tap.main()

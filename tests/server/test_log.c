@@ -18,7 +18,8 @@ static const struct timespec millisecond = {.tv_nsec = 1000000};
 
 static void open_log(srv_log *log, bool json)
 {
-    srv_config config = {.log_format = json ? SRV_LOG_JSON : SRV_LOG_TEXT, .log_level = SRV_INFO};
+    srv_config config = {
+        .log_format = json ? SRV_LOG_JSON : SRV_LOG_TEXT, .log_level = SRV_INFO, .log_sample = 10, .log_slow = 0.002};
     assert_int_equal(pipe(ends), 0);
     assert_true(srv_log_open(log, &config, ends[1]));
 }
@@ -235,6 +236,38 @@ static void test_nobody_reads(void **state)
     close(ends[1]);
 }
 
+/* One of ten routine requests has a line; failed and slow ones always do, and every line counts those before it. */
+static void test_sampling(void **state)
+{
+    srv_log  log;
+    uint64_t omitted, lines = 0, sum = 0;
+    open_log(&log, false);
+    for (int i = 0; i < 95; i++) {
+        lines += srv_log_samples(&log, true, 1999999, &omitted);
+        sum += omitted;
+    }
+    assert_int_equal(lines, 10);
+    assert_int_equal(sum, 81); /* the line of request 90 counts 81 to 89, and so on */
+    assert_true(srv_log_samples(&log, false, 0, &omitted));
+    assert_int_equal(omitted, 4);
+    assert_true(srv_log_samples(&log, true, 2000000, &omitted));
+    assert_int_equal(omitted, 0);
+    assert_false(srv_log_samples(&log, true, 0, &omitted));
+    assert_int_equal(omitted, 0);
+    assert_string_equal(strchr(logged(&log), ' '), " omitted requests=1\n");
+}
+
+static void test_sampling_below_the_level(void **state)
+{
+    srv_log  log;
+    uint64_t omitted;
+    open_log(&log, false);
+    log.level = SRV_WARNING;
+    for (int i = 0; i < 20; i++)
+        assert_false(srv_log_samples(&log, i % 2 == 0, 0, &omitted));
+    assert_string_equal(logged(&log), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +278,8 @@ int main(void)
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_the_time),
         cmocka_unit_test(test_milliseconds),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_sampling_below_the_level),
         cmocka_unit_test(test_full_pipe),
         cmocka_unit_test(test_the_account_comes_first),
         cmocka_unit_test(test_nobody_reads),
