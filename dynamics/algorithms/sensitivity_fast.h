@@ -31,7 +31,7 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
     *q               = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
-/* As unit_revolute_row, for a joint b on the world, where psi' is zero and psi'' is due to gravity only. */
+/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b for a joint b on the world: psi' is zero, psi'' is due to gravity. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->psi_dd.v.x * c->t.f.x, B->psi_dd.v.y, c->t.f.y);

@@ -177,7 +177,7 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns   = columns_of(n),
-           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* rows at the end, as in store_tile */
+           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows, too near the array's end */
     size_t      here = rows < LANES ? rows : LANES;
     finite_sums sum  = {lane_of(0), lane_of(0)};
     lane        x[LANES];

@@ -36,7 +36,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
 }
-/* Time derivative of joint_friction_slope. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
+/* Time derivative of d friction / d sd. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     const dyn_friction *f = &b->joint.friction;
@@ -45,7 +45,7 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return -2.0 * magnitude * t * (sub_mul(1.0, t, t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
 }
-/* Time derivative of joint_passive. */
+/* Time derivative of the friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);

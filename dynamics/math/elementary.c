@@ -55,7 +55,7 @@ double dyn_atan2(double y, double x)
     const double pi_2 = 1.57079632679489655800e+00, pi_2_rest = 6.12323399573676603587e-17;
     double       height = fabs(y), width = fabs(x);
     if (!(height > 0 && width > 0 && height < INFINITY && width < INFINITY))
-        return atan2(y, x); /* special cases: a constant or NaN, the same in every library */
+        return atan2(y, x); /* a multiple of pi/4 or NaN, the same in every library */
     double angle = height <= width ? arc_tangent(height / width) : pi_2 - (arc_tangent(width / height) - pi_2_rest);
     if (x < 0) angle = 2 * pi_2 - (angle - 2 * pi_2_rest);
     return copysign(angle, y);

@@ -105,7 +105,7 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
 
-enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* joint_transforms in the size of a joint_pose (joint.h) */
+enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* size of joint_pose / size of joint_transform (joint.h) */
 enum { DYN_FORM_FREE = 10 };         /* value of dyn_body_pose.form for joints with a quaternion */
 
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */

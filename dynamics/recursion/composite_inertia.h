@@ -54,7 +54,7 @@ LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], uns
     c->h = moved;
 }
 
-/* Moves the reference point of a composite by -r, where r depends on the state (see composite_shift). */
+/* Moves the reference point of a composite by -r; r depends on the state: h' = h + m r,  E' = E + r h^T + h' r^T. */
 LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 {
     vec3 h = c->h, moved = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
@@ -86,7 +86,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
         composite_slide(c, origin_in_parent(X), mass);
     else
         composite_shift(c, &(wrench){0}, X.b->pose.p_pc, X.b->pose.offsets,
-                        mass); /* the compiler removes the zero wrench */
+                        mass); /* with F = 0, which the compiler removes */
 }
 
 /* Rz(gamma) Rx(alpha) (x, y, 0)^T */

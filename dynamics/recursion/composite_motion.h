@@ -95,7 +95,7 @@ LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, const join
  * composite_motion_shift_offsets. `mass` is the mass of the composite. */
 LANE_INLINE void composite_motion_form(link_transform X, composite_motion *S, double mass)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return; /* composite_motion_to_parent_free is used */
+    if (dyn_joint_has_quaternion(X.joint)) return; /* has composite_motion_to_parent_free */
     if (X.joint == DYN_PRISMATIC) composite_motion_shift(S, 2, X.J.c, mass);
     composite_motion_turn(X, S);
 }

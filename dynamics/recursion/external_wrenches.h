@@ -69,8 +69,8 @@ LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitud
     return w;
 }
 
-/* Rate of the components of the wrench of external_wrench_of. w is the body's angular velocity. A vector fixed in world
- * axes has the rate -w x vector in body axes. The point of application is constant in the link frame. */
+/* Rate of the components of one wrench in body axes, about the body's origin. w is the body's angular velocity. A
+ * vector fixed in world axes has the rate -w x vector in body axes. The point is constant in the link frame. */
 LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const attitude *att, const lane *value,
                                            const lane *rate, vec3 w)
 {

@@ -59,7 +59,7 @@ LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const accelerat
     return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
-/* The rate of acceleration_at_child:  a_p' + U_p' p + U_p p',  with p' = sd z for a prismatic joint. */
+/* The rate of a_p + U_p p, which is  a_p' + U_p' p + U_p p',  with p' = sd z for a prismatic joint. */
 LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane sd)
 {
     const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);
