@@ -89,7 +89,8 @@ $(BUILD)/libcomplex.a: $(call lane_objects,complex)
 $(BUILD)/libextended.a: $(call lane_objects,extended)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
-API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c api/*/*/*.c)) \
+# api/clients holds programs that call the server and are no part of it.
+API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
                $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)

@@ -94,7 +94,7 @@ soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: 
 	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) $(MAKE) --no-print-directory test-run
 
 # --- the compilation database of clangd, clang-tidy and cppcheck: every C and C++ file as clang compiles it ------
-DATABASE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c tests/bench/*.c))
+DATABASE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c tests/bench/*.c tests/e2e/*.c api/clients/*/*.c))
 compile_commands.json: FORCE ## for editors and `make lint`: the flags of every source
 	@$(MAKE) --no-print-directory --dry-run --always-make CC=clang CXX=clang++ TARGETS=scalar WARNINGS= FUZZ_CC= \
 	    test-programs $(DATABASE_OBJECTS) | $(PYTHON) tests/compile_commands.py >$@

@@ -1,0 +1,54 @@
+/* c_probe.c - one call of the C client as the arguments say, and what came of it as lines "name value".
+ * Usage: c_probe URL ROUNDS [option value]..., with the options token, token_file, ca_file, unix_socket, timeout,
+ * options. */
+#include "api/clients/c/torqued.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int report(const torqued_problem *problem)
+{
+    printf("status %d\nhttp %d\nrow %ld\nretry_after %g\ncode %s\npointer %s\ndetail %s\nrequest_id %s\n",
+           (int)problem->status, problem->http, problem->row, problem->retry_after, problem->code, problem->pointer,
+           problem->detail, problem->request_id);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    double          q[2][3] = {{0.1, 0.2, 0.3}, {1, -2, 1e-300}}, tau[6], ignored[4];
+    torqued_input   in[]    = {{"q", *q, {2, 3}}, {"qd", *q, {3}}, {"$f", *q, {1, 2, 3}}};
+    torqued_output  out     = {"tau", tau, 6};
+    torqued_call    call    = {"a model", "inverse-dynamics", NULL, in, 3, &out, 1};
+    torqued_server  server  = {.url = arguments[1]};
+    torqued_problem problem;
+    for (int i = 3; i + 1 < count; i += 2) {
+        const char *value = arguments[i + 1];
+        if (strcmp(arguments[i], "token") == 0) server.token = value;
+        if (strcmp(arguments[i], "token_file") == 0) server.token_file = value;
+        if (strcmp(arguments[i], "ca_file") == 0) server.ca_file = value;
+        if (strcmp(arguments[i], "unix_socket") == 0) server.unix_socket = value;
+        if (strcmp(arguments[i], "timeout") == 0) server.timeout = strtod(value, NULL);
+        if (strcmp(arguments[i], "options") == 0) call.options = value;
+    }
+    torqued_client *client = torqued_open(&server, &problem);
+    if (!client) return report(&problem);
+    for (int rounds = atoi(arguments[2]); rounds > 0; rounds--) {
+        /* No answer may lead outside of it, whatever is read from it. */
+        torqued_status status = torqued_evaluate(client, &call);
+        problem               = *torqued_last_problem(client);
+        char                     text[16];
+        size_t                   length;
+        torqued_model            model;
+        static const char *const paths[] = {"", "tau", "errors/0/row", "name", "poses/tip/position", "0/1"};
+        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+            torqued_numbers(client, paths[i], ignored, 4, &length);
+            torqued_text(client, paths[i], text, sizeof text);
+            torqued_length(client, paths[i], &length);
+        }
+        if (status == TORQUED_BAD_ANSWER) torqued_describe(client, "a model", &model);
+    }
+    report(&problem);
+    torqued_close(client);
+    return 0;
+}
