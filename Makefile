@@ -163,6 +163,11 @@ run: deps ## check the packages, build, serve in the foreground; ARGS='--listen 
 	@$(MAKE) --no-print-directory all
 	@exec $(BUILD)/torqued $(ARGS)
 
+# Where the shells look for completions; a package of Debian sets the second to PREFIX/share/zsh/vendor-completions.
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS  ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+
 # The contract is installed beside the robots; `uninstall` takes away the files and folders named here.
 ROOT_OF_INSTALL = $(DESTDIR)$(PREFIX)
 install: all ## install under DESTDIR and PREFIX (/usr/local)
@@ -170,10 +175,17 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 	install -d $(ROOT_OF_INSTALL)/share/torqued/models $(ROOT_OF_INSTALL)/share/doc/torqued
 	install -m 644 $(wildcard models/*.json) $(ROOT_OF_INSTALL)/share/torqued/models
 	install -m 644 $(BUILD)/api/openapi.json $(ROOT_OF_INSTALL)/share/torqued
+	install -d $(ROOT_OF_INSTALL)/share/man/man1 $(addprefix $(DESTDIR),$(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS))
+	$(BUILD)/torqued man >$(ROOT_OF_INSTALL)/share/man/man1/torqued.1
+	$(BUILD)/torqued completion bash >$(DESTDIR)$(BASH_COMPLETIONS)/torqued
+	$(BUILD)/torqued completion zsh >$(DESTDIR)$(ZSH_COMPLETIONS)/_torqued
+	$(BUILD)/torqued completion fish >$(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard server/console/dist/THIRD_PARTY.txt) $(ROOT_OF_INSTALL)/share/doc/torqued
 
 uninstall: ## remove what `make install` has put under DESTDIR and PREFIX
 	rm -f $(ROOT_OF_INSTALL)/bin/torqued
+	rm -f $(ROOT_OF_INSTALL)/share/man/man1/torqued.1 $(DESTDIR)$(BASH_COMPLETIONS)/torqued
+	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm

@@ -62,6 +62,9 @@ void api_close(api *api);
 const char *api_target(const api *api);     /* the name of the target that evaluates batches */
 const char *api_arithmetic(const api *api); /* its arithmetic class, "fused" or "unfused" */
 
+/* Returns the name of operation number `index` in the order of the contract, "evaluate" last; NULL after the last. */
+const char *api_operation_name_at(size_t index);
+
 /* Loads every DIR/NAME.json as the bundled model NAME. Calls `report` once per file with `problem` NULL or the text
  * of the problem, for the log. False with errno if the folder cannot be read. */
 bool api_load_models(api *api, const char *dir, void (*report)(void *arg, const char *file, const char *problem),

@@ -224,8 +224,8 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *ind
     size_t         length = strcspn(flag, "=");
     const setting *s      = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, length - 2) : NULL;
     if (!s) {
-        snprintf(error, error_size, "\"%.80s\" is not a %ssetting of torqued; torqued --help lists them", flag,
-                 *flag == '-' ? "" : "command or ");
+        snprintf(error, error_size, "\"%.80s\" is not a %ssetting of torqued; torqued %s--help lists them", flag,
+                 *flag == '-' ? "" : "command or ", *flag == '-' ? "serve " : "");
         return false;
     }
     char name[64];
@@ -298,30 +298,19 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
     return valid ? SRV_SERVE : SRV_MISUSE;
 }
 
-void srv_config_help(FILE *out)
+void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *setting), void *arg)
 {
-    fputs("torqued serves robot dynamics over HTTP.\n\n"
-          "usage: torqued [--SETTING VALUE]...\n"
-          "       torqued export [--SETTING VALUE]... > ARCHIVE   write all models to one file; no server may be "
-          "running\n"
-          "       torqued import ARCHIVE [--SETTING VALUE]...     add the models of an archive to the store\n"
-          "       torqued check [URDF OPTION]... FILE...          check model documents or URDF files, print warnings\n"
-          "       torqued convert [URDF OPTION]... FILE           convert URDF to a model document in canonical form\n"
-          "       torqued eval [URDF OPTION]... MODEL|FILE OPERATION [--SETTING VALUE]... < REQUEST > ANSWER\n"
-          "                                                       answer one request as POST would, without a server\n"
-          "       torqued --help | --version | --settings-table\n\n"
-          "URDF options: --base fixed|floating, --mimic independent|coupled|refuse.\n"
-          "FILE or ARCHIVE may be - for standard input; eval reads the request from there.\n"
-          "A flag overrides its environment variable, and the variable overrides the default.\n\n",
-          out);
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
         char variable[64];
         variable_name(s, variable, sizeof variable);
-        fprintf(out, "  --%s %s\n        %s\n        %s", s->name, s->value, s->help, variable);
-        if (s->default_text) fprintf(out, ", default %s", s->default_text);
-        fputc('\n', out);
+        const srv_setting_text text = {.name         = s->name,
+                                       .value        = s->value,
+                                       .variable     = variable,
+                                       .default_text = s->default_text,
+                                       .choices      = s->choices,
+                                       .help         = s->help};
+        visit(arg, &text);
     }
-    fputs("\nSizes take K, M or G (powers of 1024).\n", out);
 }
 
 void srv_config_table(FILE *out)

@@ -38,8 +38,19 @@ typedef enum srv_action { SRV_SERVE, SRV_HELP, SRV_VERSION, SRV_SETTINGS_TABLE, 
 /* Reads flags and variables. For SRV_MISUSE, `error` names the flag or variable, its value, and what was expected. */
 srv_action srv_config_read(srv_config *config, int argc, char *const argv[], char *error, size_t error_size);
 
-void srv_config_help(FILE *out);
 void srv_config_table(FILE *out); /* prints a Markdown table */
+
+/* A setting as text, for help, the manual and completions. */
+typedef struct srv_setting_text {
+    const char *name, *value; /* the flag is --name VALUE */
+    const char *variable;     /* its environment variable */
+    const char *default_text; /* NULL: none */
+    const char *choices;      /* "a|b"; NULL: any value */
+    const char *help;
+} srv_setting_text;
+
+/* Calls `visit` for every setting, in the order of the table. The texts of `setting` live until `visit` returns. */
+void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *setting), void *arg);
 
 /* Calls `visit` for every setting with its current value as text, for the log. */
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),

@@ -4,6 +4,7 @@
  * writer of the log. The server listens before it loads, so that /readyz can answer "loading". Exit status: 0
  * stopped by a signal, 1 could not start, 2 invalid arguments. */
 #include "server/cli/commands.h"
+#include "server/cli/help.h"
 #include "server/console/files.h"
 #include "server/work/cores.h"
 #include "server/net/listen.h"
@@ -39,7 +40,7 @@ static void log_setting(void *arg, const char *name, const char *value)
 static void log_unknown(void *arg, const char *name)
 {
     srv_log_message(arg, SRV_WARNING, "unknown-variable",
-                    "%s is not a setting of torqued; torqued --help lists the settings", name);
+                    "%s is not a setting of torqued; torqued serve --help lists the settings", name);
 }
 
 static void log_start(service *s)
@@ -245,9 +246,13 @@ int main(int argc, char **argv)
     static service s;
     char           error[600];
     int            status;
-    if (srv_command(argc, argv, &status)) return status;
+    if (cli_run(argc, argv, &status)) return status;
+    if (argc > 1 && cli_command_named(argv[1])) { /* serve, the default */
+        argc--;
+        argv++;
+    }
     switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
-    case SRV_HELP: srv_config_help(stdout); return 0;
+    case SRV_HELP: cli_help_overview(stdout); return 0;
     case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return 0;
     case SRV_SETTINGS_TABLE: srv_config_table(stdout); return 0;
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;

@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *api_operation_name_at(size_t index)
+{
+    size_t n = 0;
+    while (api_operations[n])
+        n++;
+    return index < n ? api_operations[index]->name : index == n ? "evaluate" : NULL;
+}
+
 bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;

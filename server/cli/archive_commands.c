@@ -14,9 +14,9 @@
 enum { ARCHIVE_MAX = 1 << 30 };
 
 /* Opens a session and loads the models. Returns 0, or the exit status after printing the error. */
-static int open_loaded(srv_session *s, int argc, char *argv[])
+static int open_loaded(srv_session *s, const cli_arguments *arguments)
 {
-    int status = srv_session_open(s, argc, argv);
+    int status = srv_session_open(s, arguments->n_settings, arguments->settings);
     if (status != 0 || srv_session_load(s)) return status;
     srv_session_close(s);
     return 1;
@@ -34,11 +34,11 @@ static bool write_archive(api *service, char *error, size_t size)
     return written;
 }
 
-int srv_export(int argc, char *argv[])
+int srv_export(const cli_arguments *arguments)
 {
     srv_session s;
     char        error[600];
-    int         status = open_loaded(&s, argc, argv);
+    int         status = open_loaded(&s, arguments);
     if (status != 0) return status;
     bool whole = s.models.stored.bad == 0;
     if (!whole)
@@ -48,7 +48,7 @@ int srv_export(int argc, char *argv[])
                  s.models.stored.bad, s.models.folder);
     bool done = whole && write_archive(s.api, error, sizeof error);
     srv_session_close(&s);
-    return done ? 0 : srv_report_error(1, error);
+    return done ? 0 : cli_fail(1, "%s", error);
 }
 
 /* --- import ---------------------------------------------------------------------------------------------------- */
@@ -73,21 +73,18 @@ static char *read_input(const char *name, size_t *length, char *error, size_t si
     return text;
 }
 
-int srv_import(int argc, char *argv[])
+int srv_import(const cli_arguments *arguments)
 {
     srv_session s;
     char        error[900];
     size_t      length;
-    if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
-        return srv_report_error(
-            2, "import needs the archive first: torqued import FILE [--SETTING VALUE]..., - for standard input");
-    char *archive = read_input(argv[1], &length, error, sizeof error);
-    if (!archive) return srv_report_error(1, error);
-    int status = open_loaded(&s, argc - 1, argv + 1);
+    char       *archive = read_input(arguments->operands[0], &length, error, sizeof error);
+    if (!archive) return cli_fail(1, "%s", error);
+    int status = open_loaded(&s, arguments);
     if (status == 0) {
         bool done = read_archive(s.api, archive, length, error, sizeof error);
         srv_session_close(&s);
-        status = done ? 0 : srv_report_error(1, error);
+        status = done ? 0 : cli_fail(1, "%s", error);
     }
     free(archive);
     return status;

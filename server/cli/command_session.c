@@ -1,34 +1,29 @@
 /* command_session.c - see command_session.h. */
 #include "command_session.h"
+#include "options.h"
 #include <signal.h>
 #include <unistd.h>
-
-int srv_report_error(int status, const char *error)
-{
-    fprintf(stderr, "torqued: %s\n", error);
-    return status;
-}
 
 int srv_session_open(srv_session *s, int argc, char *argv[])
 {
     char error[600] = "";
     *s              = (srv_session){0};
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
-        return srv_report_error(2, *error ? error : "a command takes settings only; see torqued --help");
+        return cli_fail(2, "%s", *error ? error : "this command takes no --version or --settings-table");
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG */
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
-    if (!s->api) return srv_report_error(1, error);
+    if (!s->api) return cli_fail(1, "%s", error);
     if (srv_log_open(&s->log, &s->config, STDERR_FILENO)) return 0;
     api_close(s->api);
-    return srv_report_error(1, "no memory or no thread for the log");
+    return cli_fail(1, "no memory or no thread for the log");
 }
 
 bool srv_session_load(srv_session *s)
 {
     char error[600];
     if (srv_load_models(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return true;
-    srv_report_error(1, error);
+    cli_fail(1, "%s", error);
     return false;
 }
 

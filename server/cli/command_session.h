@@ -18,6 +18,3 @@ int srv_session_open(srv_session *s, int argc, char *argv[]);
 bool srv_session_load(srv_session *s);
 
 void srv_session_close(srv_session *s);
-
-/* Prints an error to standard error; returns `status`. */
-int srv_report_error(int status, const char *error);

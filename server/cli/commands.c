@@ -1,30 +1,90 @@
 /* commands.c - see commands.h. */
 #include "commands.h"
-#include "server/config.h"
-#include <stddef.h>
+#include "help.h"
+#include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char *argv[]);
-} commands[] = {
-    {"export", srv_export}, {"import", srv_import}, {"check", srv_check}, {"convert", srv_convert}, {"eval", srv_eval},
+/* clang-format off */
+const cli_command cli_commands[] = {
+    {.name = "serve",
+     .summary = "serve robots over HTTP until a signal stops it; the command may be omitted",
+     .takes_settings = true,
+     .example = "torqued serve --listen 127.0.0.1:8088,unix:/run/torqued/socket"},
+    {.name = "check",
+     .summary = "check files of robots and print what looks wrong in them",
+     .description = "Prints the report that PUT of the file would answer: what was merged, dropped or assumed, and what looks "
+                    "suspicious. No server is needed, and nothing is stored. FILE may be - for standard input.",
+     .options = {cli_urdf_options},
+     .operands = {{"FILE", CLI_FILE, CLI_SOME}},
+     .example = "xacro my_arm.urdf.xacro | torqued check -",
+     .run = srv_check},
+    {.name = "convert",
+     .summary = "convert a file of a robot to a model document in canonical form",
+     .description = "Reads every format that the server accepts, and writes the document to standard output. FILE may be - for "
+                    "standard input.",
+     .options = {cli_urdf_options},
+     .operands = {{"FILE", CLI_FILE, CLI_NEEDED}},
+     .example = "torqued convert --base floating my_robot.urdf > my_robot.json",
+     .run = srv_convert},
+    {.name = "eval",
+     .summary = "answer one request without a server",
+     .description = "Reads the body of a POST in JSON from standard input and writes the answer to standard output, with the "
+                    "bits that a server would answer. The model is a file of a robot, or a model that a server with these settings would "
+                    "have.",
+     .options = {cli_urdf_options},
+     .operands = {{"MODEL|FILE", CLI_MODEL_OR_FILE, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}},
+     .takes_settings = true,
+     .example = "echo '{\"q\": [0, 0.5, 1, 0, 0.5, 0]}' | torqued eval puma560 bias",
+     .run = srv_eval},
+    {.name = "export",
+     .summary = "write all models of the store and the bundled ones to one file",
+     .description = "Writes the archive to standard output. No server may use the store meanwhile.",
+     .takes_settings = true,
+     .example = "torqued export --store /var/lib/torqued > models.json",
+     .run = srv_export},
+    {.name = "import",
+     .summary = "add the models of an archive to the store",
+     .description = "ARCHIVE may be - for standard input. The archive is checked as a whole before the first change. No server may use the "
+                    "store meanwhile.",
+     .operands = {{"ARCHIVE", CLI_FILE, CLI_NEEDED}},
+     .takes_settings = true,
+     .example = "torqued import models.json --store /var/lib/torqued",
+     .run = srv_import},
+    {.name = "completion",
+     .summary = "print the completion script of a shell",
+     .description = "Completes sub-commands, options, settings and their values, the models of the server and the operations.",
+     .operands = {{"bash|zsh|fish", CLI_WORDS, CLI_NEEDED}},
+     .example = "source <(torqued completion bash)",
+     .run = cli_completion_script},
+    {.name = "man",
+     .summary = "print the manual page",
+     .description = "The page is in the mdoc format, made from the tables of commands and settings.",
+     .example = "torqued man | man -l -",
+     .run = cli_man},
+    {.name = NULL},
 };
+/* clang-format on */
 
-/* One help page describes all commands and settings. */
-static bool is_help(const char *argument)
+const cli_command *cli_command_named(const char *name)
 {
-    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(name, c->name) == 0) return c;
+    return NULL;
 }
 
-bool srv_command(int argc, char *argv[], int *status)
+bool cli_run(int argc, char *argv[], int *status)
 {
-    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            bool help = argc > 2 && is_help(argv[2]);
-            if (help) srv_config_help(stdout);
-            *status = help ? 0 : commands[i].run(argc - 1, argv + 1);
-            return true;
-        }
-    return false;
+    const cli_command *command = argc > 1 ? cli_command_named(argv[1]) : NULL;
+    cli_arguments      arguments;
+    char               error[600];
+    *status = 0;
+    if (!command) return false;
+    switch (cli_parse(command, argc - 1, argv + 1, &arguments, error, sizeof error)) {
+    case CLI_HELP: cli_help_command(command, stdout); return true;
+    case CLI_MISUSE: *status = cli_fail(2, "%s", error); return true;
+    case CLI_RUN: break;
+    }
+    if (!command->run) return false;
+    *status = command->run(&arguments);
+    return true;
 }

@@ -1,14 +1,27 @@
-/* commands.h - run the commands `torqued COMMAND ...`, which use no sockets or threads of the server. */
+/* commands.h - list the sub-commands of torqued, and run one. */
 #pragma once
-#include <stdbool.h>
+#include "options.h"
 
-/* True if argv[1] names a command: it has run, and *status is the exit status (0 success, 1 failure, 2 invalid
- * arguments). */
-bool srv_command(int argc, char *argv[], int *status);
+/* The table of all sub-commands; ends with a NULL name. Its first entry, serve, has no `run`: main.c runs it. */
+extern const cli_command cli_commands[];
 
-/* The functions of the commands; argv[0] is the command's name. */
-int srv_export(int argc, char *argv[]);  /* archive_commands.c */
-int srv_import(int argc, char *argv[]);  /* archive_commands.c */
-int srv_check(int argc, char *argv[]);   /* model_commands.c */
-int srv_convert(int argc, char *argv[]); /* model_commands.c */
-int srv_eval(int argc, char *argv[]);    /* model_commands.c */
+const cli_command *cli_command_named(const char *name); /* NULL: there is none */
+
+/* Runs the sub-command that argv[1] names, or prints its help. Returns false if argv names no sub-command, or serve:
+ * the caller then serves. *status is the exit status: 0 success, 1 failure, 2 invalid arguments. */
+bool cli_run(int argc, char *argv[], int *status);
+
+/* --- model_commands.c, archive_commands.c ------------------------------------------------------------------------- */
+
+extern const cli_option cli_urdf_options[];
+
+int srv_check(const cli_arguments *arguments);
+int srv_convert(const cli_arguments *arguments);
+int srv_eval(const cli_arguments *arguments);
+int srv_export(const cli_arguments *arguments);
+int srv_import(const cli_arguments *arguments);
+
+/* --- manual.c, completion.c --------------------------------------------------------------------------------------- */
+
+int cli_man(const cli_arguments *arguments);
+int cli_completion_script(const cli_arguments *arguments);

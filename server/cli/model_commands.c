@@ -12,20 +12,24 @@
 
 enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 
-/* --- arguments and files --------------------------------------------------------------------------------------- */
+/* --- options and files ----------------------------------------------------------------------------------------- */
 
-/* Converts leading --base X and --mimic X options to the query of a PUT. Returns the index of the first other
- * argument, or argc + 1 if a value is missing or an option is unknown. The api checks the values. */
-static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
+const cli_option cli_urdf_options[] = {
+    {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
+    {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
+     "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+    {.name = NULL},
+};
+
+/* Converts the options to the query of a PUT. */
+static void build_query(const cli_arguments *arguments, char query[QUERY_MAX])
 {
-    int index = 1;
-    *query    = '\0';
-    for (; index < argc && (strcmp(argv[index], "--base") == 0 || strcmp(argv[index], "--mimic") == 0); index += 2) {
-        if (index + 1 == argc) return argc + 1;
-        size_t length = strlen(query);
-        snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[index] + 2, argv[index + 1]);
+    *query = '\0';
+    for (const cli_option *o = cli_urdf_options; o->name; o++) {
+        size_t      length = strlen(query);
+        const char *value  = cli_value(arguments, o->name);
+        if (value) snprintf(query + length, QUERY_MAX - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
     }
-    return index < argc && strncmp(argv[index], "--", 2) == 0 ? argc + 1 : index;
 }
 
 /* Derives a model's name from a file name: without folders and extension; invalid characters become '_'. */
@@ -77,13 +81,13 @@ static int answer(const srv_session *s, const char *method, const char *target, 
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
     api_worker *worker  = api_worker_open();
     api_call   *call    = api_begin(s->api, &request);
-    if (!worker || !call) return srv_report_error(1, "out of memory"); /* frees nothing, because the process exits */
+    if (!worker || !call) return cli_fail(1, "out of memory"); /* frees nothing, because the process exits */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
     const api_reply *reply   = api_reply_of(call);
     bool             good    = reply->status == 200;
     FILE            *out     = good ? stdout : stderr;
     bool             written = fwrite(reply->body, 1, reply->length, out) == reply->length && fputc('\n', out) >= 0;
-    if (!written || fflush(out) != 0) srv_report_error(1, "cannot write the answer");
+    if (!written || fflush(out) != 0) cli_fail(1, "cannot write the answer");
     api_end(call);
     api_worker_close(worker);
     return good && written ? 0 : 1;
@@ -96,18 +100,18 @@ static void print_report_entry(void *arg, const char *severity, const char *code
     printf("%s: %s %s: %s (%s)\n", (const char *)arg, severity, code, text, where);
 }
 
-int srv_check(int argc, char *argv[])
+int srv_check(const cli_arguments *arguments)
 {
     srv_session s;
-    char        query[QUERY_MAX];
-    int         index = read_urdf_options(argc, argv, query, sizeof query), status = 0;
-    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
-    if (index >= argc) return srv_report_error(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
-    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
-    for (; index < argc; index++) {
-        bool good = load_file(&s, argv[index], query, stdout, print_report_entry, name);
+    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1];
+    int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
+    if (status != 0) return status;
+    build_query(arguments, query);
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        const char *file = arguments->operands[i];
+        bool        good = load_file(&s, file, query, stdout, print_report_entry, name);
         if (good)
-            printf("%s: good\n", argv[index]);
+            printf("%s: good\n", file);
         else
             status = 1;
     }
@@ -117,16 +121,14 @@ int srv_check(int argc, char *argv[])
 
 /* --- convert --------------------------------------------------------------------------------------------------- */
 
-int srv_convert(int argc, char *argv[])
+int srv_convert(const cli_arguments *arguments)
 {
     srv_session s;
-    char        query[QUERY_MAX];
-    int         index  = read_urdf_options(argc, argv, query, sizeof query), status;
-    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
-    if (index != argc - 1)
-        return srv_report_error(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
-    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
-    if (load_file(&s, argv[index], query, stderr, NULL, name)) {
+    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[120];
+    int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
+    if (status != 0) return status;
+    build_query(arguments, query);
+    if (load_file(&s, arguments->operands[0], query, stderr, NULL, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/document", name);
         status = answer(&s, "GET", target, NULL, 0);
@@ -145,40 +147,34 @@ static bool find_model(srv_session *s, const char *model, const char *query, cha
     struct stat status;
     if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode)) return load_file(s, model, query, stderr, NULL, name);
     if (strchr(model, '/')) {
-        srv_report_error(1, "there is no such file, and a model's name has no slash");
+        cli_fail(1, "there is no such file, and a model's name has no slash");
         return false;
     }
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES) {
-        srv_report_error(1, "the model's name is longer than 64 bytes, and there is no such file");
+        cli_fail(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;
     }
     if (*query) {
-        srv_report_error(1, "--base and --mimic are for a URDF file, not for a model by name");
+        cli_fail(1, "--base and --mimic are for a URDF file, not for a model by name");
         return false;
     }
     return srv_session_load(s);
 }
 
-int srv_eval(int argc, char *argv[])
+int srv_eval(const cli_arguments *arguments)
 {
     srv_session s;
-    char        query[QUERY_MAX];
-    int         index = read_urdf_options(argc, argv, query, sizeof query), status;
-    char        name[NAME_MAX_BYTES + 1], target[200];
+    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[200];
     size_t      length;
-    if (index + 1 >= argc)
-        return srv_report_error(2,
-                                "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
-                                "OPERATION < request.json");
-    const char *model = argv[index], *operation = argv[index + 1];
-    if ((status = srv_session_open(&s, argc - index - 1, argv + index + 1)) != 0)
-        return status; /* srv_session_open reads the remaining arguments as settings */
+    int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
+    if (status != 0) return status;
+    build_query(arguments, query);
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
-        status = srv_report_error(1, "cannot read the request from standard input");
-    } else if (find_model(&s, model, query, name)) {
+        status = cli_fail(1, "cannot read the request from standard input");
+    } else if (find_model(&s, arguments->operands[0], query, name)) {
         api_set_ready(s.api);
-        snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, operation);
+        snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, arguments->operands[1]);
         status = answer(&s, "POST", target, body, length);
     } else {
         status = 1;

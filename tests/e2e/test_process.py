@@ -198,7 +198,7 @@ class Starting(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_help_and_version(self):
-        done = self.run_briefly("--help")
+        done = self.run_briefly("serve", "--help")
         self.assertEqual(done.returncode, 0)
         for text in (b"--listen", b"TORQUED_", b"127.0.0.1:8088", b"--models"):
             self.assertIn(text, done.stdout)

@@ -1,0 +1,30 @@
+/* completion.h - what the completion scripts of the shells share: options, settings and operations as the scripts need
+ * them.
+ *
+ * A script has data, generated from the tables, and a fixed text that uses them. Names of models come from the server
+ * when the key is pressed, by `torqued models --names`; operations are written into the script. */
+#pragma once
+#include "options.h"
+
+/* An option or a setting. */
+typedef struct cli_flag {
+    const char    *name;
+    const char    *value; /* NULL: a switch */
+    const char    *words; /* "a|b"; NULL: any value */
+    const char    *help;
+    cli_completion completion;
+} cli_flag;
+
+/* Call `print` for every option of a command, without the settings; for every setting. */
+void cli_visit_options(const cli_command *c, void (*print)(const char *command, const cli_flag *f));
+void cli_visit_settings(const char *command, void (*print)(const char *command, const cli_flag *f));
+
+bool cli_has_operand(const cli_command *c, size_t i);
+
+void cli_print_quoted(const char *text, const char *special); /* inside single quotes; `special` get a backslash */
+void cli_print_words(const char *words);                      /* the words of "a|b" with spaces between */
+void cli_print_operations(void);                              /* with spaces between */
+
+void cli_print_bash(void); /* completion_bash.c */
+void cli_print_zsh(void);  /* completion_zsh.c */
+void cli_print_fish(void); /* completion_fish.c */
