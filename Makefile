@@ -155,7 +155,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install uninstall assets format lint hooks release clean help
+.PHONY: deps run install uninstall wheel assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -187,6 +187,14 @@ uninstall: ## remove what `make install` has put under DESTDIR and PREFIX
 	rm -f $(ROOT_OF_INSTALL)/share/man/man1/torqued.1 $(DESTDIR)$(BASH_COMPLETIONS)/torqued
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
+
+# Where the wheel goes. It is built from a copy, since setuptools writes beside the sources; no network is needed.
+WHEEL ?= $(BUILD)/python
+wheel: ## build the Python client as a wheel, in build/python
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)
+	$(Q)cp -r api/clients/python/pyproject.toml api/clients/python/README.md api/clients/python/src $(BUILD)/wheel
+	$(Q)cd $(BUILD)/wheel && $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
+	$(Q)mv $(BUILD)/wheel/*.whl $(WHEEL) && rm -r $(BUILD)/wheel
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -7,6 +7,7 @@
     tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
     tests/bench/results/*.svg   the charts, from the same
     tests/pictures/*.svg
+    api/clients/python/src/torqued/contract/*.py    from api/openapi.yaml, and the version from the Makefile
 
 With --check nothing is written: a page that would change is an error. `make reference` runs it; BUILD names the folder of
 the program (build)."""
@@ -16,10 +17,11 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("api", "tests/bench", "tests/pictures"):
+for folder in ("api", "api/clients/python", "tests/bench", "tests/pictures"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 import architecture  # noqa: E402
+import generate  # noqa: E402
 import openapi  # noqa: E402
 import overview  # noqa: E402
 import results  # noqa: E402
@@ -57,7 +59,7 @@ class Operations:
     def __init__(self):
         with open(os.path.join(ROOT, "api", "openapi.yaml"), encoding="utf-8") as file:
             contract = yaml.load(file, openapi.StrictLoader)
-        self.schemas = contract["components"]["schemas"]
+        self.contract, self.schemas = contract, contract["components"]["schemas"]
         self.posts = {path.rsplit("/", 1)[1]: item["post"] for path, item in contract["paths"].items() if "post" in item}
         self.objects = {}       # schemas with fields that the tables mention, in the order of mention
 
@@ -212,6 +214,8 @@ def pages():
             "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
             "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
+    version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)
+    made |= generate.files(operations.contract, version)
     return made | {f"tests/bench/results/{name}.svg": chart for name, chart in run.charts().items()}
 
 

@@ -1,0 +1,173 @@
+"""Build the requests of the API and read its answers. Both clients send what is built here."""
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import os
+import random
+import time
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Optional, Union
+
+import numpy as np
+
+from . import cbor, http1
+from .errors import BadAnswer, DeadlinePassed, Problem
+
+JSON, XML, CBOR = "application/json", "application/xml", "application/cbor"
+TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
+FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time
+Source = Union[str, "os.PathLike[str]", bytes, Mapping[str, Any]]
+
+
+@dataclass
+class Call:
+    """One request. `repeatable`: sending it twice has the effect of sending it once."""
+
+    method: str
+    path: str
+    repeatable: bool
+    fields: dict[str, str] = field(default_factory=dict)
+    body: Optional[list[cbor.Buffer]] = None
+
+    def buffers(self, prefix: str, common: Mapping[str, str]) -> list[cbor.Buffer]:
+        """The request as it is sent; fields of its own override the common ones."""
+        length = None if self.body is None else sum(len(part) for part in self.body)
+        head = http1.request_head(self.method, prefix + self.path, {**common, **self.fields}, length)
+        return [head, *(self.body or ())]
+
+
+def model_path(name: str, *below: str) -> str:
+    return "/".join(("/v1/models", urllib.parse.quote(name, safe=""), *below))
+
+
+def problem_path(code: str) -> str:
+    return "/problems/" + urllib.parse.quote(code, safe="")
+
+
+def get(path: str, accept: str = JSON) -> Call:
+    return Call("GET", path, True, {"Accept": accept})
+
+
+def evaluation(name: str, operation: str, request: Mapping[str, Any], revision: Optional[str] = None,
+               deadline: Optional[float] = None) -> Call:
+    """An operation on a model; fields that are None are left out. `revision`: the only one that may be evaluated."""
+    sent = {key: value for key, value in request.items() if value is not None}
+    fields = {"Content-Type": CBOR, "Accept": CBOR}
+    if revision is not None:
+        fields["If-Match"] = f'"{revision}"'
+    if deadline is not None:
+        fields["Request-Timeout"] = repr(float(deadline))
+    return Call("POST", model_path(name, operation), True, fields, cbor.encode(sent))
+
+
+def change(method: str, name: str, *, if_match: Optional[str], if_absent: bool = False, query: Mapping[str, Optional[str]],
+           body: Optional[bytes] = None, media_type: Optional[str] = None) -> Call:
+    """PUT or DELETE of a model. It may be repeated only if it is conditional: then its second arrival is refused."""
+    fields = {"Accept": JSON}
+    if media_type:
+        fields["Content-Type"] = media_type
+    if if_match is not None:
+        fields["If-Match"] = f'"{if_match}"'
+    if if_absent:
+        fields["If-None-Match"] = "*"
+    given = {key: value for key, value in query.items() if value is not None}
+    path = model_path(name) + ("?" + urllib.parse.urlencode(given) if given else "")
+    return Call(method, path, if_match is not None or if_absent, fields, None if body is None else [body])
+
+
+def model_source(source: Source) -> tuple[bytes, str]:
+    """Bytes and media type of a robot: a document as a mapping, a text or bytes that begin with { or <, or a file."""
+    if isinstance(source, Mapping):
+        return json.dumps(source, allow_nan=False, default=_plain).encode(), JSON
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "<"):
+        source = source.encode()
+    if not isinstance(source, bytes):
+        with open(source, "rb") as file:
+            source = file.read()
+    return source, JSON if source.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else XML
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays in a document."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a document has numbers, texts, arrays and mappings, not {type(value).__name__}")
+
+
+def value_of(response: http1.Response) -> Any:
+    """The answer in a response, or None if it has no body. Raises the problem that it reports instead."""
+    media_type = (response.field("Content-Type") or "").partition(";")[0].strip().lower()
+    if response.status >= 300:
+        raise _problem(response, media_type)
+    if not len(response.body):
+        return None
+    if media_type == CBOR:
+        return cbor.decode(response.body)
+    if media_type == JSON:
+        try:
+            return json.loads(bytes(response.body))
+        except ValueError as error:
+            raise BadAnswer(f"the answer is no JSON: {error}") from error
+    raise BadAnswer(f"the answer has the type {media_type or 'none'}, not that of an answer of torqued")
+
+
+def _problem(response: http1.Response, media_type: str) -> Problem:
+    fields: Any = None
+    if media_type in ("application/problem+json", JSON):
+        try:
+            fields = json.loads(bytes(response.body))
+        except ValueError:
+            pass
+    if not isinstance(fields, dict) or "code" not in fields:
+        fields = {"title": response.reason, "detail": bytes(response.body[:200]).decode("utf-8", "replace")}
+    kind = DeadlinePassed if fields.get("code") == "deadline-passed" else Problem
+    return kind(response.status, fields, response.field("Request-Id"), retry_after(response))
+
+
+def retry_after(response: http1.Response) -> Optional[float]:
+    """Seconds to wait as the field Retry-After says: a number, or a date."""
+    text = response.field("Retry-After")
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(email.utils.parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+class Attempts:
+    """Decides whether one call is sent again, until its deadline and at most `retries` times."""
+
+    def __init__(self, call: Call, retries: int, timeout: float) -> None:
+        self.call, self.left = call, retries
+        self.deadline = time.monotonic() + timeout
+        self._pause = FIRST_PAUSE
+
+    def remaining(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def after_loss(self) -> bool:
+        """Whether to send the call again because its connection was lost, with or without the call having arrived."""
+        return self._take() is not None
+
+    def after_response(self, response: http1.Response) -> Optional[float]:
+        """Seconds to wait before sending the call again; None if the response is final."""
+        if response.status not in TRANSIENT:
+            return None
+        named = retry_after(response)
+        pause = named if named is not None else self._pause * random.uniform(0.5, 1)
+        if not math.isfinite(pause) or pause >= self.remaining():
+            return None
+        return pause if self._take() is not None else None
+
+    def _take(self) -> Optional[int]:
+        if not self.call.repeatable or not self.left or self.remaining() <= 0:
+            return None
+        self.left -= 1
+        self._pause *= 2
+        return self.left

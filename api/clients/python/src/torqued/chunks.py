@@ -1,0 +1,175 @@
+"""Cut a large batch into pieces, and put the answers of the pieces together."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Callable, Generic, Iterable, Mapping, Optional, Type, Union
+
+import numpy as np
+
+from .answers import A, Answer
+from .errors import Problem, in_whole_batch, shifted_pointer
+
+CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
+Progress = Callable[[int, int], None]       # rows done, rows in all
+NOT_BY_ROWS = ("identify", "trajectory", "simulate")
+STATE = ("q", "qd", "qdd", "qddd", "tau", "guess", "weights")
+TOO_LARGE = ("body-too-large", "too-many-rows", "answer-too-large", "too-much-memory")
+
+
+class Chunks:
+    """The pieces of one batch, in order. A piece that is too large for the server is halved, with all that follow."""
+
+    def __init__(self, operation: Callable[..., Any], fields: Mapping[str, Any], size: int,
+                 progress: Union[bool, Progress]) -> None:
+        if operation.__name__ in NOT_BY_ROWS:
+            raise ValueError(f"{operation.__name__} does not work row by row: call it with the whole request")
+        if size < 1:
+            raise ValueError(f"size {size}: a piece has at least one row")
+        self.fields = {name: _with_arrays(name, value) for name, value in fields.items()}
+        counts = set(_row_counts(self.fields))
+        if len(counts) != 1:
+            raise ValueError("the batch has no array of rows" if not counts
+                             else f"the arrays have different numbers of rows: {', '.join(map(str, sorted(counts)))}")
+        self.total = counts.pop()
+        self.start, self.size = 0, size
+        self._progress = progress
+        self._bar: Any = None
+
+    def __enter__(self) -> Chunks:
+        if self._progress is True:
+            self._bar = _progress_bar(self.total)
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def rows(self, ahead: int = 0) -> slice:
+        """The rows of the next piece, or of one `ahead` pieces after it; empty behind the end."""
+        first = min(self.start + ahead * self.size, self.total)
+        return slice(first, min(first + self.size, self.total))
+
+    def request(self, rows: slice) -> dict[str, Any]:
+        """The fields of the request for these rows."""
+        return {name: _cut(name, value, rows) for name, value in self.fields.items()}
+
+    def accept(self, rows: slice, answer: A) -> A:
+        """Goes on to the next piece. The answer's errors and warnings then name rows of the whole batch."""
+        self.start = rows.stop
+        if callable(self._progress):
+            self._progress(rows.stop, self.total)
+        if self._bar is not None:
+            self._bar.update(rows.stop - rows.start)
+        moved = {name: _moved(answer[name], rows.start) for name in ("errors", "warnings") if name in answer}
+        return type(answer)({**answer, **moved}, answer.head) if moved else answer
+
+    def refused(self, rows: slice, problem: Problem) -> None:
+        """Halves the size of pieces if this one was too large; else raises the problem, with its row of the whole batch."""
+        if problem.status == 413 and problem.code in TOO_LARGE and rows.stop - rows.start > 1:
+            self.size = (rows.stop - rows.start) // 2
+            return
+        raise in_whole_batch(problem, rows.start) from None
+
+
+class Whole(Generic[A]):
+    """One answer made of those of the pieces. Its arrays are allocated once, with the first piece."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._outputs: dict[str, Any] = {}
+        self._first: Optional[A] = None
+
+    def add(self, rows: slice, answer: A) -> None:
+        if self._first is None:
+            self._first = answer
+        _merge(self._outputs, answer, rows, self.total)
+
+    def answer(self) -> A:
+        """After all pieces."""
+        if self._first is None:
+            raise ValueError("the batch has no rows")
+        return type(self._first)(self._outputs, self._first.head)
+
+
+def _merge(into: dict[str, Any], outputs: Mapping[str, Any], rows: slice, total: int) -> None:
+    for name, value in outputs.items():
+        if isinstance(value, Answer):
+            part = into.setdefault(name, type(value)({}, value.head))
+            _merge(part._outputs, value, rows, total)
+        elif isinstance(value, Mapping):
+            _merge(into.setdefault(name, {}), value, rows, total)
+        elif isinstance(value, np.ndarray):
+            if name not in into:
+                into[name] = np.empty((total, *value.shape[1:]), value.dtype)
+            into[name][rows] = value
+        elif name in ("errors", "warnings"):
+            into.setdefault(name, []).extend(value)
+        else:
+            into.setdefault(name, value)        # the same for all rows
+
+
+def _with_arrays(name: str, value: Any) -> Any:
+    """Lists of numbers as arrays, so that rows can be counted and cut."""
+    if name in STATE and value is not None and not isinstance(value, Mapping):
+        return np.asarray(value)
+    if name == "platform" and isinstance(value, Mapping):
+        return {key: item if isinstance(item, str) else np.asarray(item) for key, item in value.items()}
+    if name == "wrenches" and value is not None:
+        return [{key: item if isinstance(item, str) else np.asarray(item) for key, item in wrench.items()} for wrench in value]
+    return value
+
+
+def _row_counts(fields: Mapping[str, Any]) -> Iterable[int]:
+    for name, value in fields.items():
+        if name in STATE:
+            yield from _counted([value])
+        elif name == "platform" and isinstance(value, Mapping):
+            yield from _counted(value.values())
+        elif name == "wrenches" and value is not None:
+            for wrench in value:
+                yield from _counted(wrench.values())
+
+
+def _counted(values: Iterable[Any]) -> Iterable[int]:
+    return (len(value) for value in values if isinstance(value, np.ndarray) and value.ndim == 2)
+
+
+def _cut(name: str, value: Any, rows: slice) -> Any:
+    if name in STATE:
+        return _cut_array(value, rows)
+    if name == "platform" and isinstance(value, Mapping):
+        return {key: _cut_array(item, rows) for key, item in value.items()}
+    if name == "wrenches" and value is not None:
+        return [{key: _cut_array(item, rows) for key, item in wrench.items()} for wrench in value]
+    return value
+
+
+def _cut_array(value: Any, rows: slice) -> Any:
+    return value[rows] if isinstance(value, np.ndarray) and value.ndim == 2 else value
+
+
+def _moved(entries: list[dict[str, Any]], first_row: int) -> list[dict[str, Any]]:
+    """Errors and warnings of a piece, with rows and pointers of the whole batch."""
+    moved = []
+    for entry in entries:
+        new = dict(entry)
+        if "row" in entry:
+            new["row"] = entry["row"] + first_row
+            if "pointer" in entry:
+                new["pointer"] = shifted_pointer(entry["pointer"], entry["row"], first_row)
+        elif "where" in entry:
+            digits = next((part for part in entry["where"].split("/") if part.isdigit()), None)
+            if digits is not None and entry["where"].startswith(("/q/", "/guess/")):
+                new["where"] = shifted_pointer(entry["where"], int(digits), first_row)
+        moved.append(new)
+    return moved
+
+
+def _progress_bar(total: int) -> Any:
+    """A bar of tqdm, or None where it is not installed."""
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import]
+    except ImportError:
+        return None
+    return tqdm(total=total, unit=" states", unit_scale=True)

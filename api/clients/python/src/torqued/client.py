@@ -1,0 +1,202 @@
+"""The blocking client: a server, and a model on it."""
+from __future__ import annotations
+
+import ssl
+import time
+from types import TracebackType
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
+
+from . import address, calls, http1
+from .answers import A, head_of
+from .chunks import CHUNK, Chunks, Progress, Whole
+from .connection import Pool
+from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
+from .contract.operations import Operations
+from .described import Described
+from .errors import ConnectionFailed, Problem, TimedOut
+
+C = TypeVar("C", bound="Client")
+
+
+class Client:
+    """A server. `url`: http://HOST:PORT, https://HOST:PORT or unix:PATH.
+
+    `timeout` (s) bounds each call from its beginning to the end of its answer, its repetitions included. An evaluation is
+    repeated up to `retries` times when its connection is lost or the server is busy; a change only if it is conditional.
+    `token` is sent as a bearer token: use it with https://, or with a server on this machine. A client may be used by several
+    threads; it keeps up to `connections` of them open.
+    """
+
+    def __init__(self, url: str = "http://127.0.0.1:8088", *, token: Optional[str] = None,
+                 ssl_context: Optional[ssl.SSLContext] = None, timeout: float = 60.0, retries: int = 2,
+                 connections: int = 8) -> None:
+        self.url, self.timeout, self.retries = url, timeout, retries
+        self._address = address.parse(url, ssl_context)
+        self._common = address.common_fields(self._address, token)
+        self._pool = Pool(self._address, connections)
+
+    def __enter__(self: C) -> C:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    def close(self) -> None:
+        """Closes idle connections. The client remains usable."""
+        self._pool.close()
+
+    # --- the service
+
+    def service(self) -> Service:
+        """Version, operations and limits in force of the server."""
+        return self._ask(calls.get("/v1"))      # type: ignore[no-any-return]
+
+    def live(self) -> bool:
+        """Whether the process answers."""
+        return self._answers("/livez")
+
+    def ready(self) -> bool:
+        """Whether the server accepts work: its models are loaded, and it does not end."""
+        return self._answers("/readyz")
+
+    def readiness(self) -> Ready:
+        """Faults that do not prevent service. Raises a Problem with `reasons` if the server is not ready."""
+        return self._ask(calls.get("/readyz"))  # type: ignore[no-any-return]
+
+    def contract(self) -> dict[str, Any]:
+        """The contract of the server in OpenAPI 3.1."""
+        return self._ask(calls.get("/openapi.json"))    # type: ignore[no-any-return]
+
+    def problem(self, code: str) -> ProblemMeaning:
+        """What the code of a problem means, and what to do."""
+        return self._ask(calls.get(calls.problem_path(code)))   # type: ignore[no-any-return]
+
+    # --- models
+
+    def models(self) -> list[ModelEntry]:
+        """All models, sorted by name."""
+        return self._ask(calls.get("/v1/models"))["models"]     # type: ignore[no-any-return]
+
+    def model(self, name: str, *, pinned: bool = False) -> Model:
+        """A model of the server. If it is pinned, evaluations are refused once another has taken its name."""
+        return Model(self, self._ask(calls.get(calls.model_path(name))), pinned)
+
+    def put(self, name: str, source: calls.Source, *, base: Optional[str] = None, mimic: Optional[str] = None,
+            if_match: Optional[str] = None, if_absent: bool = False) -> Model:
+        """Creates or replaces a model from a document (a mapping), a text, bytes, or the path of a file.
+
+        `base` and `mimic` are for URDF. With `if_match` only the model of this revision is replaced, with `if_absent`
+        none; a change that is refused for that is a Problem 412. `report` of the model says what was assumed.
+        """
+        body, media_type = calls.model_source(source)
+        self._ask(calls.change("PUT", name, if_match=if_match, if_absent=if_absent, query={"base": base, "mimic": mimic},
+                               body=body, media_type=media_type))
+        return self.model(name)
+
+    def delete(self, name: str, *, if_match: Optional[str] = None) -> None:
+        """Deletes a model. With `if_match` only that of this revision."""
+        self._ask(calls.change("DELETE", name, if_match=if_match, query={}))
+
+    def document(self, name: str) -> dict[str, Any]:
+        """The canonical document of a model; putting it again gives the same revision."""
+        return self._ask(calls.get(calls.model_path(name, "document")))     # type: ignore[no-any-return]
+
+    # --- sending
+
+    def _answers(self, path: str) -> bool:
+        try:
+            self._ask(calls.get(path))
+        except (Problem, ConnectionFailed, TimedOut):
+            return False
+        return True
+
+    def _ask(self, call: calls.Call) -> Any:
+        return calls.value_of(self.send(call))
+
+    def send(self, call: calls.Call, timeout: Optional[float] = None) -> http1.Response:
+        """Sends a call, again where that is allowed and helps, and returns the response whatever its status."""
+        attempts = calls.Attempts(call, self.retries, self.timeout if timeout is None else timeout)
+        buffers = call.buffers(self._address.prefix, self._common)
+        while True:
+            response = self._try(call, buffers, attempts)
+            if response is None:
+                continue
+            pause = attempts.after_response(response)
+            if pause is None:
+                return response
+            time.sleep(pause)
+
+    def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: calls.Attempts) -> Optional[http1.Response]:
+        """The response, or None if the connection was lost and the call is to be sent again."""
+        try:
+            connection = self._pool.borrow(attempts.deadline)
+        except ConnectionFailed:
+            if attempts.after_loss():
+                time.sleep(min(calls.FIRST_PAUSE, max(attempts.remaining(), 0)))
+                return None
+            raise
+        try:
+            response = connection.exchange(call.method, buffers, attempts.deadline)
+        except TimeoutError as error:
+            connection.close()
+            raise TimedOut(f"{call.method} {call.path}: no complete answer in time") from error
+        except OSError as error:
+            connection.close()
+            if attempts.after_loss():
+                return None
+            raise ConnectionFailed(f"{call.method} {call.path}: {error}") from error
+        except BaseException:
+            connection.close()
+            raise
+        self._pool.give_back(connection) if response.reusable else connection.close()
+        return response
+
+
+class Model(Described, Operations):
+    """A model on a server: its description, and one method for each operation."""
+
+    def __init__(self, client: Client, description: ModelFields, pinned: bool = False) -> None:
+        super().__init__(description)
+        self.client, self.pinned = client, pinned
+
+    def document(self) -> dict[str, Any]:
+        """The canonical document."""
+        return self.client.document(self.name)
+
+    def delete(self) -> None:
+        """Deletes the model, unless another has taken its name."""
+        self.client.delete(self.name, if_match=self.revision)
+
+    def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any], timeout: Optional[float]) -> A:
+        call = calls.evaluation(self.name, operation, request, self.revision if self.pinned else None, timeout)
+        response = self.client.send(call, timeout)
+        return kind(calls.value_of(response), head_of(response))
+
+    def chunks(self, operation: Callable[..., A], *, size: int = CHUNK, progress: Union[bool, Progress] = False,
+               **fields: Any) -> Iterator[tuple[slice, A]]:
+        """Evaluates a large batch piece by piece: yields the rows of each piece and its answer.
+
+        `operation` is a method of this model, such as `model.inverse_dynamics`, and `fields` its arguments. At most `size`
+        rows are sent at once, fewer if the server has a lower limit.
+        """
+        with Chunks(operation, fields, size, progress) as plan:
+            while plan.start < plan.total:
+                rows = plan.rows()
+                try:
+                    answer = operation(**plan.request(rows))
+                except Problem as problem:
+                    plan.refused(rows, problem)
+                else:
+                    yield rows, plan.accept(rows, answer)
+
+    def batch(self, operation: Callable[..., A], *, size: int = CHUNK, progress: Union[bool, Progress] = False,
+              **fields: Any) -> A:
+        """Evaluates a large batch piece by piece, as chunks() does, and returns one answer for all rows."""
+        whole: Whole[A] = Whole(Chunks(operation, fields, size, False).total)
+        for rows, answer in self.chunks(operation, size=size, progress=progress, **fields):
+            whole.add(rows, answer)
+        return whole.answer()

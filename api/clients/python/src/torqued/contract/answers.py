@@ -1,0 +1,535 @@
+"""The answers of the operations. An output that was not asked for raises AttributeError.
+
+Made by api/clients/python/generate.py from api/openapi.yaml: change that, then `make reference`.
+"""
+
+from __future__ import annotations
+
+from typing import Mapping, Union
+
+from ..answers import Answer, Array, Scalar
+from .fields import *  # noqa: F403
+
+
+class InverseDynamicsAnswer(Answer):
+    """The answer of inverse-dynamics."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # nv: N m or N.
+    tau: Array
+    # bodies × 6: exerted by the parent on the body, moment about the joint's origin, axes of the body's link frame. It is the
+    # rate of change of the momentum of the body and of its descendants, minus gravity and the request's wrenches; along the
+    # joint's axis it is the sum of motor, friction, spring and elasticity. A rotor of `motors` belongs to the link that carries
+    # the motor: the moments of its spin are included, gyroscopic ones as well. `rotor_inertia` has no axis in space and is
+    # omitted. The joint's origin is the link frame's; with standard DH the near end, frame j-1. A floating base's row equals
+    # tau[0:6], a floating joint's its six.
+    joint_wrenches: Array
+    # nv: rad/s² or m/s²; given and computed.
+    qdd: Array
+    # 6: the first entries of qdd.
+    base_acceleration: Array
+    # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
+    # qd_tree = G qd, and the wrenches in the loops.
+    full: Full
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ForwardDynamicsAnswer(Answer):
+    """The answer of forward-dynamics."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # nv: rad/s² or m/s². For joints at rest without Coulomb friction, unless friction_at_rest is stick.
+    qdd: Array
+    # nv: joint friction as part of tau, N m or N, as in bias; for joints that stick, the friction that holds them.
+    friction: Array
+    # bodies × 6: exerted by the parent on the body, moment about the joint's origin, axes of the body's link frame. It is the
+    # rate of change of the momentum of the body and of its descendants, minus gravity and the request's wrenches; along the
+    # joint's axis it is the sum of motor, friction, spring and elasticity. A rotor of `motors` belongs to the link that carries
+    # the motor: the moments of its spin are included, gyroscopic ones as well. `rotor_inertia` has no axis in space and is
+    # omitted. The joint's origin is the link frame's; with standard DH the near end, frame j-1. A floating base's row equals
+    # tau[0:6], a floating joint's its six.
+    joint_wrenches: Array
+    # held × 6: force and torque by the environment on the link, about the frame's origin, in the axes in which the frame is
+    # held; 0 along those in which it is not.
+    contact_wrenches: Array
+    # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
+    # qd_tree = G qd, and the wrenches in the loops.
+    full: Full
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ImpactAnswer(Answer):
+    """The answer of impact."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv.
+    qd_after: Array
+    # held × 6: N s and N m s, as contact_wrenches of forward-dynamics.
+    contact_impulses: Array
+    # J: kinetic energy lost.
+    energy_loss: Scalar
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class MassMatrixAnswer(Answer):
+    """The answer of mass-matrix."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv × nv, full: kg m², kg m, kg.
+    mass_matrix: Array
+    # nv × nv.
+    inverse: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class BiasAnswer(Answer):
+    """The answer of bias."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv, N m or N: tau at qdd = 0, friction included.
+    bias: Array
+    # nv: C(q, qd) qd.
+    coriolis: Array
+    # nv: g(q).
+    gravity: Array
+    # nv: joint friction alone.
+    friction: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class KinematicsAnswer(Answer):
+    """The answer of kinematics."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # Per frame; in a batch `position` and `orientation` are arrays of them.
+    poses: Mapping[str, Pose]
+    # 6 × nv: [velocity of the origin; angular velocity] = J qd.
+    jacobian: Array
+    # 6 × nv: time derivative of every entry of jacobian.
+    jacobian_dot: Array
+    # 6: m/s, rad/s.
+    velocity: Array
+    # 6: m/s², rad/s².
+    acceleration: Array
+    # 6: m/s³, rad/s³.
+    jerk: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class EnergyAnswer(Answer):
+    """The answer of energy."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # J, with rotors.
+    kinetic: Scalar
+    # J: gravity, zero at the world origin, and springs.
+    potential: Scalar
+    # kg, of all bodies and payloads.
+    mass: Scalar
+    # 3: m, world.
+    com: Array
+    # 3: m/s, world.
+    com_velocity: Array
+    # 3 × nv.
+    com_jacobian: Array
+    # 6: kg m/s; kg m²/s about the centre of mass; world axes.
+    momentum: Array
+    # 6 × nv: momentum = matrix qd.
+    momentum_matrix: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class TorqueDerivativeAnswer(Answer):
+    """The answer of torque-derivative."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv: N m or N.
+    tau: Array
+    # nv: N m/s or N/s.
+    tau_dot: Array
+    # bodies × 6: exerted by the parent on the body, moment about the joint's origin, axes of the body's link frame. It is the
+    # rate of change of the momentum of the body and of its descendants, minus gravity and the request's wrenches; along the
+    # joint's axis it is the sum of motor, friction, spring and elasticity. A rotor of `motors` belongs to the link that carries
+    # the motor: the moments of its spin are included, gyroscopic ones as well. `rotor_inertia` has no axis in space and is
+    # omitted. The joint's origin is the link frame's; with standard DH the near end, frame j-1. A floating base's row equals
+    # tau[0:6], a floating joint's its six.
+    joint_wrenches: Array
+    # bodies × 6: time derivative of every entry of joint_wrenches.
+    joint_wrench_rates: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class SensitivityAnswer(Answer):
+    """The answer of sensitivity."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv × nv.
+    dtau_dq: Array
+    # nv × nv.
+    dtau_dqd: Array
+    # nv × nv: the mass matrix.
+    dtau_dqdd: Array
+    # nv: N m or N.
+    tau: Array
+    # bodies × 6: exerted by the parent on the body, moment about the joint's origin, axes of the body's link frame. It is the
+    # rate of change of the momentum of the body and of its descendants, minus gravity and the request's wrenches; along the
+    # joint's axis it is the sum of motor, friction, spring and elasticity. A rotor of `motors` belongs to the link that carries
+    # the motor: the moments of its spin are included, gyroscopic ones as well. `rotor_inertia` has no axis in space and is
+    # omitted. The joint's origin is the link frame's; with standard DH the near end, frame j-1. A floating base's row equals
+    # tau[0:6], a floating joint's its six.
+    joint_wrenches: Array
+    # bodies × 6 × nv.
+    d_joint_wrenches_dq: Array
+    # bodies × 6 × nv.
+    d_joint_wrenches_dqd: Array
+    # bodies × 6 × nv.
+    d_joint_wrenches_dqdd: Array
+    # wrenches × nv × 6: by force and torque of each wrench of the request, in its axes.
+    dtau_dwrench: Array
+    # nv × 3: by the gravity vector.
+    dtau_dgravity: Array
+    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    dtau_dparameters: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ForwardSensitivityAnswer(Answer):
+    """The answer of forward-sensitivity."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # nv × nv.
+    dqdd_dq: Array
+    # nv × nv.
+    dqdd_dqd: Array
+    # nv × nv: the inverse mass matrix.
+    dqdd_dtau: Array
+    # nv: rad/s² or m/s².
+    qdd: Array
+    # wrenches × nv × 6: by force and torque of each wrench of the request, in its axes.
+    dqdd_dwrench: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class CoriolisAnswer(Answer):
+    """The answer of coriolis."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv × nv.
+    coriolis_matrix: Array
+    # nv × nv × nv: [i][j][k].
+    christoffel: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class RegressorAnswer(Answer):
+    """The answer of regressor."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # nv × 10·bodies.
+    regressor: Array
+    # nv × 3·(joints + motor coordinates); zeros for joints with a quaternion.
+    joint_regressor: Array
+    # One β for each column of base_regressor: the parameter `<link>.<parameter>` (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz,
+    # Izz), plus each of `with` times its coefficient. Never batched.
+    base_parameters: list[Grouping]
+    # nv × base parameters: columns of regressor.
+    base_regressor: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class TaskSpaceAnswer(Answer):
+    """The answer of task-space."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # k × k: Λ.
+    inertia: Array
+    # k × nv.
+    jacobian: Array
+    # k: J̇ q̇.
+    jacobian_dot_qd: Array
+    # nv × k: J̄.
+    jacobian_inverse: Array
+    # k.
+    bias: Array
+    # k × k, one semi-axis per row, the longest first, of the ellipsoid of the forces Λ ẍ for unit accelerations: eigenvectors
+    # of Λ times their eigenvalues.
+    ellipsoid: Array
+    # Ratio of the largest and the smallest eigenvalue of Λ; units of force and torque are mixed unless all axes are of one
+    # kind.
+    condition: Scalar
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class IdentifyAnswer(Answer):
+    """One answer for all rows; never batched."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    base_parameters: list[BaseParameter]
+    # One entry for each body, as in the model's `bodies`, then one for each motor coordinate, with `joint` and the estimated
+    # quantities.
+    parameters: list[BodyParameters]
+    # Root mean square of all residual torques, each times its weight if there are `weights`.
+    residual: float
+    # nv: standard deviation of each coordinate's torques (times their weights), from the same residual; 0 for a coordinate
+    # without degrees of freedom left.
+    noise: Array
+    # Of the weighted equations, columns scaled to unit length: ratio of the largest and the smallest singular value.
+    condition: float
+    # Parameters that no motion of the robot can determine, not even in a combination.
+    unobservable: list[str]
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class TrajectoryAnswer(Answer):
+    """N samples, n = nv; a batch has one more dimension before that of the samples. k is p + 1, or m with `dense`."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # N: s.
+    times: Array
+    # N × nv.
+    q: Array
+    # N × nv.
+    qd: Array
+    # N × nv.
+    qdd: Array
+    # N × nv.
+    qddd: Array
+    # N × nv: N m or N.
+    tau: Array
+    # N × nv: N m/s or N/s.
+    tau_dot: Array
+    # N × bodies × 6, as in inverse-dynamics.
+    joint_wrenches: Array
+    # N: index of the first control point with an effect; present with gradients that are not dense.
+    first_control_point: Array
+    # N × 4 × k: b_rk.
+    basis: Array
+    # N × nv × k × nv.
+    dtau_dcontrol_points: Array
+    # N × nv.
+    dtau_dduration: Array
+    # N × nv × k × nv.
+    dtau_dot_dcontrol_points: Array
+    # N × nv.
+    dtau_dot_dduration: Array
+    # N × bodies × 6 × k × nv.
+    d_joint_wrenches_dcontrol_points: Array
+    # N × bodies × 6.
+    d_joint_wrenches_dduration: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class SimulateAnswer(Answer):
+    """N samples; a batch has one more dimension before that of the samples."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # N: s.
+    times: Array
+    # N × nq.
+    q: Array
+    # N × nv.
+    qd: Array
+    # N × nv.
+    qdd: Array
+    # N × nv: N m or N.
+    tau: Array
+    # N: J, as in energy.
+    kinetic: Array
+    # N: J, as in energy.
+    potential: Array
+    # N: J.
+    actuator_work: Array
+    # N: J.
+    friction_work: Array
+    # N: J.
+    wrench_work: Array
+    # N × nv: r - q, with a controller; 0 for joints with a quaternion.
+    position_error: Array
+    # N × nv: r' - q', with a controller; 0 for joints with a quaternion.
+    velocity_error: Array
+    # N: steps taken since the beginning.
+    steps: Array
+    # N × held × 6, as of forward-dynamics.
+    contact_wrenches: Array
+    # Limits of joints that were exceeded, in the order of joints; of a batch one list for each simulation.
+    limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class GroundReactionAnswer(Answer):
+    """The answer of ground-reaction."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # 6: N and N m about the world's origin.
+    resultant: Array
+    # 3: m.
+    zero_moment_point: Array
+    # feet × 6.
+    foot_wrenches: Array
+    # nv.
+    tau: Array
+    # 6 × nv.
+    d_resultant_dq: Array
+    # 6 × nv.
+    d_resultant_dqd: Array
+    # 6 × nv.
+    d_resultant_dqdd: Array
+    # 3 × nv.
+    d_zero_moment_point_dq: Array
+    # 3 × nv.
+    d_zero_moment_point_dqd: Array
+    # 3 × nv.
+    d_zero_moment_point_dqdd: Array
+    # feet × 6 × nv.
+    d_foot_wrenches_dq: Array
+    # feet × 6 × nv.
+    d_foot_wrenches_dqd: Array
+    # feet × 6 × nv.
+    d_foot_wrenches_dqdd: Array
+    # nv × nv.
+    dtau_dq: Array
+    # nv × nv.
+    dtau_dqd: Array
+    # nv × nv.
+    dtau_dqdd: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class EvaluateAnswer(Answer):
+    """The answer of evaluate."""
+    __slots__ = ()
+    _nested = {"inverse-dynamics": InverseDynamicsAnswer, "forward-dynamics": ForwardDynamicsAnswer, "impact": ImpactAnswer,
+               "mass-matrix": MassMatrixAnswer, "bias": BiasAnswer, "kinematics": KinematicsAnswer, "energy":
+               EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
+               "forward-sensitivity": ForwardSensitivityAnswer, "coriolis": CoriolisAnswer, "regressor":
+               RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer}
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    inverse_dynamics: InverseDynamicsAnswer
+    forward_dynamics: ForwardDynamicsAnswer
+    impact: ImpactAnswer
+    mass_matrix: MassMatrixAnswer
+    bias: BiasAnswer
+    kinematics: KinematicsAnswer
+    energy: EnergyAnswer
+    torque_derivative: TorqueDerivativeAnswer
+    sensitivity: SensitivityAnswer
+    forward_sensitivity: ForwardSensitivityAnswer
+    coriolis: CoriolisAnswer
+    regressor: RegressorAnswer
+    task_space: TaskSpaceAnswer
+    ground_reaction: GroundReactionAnswer
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]

@@ -1,0 +1,904 @@
+"""One awaited method for each operation of the contract.
+
+Made by api/clients/python/generate.py from api/openapi.yaml: change that, then `make reference`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Awaitable, Literal, Mapping, Optional, Sequence, Type, Union
+
+import numpy.typing as npt
+
+from ..answers import A, Coordinates
+from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
+                      KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
+                      CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, SimulateAnswer,
+                      GroundReactionAnswer, EvaluateAnswer)
+from .fields import *  # noqa: F403
+
+
+class AsyncOperations:
+    """What a model answers. Fields that are None are not sent."""
+
+    def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any],
+                  timeout: Optional[float]) -> Awaitable[A]:
+        raise NotImplementedError
+
+    async def inverse_dynamics(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full']]] = None,
+            timeout: Optional[float] = None,
+    ) -> InverseDynamicsAnswer:
+        """Torques for given accelerations.
+
+        tau = M qdd + C qd + g + friction + springs - Σ JᵀW, by the recursive Newton-Euler algorithm. Missing `qd` and `qdd` are
+        zero. Coordinates in `free` move as forces make them: a base without support, joints without a motor. Their `tau` is
+        given (default 0) and their `qdd` is computed, by the articulated-body algorithm in which all other joints are driven;
+        `tau` of the others is computed. A computed quantity is absent or 0 in the request. The answer has `tau` and `qdd` of
+        all coordinates, and `base_acceleration` where coordinates of the base are free. A free coordinate without mass or
+        inertia is a 422 that names the joint.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
+        free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. The default
+        of `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there
+        are no outputs qdd and base_acceleration.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "platform": platform, "tau": tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def forward_dynamics(
+            self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ForwardDynamicsAnswer:
+        """Accelerations for given torques.
+
+        qdd = M⁻¹ (tau + Σ JᵀW - C qd - g - friction - springs), by the articulated-body algorithm. Missing `qd` is zero. A mass
+        matrix that is singular at the state is a 422 naming the joint. `held` frames keep their velocity along the named axes:
+        with J the rows of their Jacobians, M qdd + C qd + g + … = tau + Σ JᵀW + Jᵀl and J qdd + J̇ qd = 0. `contact_wrenches`
+        are the wrenches that hold them; `joint_wrenches` include their effect. Contacts may depend on each other (four feet,
+        two hands on one object): qdd is the same however the load is shared, and the wrenches are those with the least sum of
+        squares (N and N m alike). Frames that cannot all keep their velocities, such as two on one rotating body, are a 422.
+        Contacts push and pull; the caller checks whether the ground could pull. Joints at rest. Coulomb friction has the sign
+        of the velocity, and is zero where the velocity is zero: by default a joint that is exactly at rest accelerates as if it
+        had no Coulomb friction. With `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction
+        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`: its qdd is exactly 0. A
+        joint that cannot be held starts to move against its full friction. Which joints stick is one problem for all joints;
+        its solution is unique, and simulations with a tolerance start with it. `friction` is then among the outputs by default.
+        It cannot be combined with `held`, with `"friction": false`, or with models with loops: a 422.
+
+        tau: Joint efforts, nv entries: N m or N.
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed.
+        friction_at_rest: Friction of joints whose velocity is zero.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("forward-dynamics", ForwardDynamicsAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "platform": platform, "held": held, "friction_at_rest": friction_at_rest, "on_error": on_error, "outputs": outputs},
+            timeout)
+
+    async def impact(
+            self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, restitution: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['qd_after', 'contact_impulses', 'energy_loss']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ImpactAnswer:
+        """Velocities after an impact of frames.
+
+        The frames of `held` hit an obstacle at the same instant, and stick to it along their axes or bounce: with J the rows of
+        their Jacobians, M (qd₊ - qd) = Jᵀp and J qd₊ = -restitution J qd. Finite forces have no effect, because an impact takes
+        no time. Contacts may depend on each other, as in forward-dynamics. The kinetic energy lost, ½ (1 - restitution²) (J
+        qd)ᵀ (J M⁻¹ Jᵀ)⁻¹ (J qd), is never negative, because one restitution applies to all directions.
+
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed.
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        payload: A rigid body fixed to a link or frame for this request.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        restitution: Of the velocity along all held axes: 0, the frames stick; 1, no energy is lost.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("impact", ImpactAnswer, {"held": held, "q": q, "qd": qd, "payload": payload, "joints":
+            joints, "guess": guess, "platform": platform, "restitution": restitution, "on_error": on_error, "outputs": outputs},
+            timeout)
+
+    async def mass_matrix(
+            self, q: Optional[Coordinates] = None, *, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['mass_matrix', 'inverse']]] = None, timeout: Optional[float] = None,
+    ) -> MassMatrixAnswer:
+        """The joint-space inertia matrix, and its inverse.
+
+        By the composite-rigid-body algorithm; rotor inertia included.
+
+        q: Positions, nq entries: rad or m.
+        payload: A rigid body fixed to a link or frame for this request.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("mass-matrix", MassMatrixAnswer, {"q": q, "payload": payload, "joints": joints, "guess":
+            guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def bias(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['bias', 'coriolis', 'gravity', 'friction']]] = None,
+            timeout: Optional[float] = None,
+    ) -> BiasAnswer:
+        """Torques at zero acceleration, and their terms.
+
+        bias = C qd + g + friction + springs - Σ JᵀW.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("bias", BiasAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "wrenches":
+            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "on_error": on_error,
+            "outputs": outputs}, timeout)
+
+    async def kinematics(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qddd: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, frames: Optional[Sequence[str]] = None, frame: Optional[str] = None,
+            reference: Optional[Literal['world', 'frame']] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk']]] =
+            None,
+            timeout: Optional[float] = None,
+    ) -> KinematicsAnswer:
+        """Poses of frames; Jacobian, velocity, acceleration and jerk of one frame.
+
+        `frames` selects the poses (default: all). The other outputs describe the frame named `frame`, in the axes that
+        `reference` names. Acceleration and jerk are classical: those of the frame's origin, without gravity; in frame axes they
+        are the world vectors expressed in those axes. `jacobian_dot` is the time derivative of every entry of `jacobian`.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        frames: Links and frames for `poses`; default all.
+        frame: The link or frame that the outputs other than `poses` describe.
+        reference: The axes of the outputs other than `poses`.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("kinematics", KinematicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "joints":
+            joints, "guess": guess, "platform": platform, "frames": frames, "frame": frame, "reference": reference, "on_error":
+            on_error, "outputs": outputs}, timeout)
+
+    async def energy(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian',
+            'momentum', 'momentum_matrix']]] = None,
+            timeout: Optional[float] = None,
+    ) -> EnergyAnswer:
+        """Energies, centre of mass, momentum.
+
+        Kinetic energy includes rotors; potential energy is of gravity (zero at the world origin) and springs. Momentum is about
+        the centre of mass, in world axes. It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has
+        no axis in space.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("energy", EnergyAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "joints":
+            joints, "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def torque_derivative(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates']]] = None,
+            timeout: Optional[float] = None,
+    ) -> TorqueDerivativeAnswer:
+        """Torques and their time derivative.
+
+        tau as in inverse-dynamics, and dtau/dt along a motion with the jerk `qddd`, with friction, rotors, springs and wrenches
+        that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
+        is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: A wrench that changes with time.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
+            guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def sensitivity(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
+            'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
+            'dtau_dparameters']]] = None,
+            timeout: Optional[float] = None,
+    ) -> SensitivityAnswer:
+        """Derivatives of the torques and internal wrenches.
+
+        Analytical derivatives of inverse-dynamics with respect to coordinates, rates, accelerations, wrenches, gravity and
+        inertial parameters. Derivatives with respect to `q` have nv columns; for a floating base or joint they are p += R e_v,
+        R ← R exp(e_w). Components of wrenches, in their named axes, and their points are constant. The derivative of sign(qd)
+        is taken as zero. Missing `qd` and `qdd` are zero.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def forward_sensitivity(
+            self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ForwardSensitivityAnswer:
+        """Derivatives of the accelerations.
+
+        Analytical derivatives of forward-dynamics, dqdd/dx = -M⁻¹ dtau/dx at the acceleration that follows from `tau`. Columns
+        for `q`, and the quantities that are constant, are as in sensitivity. Missing `qd` is zero. A mass matrix that is
+        singular at the state is a 422 naming the joint.
+
+        tau: Joint efforts, nv entries: N m or N.
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def coriolis(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['coriolis_matrix', 'christoffel']]] = None, timeout: Optional[float] = None,
+    ) -> CoriolisAnswer:
+        """The Coriolis matrix and Christoffel symbols.
+
+        C with C qd the Coriolis vector and dM/dt - 2C skew-symmetric: C_ij = Σ_k Γ_ijk qd_k with Γ_ijk = ½(∂_k M_ij + ∂_j M_ik
+        - ∂_i M_jk), and for each floating base or joint and spherical joint, whose velocities are a body's, beside that
+        ½(⟨[E_k,E_j],E_i⟩ - ⟨[E_j,E_i],E_k⟩ + ⟨[E_i,E_k],E_j⟩) with the brackets of its axes and ⟨a,b⟩ = aᵀ M b.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        payload: A rigid body fixed to a link or frame for this request.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("coriolis", CoriolisAnswer, {"q": q, "qd": qd, "payload": payload, "joints": joints,
+            "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def regressor(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]] = None,
+            timeout: Optional[float] = None,
+    ) -> RegressorAnswer:
+        """Inverse dynamics as a matrix times the robot's parameters.
+
+        tau = regressor · (inertial parameters) + joint_regressor · (joint parameters), without springs and wrenches, friction
+        sharp and equal in both directions. The ten parameters of each body of the model are m, m·c (3), Ixx, Ixy, Iyy, Ixz,
+        Iyz, Izz about its link's origin, in link axes, motors' rotors locked; the three of each moving joint are rotor_inertia,
+        viscous, coulomb (zeros for joints of several coordinates); those of each motor coordinate `<joint>.motor` follow after
+        all joints. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or, if that is elastic, at
+        its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. Motion cannot distinguish all
+        inertial parameters, only the base parameters β: regressor · (inertial parameters) = base_regressor · β at every state.
+        They are computed numerically, once per model, for its own gravity (a request with another `gravity` is a 422) and for
+        up to 100 moving bodies. The first request for them waits, some tenths of a second with 50 bodies; with a shorter
+        `Request-Timeout` it fails and a later request computes them. Parameters that appear in no β have no effect. The base
+        parameters of a model with loops hold for the assembly of its `reference`, and for others that move alike.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("regressor", RegressorAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "joints":
+            joints, "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def task_space(
+            self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None, damping: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias',
+            'ellipsoid', 'condition']]] = None,
+            timeout: Optional[float] = None,
+    ) -> TaskSpaceAnswer:
+        """The dynamics seen at a frame.
+
+        Along the k `axes` of `frame` (world axes at its origin; default all six), with J the k × nv Jacobian, a force F at the
+        frame (tau = Jᵀ F) accelerates it by ẍ: F = Λ ẍ + bias, with Λ = (J M⁻¹ Jᵀ + damping²)⁻¹, bias = J̄ᵀ h - Λ J̇ q̇, h
+        being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. If the frame cannot move
+        along all of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero.
+
+        frame: A link or frame of the model.
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        axes: Directions of translation and axes of rotation of the task; the answer has their order.
+        damping: Bounds Λ near singular states, by damping⁻².
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("task-space", TaskSpaceAnswer, {"frame": frame, "q": q, "qd": qd, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "axes": axes, "damping": damping, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def identify(
+            self, q: Coordinates, *, qd: Coordinates, qdd: Coordinates, tau: Coordinates,
+            weights: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            rotor: Optional[bool] = None, consistent: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
+            'unobservable']]] = None,
+            timeout: Optional[float] = None,
+    ) -> IdentifyAnswer:
+        """The robot's parameters from measured motion and torques.
+
+        Each row of `q`, `qd`, `qdd` and `tau` is an instant of a motion with the measured torques. These are compared with the
+        torques of the model (with `payload`, `wrenches`, springs and dampers, which are known), and the base parameters β are
+        estimated by weighted least squares: the combinations of parameters that motion can distinguish, grouped as in the
+        operation regressor. They hold for the model's own gravity; another `gravity` is a 422, as is a model of more than 100
+        moving bodies. In a model with loops they are the combinations that affect the actuated joints, of all its bodies and
+        joints, passive ones included. `rotor: true` also estimates the rotor inertias of the joints; otherwise the model's are
+        taken as known. `friction: true` also estimates viscous and Coulomb friction of the joints, sharp and different in both
+        directions; without `friction` the model's is taken as known, and `friction: false` means that the torques contain none.
+        Parameters are named `<link>.m`, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz (about the link's origin, in its axes;
+        links merged into it included) and `<joint>.rotor_inertia`, viscous, coulomb_positive, coulomb_negative. Without
+        `weights` the noise is taken to be independent, with one standard deviation per coordinate. It is estimated from the
+        residual of a first solution, over the degrees of freedom, and the rows are weighted with it. (With fewer states than
+        twice the number of base parameters all coordinates have equal weight.) With `weights`, each row of the equations is
+        multiplied by its weight (1 / standard deviation, up to a common factor; 0 omits it). `consistent: true` also returns
+        all parameters of a physically possible robot: positive masses, positive definite pseudo-inertias, positive rotor
+        inertias. Among those that fit the data within their noise they are close to the model's own: they minimise half the
+        squared weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia)
+        from the model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the
+        model are not physically possible, the nearest possible figures take their place. Too few rows, or rows in which a base
+        parameter has no effect or cannot be distinguished from others (a joint that does not move, or in one direction only),
+        are a 422 `rank-deficient` that names these parameters. Parameters that no motion can determine are not an error: they
+        are listed in `unobservable`.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        tau: Joint efforts, nv entries: N m or N.
+        weights: nv entries, not negative: one set for each row, or one for all rows.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: true: estimated. false: tau contains none. Absent: the model's, known.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        rotor: true: rotor inertias are estimated. false: the model's, known.
+        consistent: true: also the output parameters.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
+            guess, "rotor": rotor, "consistent": consistent, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def trajectory(
+            self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
+            knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
+            dense: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'qddd', 'tau', 'tau_dot', 'joint_wrenches',
+            'first_control_point', 'basis', 'dtau_dcontrol_points', 'dtau_dduration', 'dtau_dot_dcontrol_points',
+            'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration']]] = None,
+            timeout: Optional[float] = None,
+    ) -> TrajectoryAnswer:
+        """The dynamics along a joint motion, with gradients for planners.
+
+        The motion is one B-spline for all joints, for models with nq = nv. With the fraction f = t / T of its `duration` T,
+        q(t) = Σ_k B_k(f) c_k, dʳq/dtʳ = Σ_k b_rk c_k, b_rk = B_k⁽ʳ⁾(f) / Tʳ, where c_k are the `control_points` and B_k the
+        basis functions of `degree` p over the `knots`. The unit of knots is arbitrary: f runs from knot p to knot m, counted
+        from 0, m being the number of control points. Derivatives that jump at a knot have the value after it, at the end of the
+        motion the value before it; the jerk of a cubic is piecewise constant. Samples are evenly spaced (`samples` of them,
+        both ends included) or at the given `times`. Every output has one more dimension for them: the first, or the second
+        after that of a batch. The rows of a batch are motions: B × m × nv `control_points`, B `duration`s, B rows of a wrench;
+        a field given once is shared by all. Wrenches keep their points along the motion. `force` and `torque` are constant, or
+        signals as in simulate; their rates enter `tau_dot` and its gradients. Sampled values with `times`, and sinusoids, are
+        functions of the time t in seconds, and `times` must cover the longest duration. Values without times, and B-splines,
+        are functions of f: they stretch with the motion. Derivatives with respect to the duration keep f constant and follow
+        each signal accordingly. Where a signal jumps, a sample has the value after the jump. Gradients are analytical. Of m
+        control points only p + 1 affect a sample; gradients with respect to control points have these alone, from
+        `first_control_point` on, or with `dense` all of them, mostly zeros: `dtau_dcontrol_points[n][i][k][j]` is the
+        derivative of tau_i at sample n with respect to joint j of control point first_control_point[n] + k. Gradients with
+        respect to the duration keep the fraction f of each sample, whether it comes from `samples` or `times`: samples move
+        with T. At a constant time, d tau/dT = dtau_dduration - tau_dot t/T. `basis` has the b_rk, which are the gradients of q,
+        qd, qdd and qddd of any joint with respect to its own control points; those with respect to the duration are -r/T times
+        dʳq/dtʳ. It is not available in evaluate.
+
+        degree: Of the B-spline; 3 is cubic.
+        duration: T, s, greater than 0: one, or one for each motion.
+        control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m.
+        knots: m + degree + 1 numbers that do not decrease. At most `degree` coincide, at the ends one more. Default: from 0 to
+        1, inner knots evenly spaced, end knots repeated, so that the motion starts at the first control point and ends at the
+        last.
+        samples: N, evenly spaced from 0 to the duration.
+        times: N times from 0 to the duration, in any order, s.
+        dense: Gradients with respect to all control points.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: A wrench whose components may be signals.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
+            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "gravity": gravity, "payload":
+            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
+            "outputs": outputs}, timeout)
+
+    async def simulate(
+            self, q: Coordinates, *, duration: float, qd: Optional[Coordinates] = None, step: Optional[float] = None,
+            tolerance: Optional[float] = None, stiff: Optional[bool] = None,
+            integrator: Optional[Literal['rk4', 'dopri5', 'esdirk5']] = None,
+            input: Optional[Union[TorqueInput, TorqueInputGiven]] = None, prescribed: Optional[Prescribed] = None,
+            samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
+            'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits']]] = None,
+            timeout: Optional[float] = None,
+    ) -> SimulateAnswer:
+        """Motions under given torques or under a controller.
+
+        The equation of motion is integrated from `q` and `qd` (default 0) over `duration` seconds and sampled at N instants:
+        evenly spaced (`samples` of them, both ends included) or at `times`, which must not decrease. Every output has one more
+        dimension for the samples: the first, or the second after that of a batch. The rows of a batch are simulations: B rows
+        of `q`, `qd`, a wrench, or of the signals in `input`; a field given once is shared by all. Steps. With `step` they have
+        a fixed length. With `tolerance` the root mean square of the local errors of positions and velocities, relative to 1 +
+        |y|, stays within it; every simulation chooses its own steps, the same alone and in a batch. Steps end at every sample,
+        and wherever the input or a wrench is not smooth; a fixed step that does not divide an interval is shortened evenly.
+        Quaternions are projected on the unit sphere after every step. A simulation has at most 10 million steps. `integrator`
+        names the method. `rk4` needs `step`: the classical Runge-Kutta method of order 4. `dopri5` needs `tolerance`: the
+        explicit pair of order 5(4) of Dormand and Prince. `esdirk5` needs `tolerance`: the implicit pair ESDIRK5(4)7L[2]SA2 of
+        Kennedy and Carpenter, for stiff springs, gains or friction. The pairs are those of ARKODE (SUNDIALS). Without
+        `integrator` the method is `rk4` with `step`, `dopri5` with `tolerance`, and `esdirk5` with `tolerance` and `"stiff":
+        true`. A motion that diverges ends the simulation with a 422 `integration-failed` that gives the time and the
+        coordinate: a joint, active or passive, faster than 1e5 rad/s or m/s, or an acceleration above 1e12 rad/s² or m/s². So
+        does a step that becomes too short for the tolerance, or so short that the rest would need more than 10 million steps.
+        Friction. With a tolerance, joints with sharp Coulomb friction stop, stick and break loose at instants that are located:
+        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb`. With fixed
+        steps, in models with loops and where frames are held, sharp friction is integrated as it is: a joint that should stick
+        oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become very short, down to a
+        422 `integration-failed`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller":
+        "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the
+        torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers
+        use the stored model with the request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act
+        on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The
+        efforts of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains
+        and reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
+        linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
+        `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
+        quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
+        coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the
+        l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium exists. `computed_torque`
+        gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
+        frames prevent it. A robot all of whose coordinates are actuated gets the same torques as without `held`. The torques of
+        a controller are clipped at the `effort` limits of joints, unless `"clip": false` is given; torques given as `tau` are
+        not clipped. Where torques reach a limit the acceleration has a kink: steps with a tolerance become short there, fixed
+        steps lose their order. `limits` lists the joints that exceeded a limit: of effort, before clipping; of position and of
+        velocity, which are not enforced. It gives the largest excess over the limit and its time, among the start, the ends of
+        all steps and both sides of every jump of the input. The list is empty if no limit was exceeded. Without `input` all
+        torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua,
+        Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv
+        entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r
+        - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid
+        joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ
+        q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d
+        are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and
+        θ'' are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the
+        joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be
+        well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
+        constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
+        that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
+        the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
+        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may
+        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
+        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
+        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
+        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
+        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
+        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
+        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
+        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
+        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
+        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
+        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
+        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
+        about one or two, keeps its velocity only, as wheels and skates do. `tau` is the driving torque just after the sample.
+        `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on
+        the robot since the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the
+        motion. It is not available in evaluate.
+
+        q: Positions, nq entries: rad or m.
+        duration: s.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        step: Fixed length, s; at most the duration.
+        tolerance: Of local errors.
+        stiff: With a tolerance: the integrator esdirk5, if none is named.
+        integrator: Default: the first of these that fits the fields step, tolerance and stiff.
+        input
+        prescribed
+        samples: N, evenly spaced from 0 to the duration.
+        times: N times from 0 to the duration, not decreasing, s.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: A wrench whose components may be signals.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step,
+            "tolerance": tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed,
+            "samples": samples, "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "guess": guess, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def ground_reaction(
+            self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            feet: Optional[Sequence[Foot]] = None, plane: Optional[Plane] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq',
+            'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd',
+            'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq',
+            'dtau_dqd', 'dtau_dqdd']]] = None,
+            timeout: Optional[float] = None,
+    ) -> GroundReactionAnswer:
+        """Ground reaction forces, foot wrenches and the zero-moment point of a motion.
+
+        The ground exerts the efforts that the first six coordinates would need. This is for models with a floating base, and
+        for models whose first six joints form a chain of three prismatic and three revolute joints. With the given gravity,
+        payload and wrenches, in two steps (Barman 2020, chapter 5, after Xiang et al. 2009): 1. From the motion without any
+        ground: `resultant` [force; moment], the wrench by the ground, moment about the world's origin, world axes; and the
+        `zero_moment_point`, the point of the `plane` about which the resultant's moment is along the plane's normal. The plane
+        goes through `point` (default the world's origin); its normal points out of the ground (any length; default against
+        gravity). 2. The `feet`, one or two points of links, carry it. Each of two feet carries the part w of the whole
+        resultant, force and moment: w₁ = d₂ / (d₁ + d₂), w₂ = d₁ / (d₁ + d₂), where d₁ and d₂ are the feet's distances from the
+        zero-moment point. `foot_wrenches` has the part of each foot, moment about its own point, world axes: as wrenches on
+        their links they add up to the resultant. `tau` has the joint efforts with these wrenches; its first six entries are
+        zero except for rounding. Without feet only `resultant` and `zero_moment_point` and their derivatives are available, and
+        `outputs` must name them. Derivatives with respect to q have nv columns, as in sensitivity; the request's wrenches are
+        constant. Where one of two feet is exactly at the zero-moment point, its share has no derivative: a 422. Without a
+        pressing normal force (more than a billionth of weight and resultant) there is no zero-moment point: 422
+        `no-zero-moment-point`. A model without such a base, or a state in which its three revolute axes lie in one plane, is a
+        422 `no-free-base`. Loops within the robot are allowed; a loop that joins it with the world would carry a part of the
+        resultant: 422 `not-for-loops`.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        feet: Needed for foot_wrenches, tau and their derivatives. Links or frames that descend from the base.
+        plane
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("ground-reaction", GroundReactionAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "feet": feet,
+            "plane": plane, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def evaluate(
+            self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
+            qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, tau: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
+    ) -> EvaluateAnswer:
+        """Several operations on one state or batch.
+
+        `operations` has, for each operation, its fields other than the state: `outputs`, `frame` and so on. The state,
+        `gravity`, `payload`, `wrenches`, `friction` and `joints` are given once, at the top.
+
+        operations
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        tau: Joint efforts, nv entries: N m or N.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: With rates, if torque-derivative is among the operations.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd":
+            qddd, "tau": tau, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "guess": guess, "platform": platform, "on_error": on_error}, timeout)

@@ -1,0 +1,685 @@
+"""The objects in requests and answers, as dictionaries with known keys.
+
+Made by api/clients/python/generate.py from api/openapi.yaml: change that, then `make reference`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
+
+import numpy.typing as npt
+
+from ..answers import Array, Coordinates, Scalar
+
+__all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
+           "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
+           "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
+           "Platform", "UnitWarning", "Full", "RowError", "Held", "Pose", "WrenchWithRates", "Grouping", "GroupingWithItem",
+           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "WrenchOverTime",
+           "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit",
+           "Foot", "Plane", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact",
+           "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsCoriolis",
+           "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction"]
+
+
+class Service(TypedDict):
+    name: Literal['torqued']
+    version: str
+    operations: list[PublishedOperation]
+    # The limits in force, settings of the server.
+    limits: ServiceLimits
+    # Instruction set in use: scalar, sse2, scalar_unfused, sse2_unfused, neon, fma, avx2, avx512.
+    target: str
+    # States computed at once.
+    lanes: int
+    # The arithmetic class of the target, as in the field `Arithmetic` of every answer's head.
+    arithmetic: Literal['fused', 'unfused']
+
+
+class PublishedOperation(TypedDict):
+    name: str
+    path: str
+
+
+class ServiceLimits(TypedDict):
+    """The limits in force, settings of the server."""
+
+    # Bytes of a request's body.
+    body: int
+    # Bytes of an answer's body.
+    answer: int
+    # Bytes of bodies, decoded requests and answers in flight, all together.
+    memory: int
+    # States in one request.
+    rows: int
+    # Depth of arrays and objects.
+    nesting: int
+    # Models held.
+    models: int
+    # Links of one model.
+    links: int
+    # Velocity coordinates of one model.
+    dof: int
+    # s: cap and default of Request-Timeout.
+    timeout: float
+    # rad: largest magnitude of an angle, of states and in documents.
+    angle: float
+
+
+class ModelList(TypedDict):
+    models: list[ModelEntry]
+
+
+class _ModelEntryNeeded(TypedDict):
+    name: str
+    # Hash of the canonical document without its name.
+    revision: str
+    nq: int
+    nv: int
+    bodies: int
+    base: Literal['fixed', 'floating']
+
+
+class ModelEntry(_ModelEntryNeeded, total=False):
+    # Of the document; at most 2000 bytes of UTF-8.
+    description: str
+
+
+class _ModelFieldsNeeded(TypedDict):
+    name: str
+    # Hash of the canonical document without its name.
+    revision: str
+    nq: int
+    nv: int
+    base: Literal['fixed', 'floating']
+    position_names: list[str]
+    velocity_names: list[str]
+    # All, as in the document.
+    links: list[str]
+    # The moving rigid bodies after merging fixed joints, in joint order, each named by the link its moving joint carries.
+    bodies: list[str]
+    # All frames whose pose can be computed, links included.
+    frames: list[PublishedFrame]
+    # The moving joints, in coordinate order.
+    joints: list[PublishedJoint]
+    # The motors of the document, without friction and inertial; axes have unit length.
+    motors: list[PublishedMotor]
+    gravity: list[float]
+    # kg, of all bodies.
+    mass: float
+    # Figures and elements that were merged, dropped or assumed, or that are suspicious.
+    report: list[ReportEntry]
+
+
+class ModelFields(_ModelFieldsNeeded, total=False):
+    # For models with loops. nq, nv and the names above are then those of the actuated coordinates.
+    loops: list[PublishedLoop]
+    # Positions that follow from the others; `guess` has these.
+    passive_names: list[str]
+    # The position with closed loops from which all states are reached.
+    reference: ModelFieldsReference
+    # All coordinates, as if the loops were open.
+    tree: ModelFieldsTree
+
+
+class PublishedFrame(TypedDict):
+    name: str
+    # The link it is fixed to.
+    link: str
+
+
+class _PublishedJointNeeded(TypedDict):
+    name: str
+    type: Literal['revolute', 'continuous', 'prismatic', 'helical', 'planar', 'spherical', 'floating']
+    # The parent link.
+    parent: str
+    # The link that it carries.
+    link: str
+    actuated: bool
+    limits: JointLimits
+
+
+class PublishedJoint(_PublishedJointNeeded, total=False):
+    # m/rad, of a helical joint.
+    pitch: float
+    # A spring between the joint and its drive. The position θ of the drive is a coordinate `<joint>.motor`, in the joint's
+    # units, after the coordinates of all joints. With R = stiffness (q - θ - rest) + damping (q̇ - θ̇), the joint's row of the
+    # equation of motion has the term R, and that of θ is S^T qdd + B θ̈ - R, B and S being the motor's, or B = rotor_inertia if
+    # no motor is given. R is part of `bias` and its energy part of `potential`, as for a spring. tau of θ is gear_ratio times
+    # the motor's torque. Without any inertia of the motor the mass matrix is singular.
+    elastic: Elastic
+    # For a joint without a coordinate; `joint` has one, chains of mimics are resolved.
+    mimic: PublishedJointMimic
+
+
+class _ElasticNeeded(TypedDict):
+    # N m/rad or N/m.
+    stiffness: float
+
+
+class Elastic(_ElasticNeeded, total=False):
+    """A spring between the joint and its drive. The position θ of the drive is a coordinate `<joint>.motor`, in the joint's units,
+    after the coordinates of all joints. With R = stiffness (q - θ - rest) + damping (q̇ - θ̇), the joint's row of the equation
+    of motion has the term R, and that of θ is S^T qdd + B θ̈ - R, B and S being the motor's, or B = rotor_inertia if no motor
+    is given. R is part of `bias` and its energy part of `potential`, as for a spring. tau of θ is gear_ratio times the motor's
+    torque. Without any inertia of the motor the mass matrix is singular."""
+
+    # N m s/rad or N s/m.
+    damping: float
+    # rad or m.
+    rest: float
+
+
+class JointLimits(TypedDict, total=False):
+    # [lower, upper], rad or m.
+    position: list[float]
+    # rad/s or m/s.
+    velocity: float
+    # N m or N.
+    effort: float
+    # N m/s or N/s: how fast the effort may change, up or down.
+    effort_rate: float
+
+
+class PublishedJointMimic(TypedDict):
+    """For a joint without a coordinate; `joint` has one, chains of mimics are resolved."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+class PublishedLoop(TypedDict):
+    name: str
+    type: str
+    frame_a: str
+    frame_b: str
+
+
+class ModelFieldsReference(TypedDict):
+    """The position with closed loops from which all states are reached."""
+
+    # Of position_names: rad or m.
+    q: list[float]
+    # Of passive_names: rad or m.
+    passive: list[float]
+
+
+class ModelFieldsTree(TypedDict):
+    """All coordinates, as if the loops were open."""
+
+    position_names: list[str]
+    velocity_names: list[str]
+
+
+class PublishedMotor(TypedDict):
+    joint: str
+    link: str
+    axis: list[float]
+    gear_ratio: float
+    spin_inertia: float
+
+
+class ReportEntry(TypedDict):
+    severity: str
+    code: str
+    # JSON pointer into the canonical document, or `line N` of the URDF file.
+    where: str
+    text: str
+
+
+class Ready(TypedDict):
+    status: Literal['ready']
+    # Faults that do not prevent service, such as files that could not be read.
+    reasons: list[str]
+
+
+class ProblemMeaning(TypedDict):
+    type: str
+    code: str
+    status: int
+    title: str
+    # What it means and what to do.
+    text: str
+
+
+class _PayloadNeeded(TypedDict):
+    # A link or frame of the model.
+    link: str
+    # kg
+    mass: float
+
+
+class Payload(_PayloadNeeded, total=False):
+    """A rigid body fixed to a link or frame for this request."""
+
+    # m, in the axes of `link` from its origin; default [0,0,0].
+    com: npt.ArrayLike
+    # About `com`, in the axes of `link`; default 0.
+    inertia: Inertia
+
+
+class Inertia(TypedDict, total=False):
+    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+
+    xx: float
+    yy: float
+    zz: float
+    xy: float
+    xz: float
+    yz: float
+
+
+class _WrenchNeeded(TypedDict):
+    # Where it acts: a link or frame of the model.
+    link: str
+
+
+class Wrench(_WrenchNeeded, total=False):
+    """Acts on the link, by the environment."""
+
+    # N, default [0,0,0].
+    force: npt.ArrayLike
+    # N m, default [0,0,0].
+    torque: npt.ArrayLike
+    # m, in the axes of `link` from its origin: where the force acts; default [0,0,0].
+    point: npt.ArrayLike
+    # The axes of force and torque: `world`; `link`, those of the link or frame named by `link`; or those of a link or frame
+    # that is fixed to the same body or to the world. A frame that moves relative to the body is a 422.
+    frame: str
+
+
+class _PlatformNeeded(TypedDict):
+    # A frame or link.
+    frame: str
+    # m.
+    position: npt.ArrayLike
+
+
+class Platform(_PlatformNeeded, total=False):
+    """For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer begins with the
+    corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines the orientation of
+    the frame, and rates are those of its origin alone. The frame moves on the straight line from its pose in the model's
+    `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting from the actuated
+    coordinates of the reference and the passive ones of the guess."""
+
+    # Quaternions.
+    orientation: npt.ArrayLike
+    # 6, or 3 without orientation: of the origin, m/s, and angular, rad/s; default 0.
+    velocity: npt.ArrayLike
+    # Their derivatives, gravity not included; default 0.
+    acceleration: npt.ArrayLike
+
+
+class UnitWarning(TypedDict):
+    # JSON pointer (RFC 6901) into the request.
+    where: str
+    code: Literal['suspicious']
+    text: str
+
+
+class Full(TypedDict):
+    """For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
+    qd_tree = G qd, and the wrenches in the loops."""
+
+    position_names: list[str]
+    velocity_names: list[str]
+    # A vector; in a batch an array of them.
+    q: Array
+    # A vector; in a batch an array of them.
+    qd: Array
+    # A vector; in a batch an array of them.
+    qdd: Array
+    # A matrix, row by row; in a batch an array of them.
+    G: Array
+    # loops × 6: N and N m, exerted by the link of frame_a on the link of frame_b, moment about the origin of frame_b, axes of
+    # frame_a. Where loops are redundant, the wrenches with the least sum of squares, forces multiplied by the greatest length
+    # in the model.
+    loop_wrenches: Array
+    # The remaining loop error: rad, and fractions of the greatest length in the model.
+    residual: Scalar
+
+
+class _RowErrorNeeded(TypedDict):
+    # Of the batch, from 0; 0 for a single state.
+    row: int
+    code: str
+    detail: str
+
+
+class RowError(_RowErrorNeeded, total=False):
+    # In evaluate: the only operation in which the row failed; absent if it failed in all.
+    operation: str
+    # JSON pointer (RFC 6901) to the cause in the request, if it is one place.
+    pointer: str
+    # As of a problem.
+    fraction: float
+    # As of a problem.
+    time: float
+
+
+class _HeldNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+
+
+class Held(_HeldNeeded, total=False):
+    # Directions along and about which the velocity of the frame at its origin is kept.
+    axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+    # The axes of these directions. Those of the frame rotate with it: the components of its velocity in them are kept, as those
+    # of a skate across its edge.
+    reference: Literal['world', 'frame']
+
+
+class Pose(TypedDict):
+    # m, world.
+    position: Array
+    # Quaternion [x,y,z,w] of R_world_frame, w ≥ 0.
+    orientation: Array
+
+
+class _WrenchWithRatesNeeded(TypedDict):
+    # Where it acts: a link or frame of the model.
+    link: str
+
+
+class WrenchWithRates(_WrenchWithRatesNeeded, total=False):
+    """A wrench that changes with time."""
+
+    # N, default [0,0,0].
+    force: npt.ArrayLike
+    # N m, default [0,0,0].
+    torque: npt.ArrayLike
+    # m, in the axes of `link` from its origin: where the force acts; default [0,0,0].
+    point: npt.ArrayLike
+    # The axes of force and torque: `world`; `link`, those of the link or frame named by `link`; or those of a link or frame
+    # that is fixed to the same body or to the world. A frame that moves relative to the body is a 422.
+    frame: str
+    # N/s, default [0,0,0].
+    force_rate: npt.ArrayLike
+    # N m/s, default [0,0,0].
+    torque_rate: npt.ArrayLike
+
+
+Grouping = TypedDict("Grouping", {
+    "parameter": "str",
+    "with": "list[GroupingWithItem]",
+}, total=True)
+
+
+class GroupingWithItem(TypedDict):
+    parameter: str
+    coefficient: float
+
+
+class BaseParameter(TypedDict):
+    # The parameter, plus each of `with` times its coefficient.
+    grouping: Grouping
+    # SI units of the parameter that the grouping is named after.
+    value: float
+    # Standard deviation of the value, from the residual torques over the degrees of freedom.
+    deviation: float
+
+
+class BodyParameters(TypedDict, total=False):
+    link: str
+    mass: float
+    com: Array
+    # About the centre of mass, as in a document, where mass, com and inertia may replace the link's; links merged into it then
+    # have none.
+    inertia: InertiaFound
+    # The same in the order of the columns of regressor.
+    inertial_parameters: Array
+    # The joint that carries the link; absent for a floating base. For a motor its coordinate, `<joint>.motor`.
+    joint: str
+    # With `rotor`.
+    rotor_inertia: float
+    # With `friction`; as in a document. Noise can make the values negative.
+    friction: FoundFriction
+
+
+class InertiaFound(TypedDict, total=False):
+    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+
+    xx: float
+    yy: float
+    zz: float
+    xy: float
+    xz: float
+    yz: float
+
+
+class FoundFriction(TypedDict):
+    """With `friction`; as in a document. Noise can make the values negative."""
+
+    viscous: float
+    coulomb: FoundFrictionCoulomb
+
+
+class FoundFrictionCoulomb(TypedDict):
+    positive: float
+    negative: float
+
+
+class _WrenchOverTimeNeeded(TypedDict):
+    # Where it acts: a link or frame of the model.
+    link: str
+
+
+class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
+    """A wrench whose components may be signals."""
+
+    # N, default [0,0,0].
+    force: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+    # N m, default [0,0,0].
+    torque: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+    # m, in the axes of `link` from its origin: where the force acts; default [0,0,0].
+    point: npt.ArrayLike
+    # The axes of force and torque: `world`; `link`, those of the link or frame named by `link`; or those of a link or frame
+    # that is fixed to the same body or to the world. A frame that moves relative to the body is a 422.
+    frame: str
+
+
+class _SampledSignalNeeded(TypedDict):
+    values: npt.ArrayLike
+
+
+class SampledSignal(_SampledSignalNeeded, total=False):
+    """Values at times, held, linear or on a natural cubic spline between them."""
+
+    # s, from 0 on; default: evenly spaced over the duration.
+    times: npt.ArrayLike
+    interpolation: Literal['hold', 'linear', 'cubic']
+
+
+class _SplineSignalNeeded(TypedDict):
+    degree: int
+    control_points: npt.ArrayLike
+
+
+class SplineSignal(_SplineSignalNeeded, total=False):
+    """A B-spline over the duration."""
+
+    knots: npt.ArrayLike
+
+
+class _SinusoidNeeded(TypedDict):
+    # Of a single coordinate.
+    amplitude: npt.ArrayLike
+    # rad/s.
+    angular_frequency: npt.ArrayLike
+
+
+class Sinusoid(_SinusoidNeeded, total=False):
+    """offset + amplitude sin(angular_frequency t + phase)."""
+
+    # Of a single coordinate.
+    offset: npt.ArrayLike
+    # rad.
+    phase: npt.ArrayLike
+
+
+class TorqueInput(TypedDict):
+    # Joint values over time: constant, sampled, a B-spline or a sinusoid; each may be a batch.
+    tau: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+
+
+class _TorqueInputGivenNeeded(TypedDict):
+    controller: Literal['pd_gravity', 'computed_torque', 'hua']
+    # One for all joints, or one for each.
+    kp: npt.ArrayLike
+    # For hua greater than 0.
+    kd: npt.ArrayLike
+    # Joint values over time: constant, sampled, a B-spline or a sinusoid; each may be a batch.
+    reference: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+
+
+class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
+    # Only for hua: rad/s.
+    filter: float
+    # Whether torques are clipped at the effort limits of joints.
+    clip: bool
+
+
+class Prescribed(TypedDict):
+    # Velocity names.
+    coordinates: Sequence[str]
+    # Their positions, in this order.
+    motion: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+
+
+class ExceededLimit(TypedDict):
+    joint: str
+    kind: Literal['effort', 'position', 'velocity']
+    # The limit on the side that was exceeded: N m, N, rad, m, rad/s or m/s.
+    limit: float
+    # The largest excess over the limit, in the same unit.
+    excess: float
+    # s, the time of that excess.
+    time: float
+
+
+class Foot(TypedDict, total=False):
+    # As `frame`.
+    link: str
+    # A link or frame of the model.
+    frame: str
+    # m, in the axes of the link or frame.
+    point: npt.ArrayLike
+
+
+class Plane(TypedDict, total=False):
+    # m, world axes.
+    point: npt.ArrayLike
+    # World axes, not zero; default: against gravity.
+    normal: npt.ArrayLike
+
+
+Evaluations = TypedDict("Evaluations", {
+    "inverse-dynamics": "EvaluationsInverseDynamics",
+    "forward-dynamics": "EvaluationsForwardDynamics",
+    "impact": "EvaluationsImpact",
+    "mass-matrix": "EvaluationsMassMatrix",
+    "bias": "EvaluationsBias",
+    "kinematics": "EvaluationsKinematics",
+    "energy": "EvaluationsEnergy",
+    "torque-derivative": "EvaluationsTorqueDerivative",
+    "sensitivity": "EvaluationsSensitivity",
+    "forward-sensitivity": "EvaluationsForwardSensitivity",
+    "coriolis": "EvaluationsCoriolis",
+    "regressor": "EvaluationsRegressor",
+    "task-space": "EvaluationsTaskSpace",
+    "ground-reaction": "EvaluationsGroundReaction",
+}, total=False)
+
+
+class EvaluationsInverseDynamics(TypedDict, total=False):
+    # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. The default of
+    # `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there are no
+    # outputs qdd and base_acceleration.
+    free: Union[Sequence[str], Literal['base']]
+    outputs: Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full']]
+
+
+class EvaluationsForwardDynamics(TypedDict, total=False):
+    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
+    # that output does not exist. In impact `held` is needed.
+    held: Sequence[Held]
+    # Friction of joints whose velocity is zero.
+    friction_at_rest: Literal['none', 'stick']
+    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction']]
+
+
+class _EvaluationsImpactNeeded(TypedDict):
+    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
+    # that output does not exist. In impact `held` is needed.
+    held: Sequence[Held]
+
+
+class EvaluationsImpact(_EvaluationsImpactNeeded, total=False):
+    # Of the velocity along all held axes: 0, the frames stick; 1, no energy is lost.
+    restitution: float
+    outputs: Sequence[Literal['qd_after', 'contact_impulses', 'energy_loss']]
+
+
+class EvaluationsMassMatrix(TypedDict, total=False):
+    outputs: Sequence[Literal['mass_matrix', 'inverse']]
+
+
+class EvaluationsBias(TypedDict, total=False):
+    outputs: Sequence[Literal['bias', 'coriolis', 'gravity', 'friction']]
+
+
+class EvaluationsKinematics(TypedDict, total=False):
+    # Links and frames for `poses`; default all.
+    frames: Sequence[str]
+    # The link or frame that the outputs other than `poses` describe.
+    frame: str
+    # The axes of the outputs other than `poses`.
+    reference: Literal['world', 'frame']
+    outputs: Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk']]
+
+
+class EvaluationsEnergy(TypedDict, total=False):
+    outputs: Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian', 'momentum', 'momentum_matrix']]
+
+
+class EvaluationsTorqueDerivative(TypedDict, total=False):
+    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates']]
+
+
+class EvaluationsSensitivity(TypedDict, total=False):
+    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters']]
+
+
+class EvaluationsForwardSensitivity(TypedDict, total=False):
+    outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]
+
+
+class EvaluationsCoriolis(TypedDict, total=False):
+    outputs: Sequence[Literal['coriolis_matrix', 'christoffel']]
+
+
+class EvaluationsRegressor(TypedDict, total=False):
+    outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]
+
+
+class _EvaluationsTaskSpaceNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+
+
+class EvaluationsTaskSpace(_EvaluationsTaskSpaceNeeded, total=False):
+    # Directions of translation and axes of rotation of the task; the answer has their order.
+    axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+    # Bounds Λ near singular states, by damping⁻².
+    damping: float
+    outputs: Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias', 'ellipsoid', 'condition']]
+
+
+class EvaluationsGroundReaction(TypedDict, total=False):
+    # Needed for foot_wrenches, tau and their derivatives. Links or frames that descend from the base.
+    feet: Sequence[Foot]
+    plane: Plane
+    outputs: Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq', 'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd', 'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq', 'dtau_dqd', 'dtau_dqdd']]
