@@ -28,8 +28,8 @@ typedef struct srv_config {
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain;        /* s, time for requests in flight when the server stops */
     int         log_format, log_level;
-    size_t      log_sample; /* one of so many routine requests has a line in the log */
-    double      log_slow;   /* s, longest time of a routine request */
+    size_t      log_sample;  /* one of so many routine requests has a line in the log */
+    double      log_slow;    /* s, longest time of a routine request */
     int         socket_mode; /* permissions of a Unix-domain socket */
 } srv_config;
 

@@ -1,6 +1,8 @@
 /* log.c - see log.h. */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "log.h"
 #include "server/work/clock.h"
+#include "server/work/priority.h"
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -231,6 +233,7 @@ static void *write_all(void *argument)
 {
     static const struct timespec pause = {.tv_nsec = 5000000};
     srv_log                     *log   = argument;
+    srv_leave_real_time();
     pthread_mutex_lock(&log->mutex);
     for (;;) {
         while (log->length == 0 && !log->closing)
@@ -260,6 +263,7 @@ static bool start_writer(srv_log *log)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&log->writer, NULL, write_all, log) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) pthread_setname_np(log->writer, "torqued-log");
     return started;
 }
 
@@ -272,7 +276,7 @@ bool srv_log_open(srv_log *log, const srv_config *config, int fd)
                           .sample     = config->log_sample,
                           .slow_ns    = (uint64_t)(config->log_slow * 1e9),
                           .give_up_at = SRV_NEVER};
-    pthread_mutex_init(&log->mutex, NULL);
+    srv_mutex_init(&log->mutex);
     pthread_cond_init(&log->not_empty, NULL);
     log->pending = malloc(SRV_LOG_CAPACITY);
     log->writing = malloc(SRV_LOG_CAPACITY);

@@ -7,6 +7,7 @@
 #include "server/cli/help.h"
 #include "server/console/files.h"
 #include "server/work/cores.h"
+#include "server/work/priority.h"
 #include "server/net/listen.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
@@ -110,6 +111,7 @@ static bool start_loops(service *s, char *error, size_t size)
         if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets, s->n_listeners, error, size)) return false;
         s->n_loops++;
     }
+    srv_leave_real_time(); /* the loops have inherited the policy of this thread */
     for (size_t j = 0; j < s->n_listeners; j++) {
         srv_line line;
         srv_log_begin(&line, &s->log, SRV_INFO, "listening");

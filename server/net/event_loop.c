@@ -3,6 +3,7 @@
 #include "event_loop.h"
 #include "exchange.h"
 #include "http_daemon.h"
+#include "server/work/priority.h"
 #include <sched.h>
 
 enum { RUNS_PER_TURN = 16 }; /* runs of libmicrohttpd per turn, before other events are handled */
@@ -174,7 +175,7 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listener
                     size_t error_size)
 {
     *loop = (srv_loop){.server = server, .scratch = api_worker_open()};
-    pthread_mutex_init(&loop->mutex, NULL);
+    srv_mutex_init(&loop->mutex);
     set_time_limits(loop);
     if (loop->scratch) loop->mhd = srv_http_start(loop);
     if (loop->mhd && open_handles(loop) && srv_accept_begin(&loop->acceptor, loop, listeners, n_listeners) &&

@@ -1,6 +1,7 @@
 /* worker.c - see worker.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "worker.h"
+#include "priority.h"
 #include "api/metrics.h"
 #include <pthread.h>
 #include <stdint.h>
@@ -143,11 +144,12 @@ static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
     pthread_mutex_lock(&pool->mutex);
 }
 
-/* Raises the nice value of the calling thread (on Linux setpriority applies to a thread). Loops answer in
- * microseconds, but at equal priority a thread that has used its time slice waits milliseconds for a busy worker. If
- * all cores are busy, workers still get about a tenth of a core. A failure is ignored. */
+/* Leaves a real-time policy and raises the nice value of the calling thread (on Linux setpriority applies to a thread).
+ * Loops answer in microseconds, but at equal priority a thread that has used its time slice waits milliseconds for a
+ * busy worker. If all cores are busy, workers still get about a tenth of a core. A failure is ignored. */
 static void lower_priority(void)
 {
+    srv_leave_real_time();
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
 }
 
@@ -191,7 +193,7 @@ srv_pool *srv_pool_open(size_t workers, double limit)
 {
     srv_pool *pool = calloc(1, sizeof *pool + workers * sizeof *pool->workers);
     if (!pool) return NULL;
-    pthread_mutex_init(&pool->mutex, NULL);
+    srv_mutex_init(&pool->mutex);
     pthread_cond_init(&pool->work_available, NULL);
     pthread_cond_init(&pool->helper_left, NULL);
     pool->limit = limit;

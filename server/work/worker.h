@@ -5,7 +5,7 @@
  * a time.)
  *
  * Workers run at a lower priority than the loops (their nice value is 10 higher), so that light requests keep their
- * latency when cores are short.
+ * latency when cores are short. If the process has a real-time policy, workers leave it.
  *
  * A job with many states is shared: idle workers help the worker of the job, and stop between two tasks when another
  * job arrives.

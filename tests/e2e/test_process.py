@@ -396,10 +396,8 @@ class LogSample(unittest.TestCase):
         self.assertIn(len(good), (2, 3))         # the harness's own requests count too
         self.assertEqual([line["status"] for line in requests if line["target"].endswith("nobody")], [404])
         rest = [line["requests"] for line in lines if line["event"] == "omitted"]
-        asked = sum(line["target"] == "/readyz" for line in requests)
         omitted = sum(line.get("omitted", 0) for line in requests) + sum(rest)
         self.assertGreaterEqual(len(requests) + omitted, 122)        # none of them is missing
-        self.assertLess(asked, 2)
         self.assertEqual(len(rest), 1)
 
     def test_slow_requests_are_no_routine(self):

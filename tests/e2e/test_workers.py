@@ -1,6 +1,7 @@
 """One large request and several workers: who works on it, and who else is served meanwhile."""
 import json
 import os
+import subprocess
 import time
 import unittest
 
@@ -14,8 +15,8 @@ ROWS = 4000
 
 
 class Crew(unittest.TestCase):
-    def serve(self, *arguments):
-        server = Server(*arguments)
+    def serve(self, *arguments, command=()):
+        server = Server(*arguments, command=command)
         self.addCleanup(server.kill)
         server.client().put("/v1/models/branched", branched())
         return server
@@ -53,6 +54,16 @@ class Crew(unittest.TestCase):
         server = self.serve("--workers", "2", "--loops", "2")
         nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
         self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
+
+    def test_only_loops_are_real_time(self):
+        """Where the process is started with a real-time policy, as deploy/realtime.conf does."""
+        if subprocess.run(["chrt", "--fifo", "10", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no real-time scheduling here")
+        server = self.serve("--workers", "2", "--loops", "2", command=("chrt", "--fifo", "10"))
+        policies = {thread: {(int(fields[38]), int(fields[37])) for fields in stats(server, thread)}
+                    for thread in ("torqued-loop", "torqued-worker", "torqued-log", "torqued")}
+        self.assertEqual(policies, {"torqued-loop": {(os.SCHED_FIFO, 10)}, "torqued-worker": {(os.SCHED_OTHER, 0)},
+                                    "torqued-log": {(os.SCHED_OTHER, 0)}, "torqued": {(os.SCHED_OTHER, 0)}})
 
     def test_who_comes_later_is_served_first(self):
         """Helpers leave a long request when another comes, and it is answered before the long one."""
