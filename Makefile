@@ -116,7 +116,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))) \
                $(BUILD)/server/console/files.o
-LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
+LIBS         = $(shell pkg-config --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lsundials_arkode -lsundials_nvecserial -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)

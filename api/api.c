@@ -171,6 +171,7 @@ api_call *api_begin(api *a, const api_request *request)
         api_reply_problem(call, &problem);
     else if (call->unchanged)
         reply_unchanged(call);
+    call->identity = NULL; /* its strings need not outlive this function */
     return call;
 }
 
@@ -259,6 +260,13 @@ const char *api_call_route(const api_call *call)
 unsigned api_call_operation(const api_call *call)
 {
     return call->operation_number;
+}
+
+bool api_call_change(const api_call *call, api_change *change)
+{
+    bool changes = call->kind == API_KIND_PLAIN && (call->method == API_PUT || call->method == API_DELETE);
+    *change      = (api_change){call->route.capture[0], call->revision_before, call->revision_after};
+    return changes && call->route.resource && call->route.resource->handler[call->method];
 }
 
 static void count_problem(const char *code)

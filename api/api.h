@@ -124,15 +124,40 @@ bool api_import(api *api, const char *archive, size_t length, api_import_counts 
 void api_set_ready(api *api);    /* call after loading; then /readyz answers 200 */
 void api_set_draining(api *api); /* call before shutdown; then /readyz answers 503 "draining" */
 
+/* The roles of clients: X(NAME, "name", bit). A client has one or more of them. */
+#define API_ROLES(X)                                                                                                   \
+    X(EVALUATE, "evaluate", 1) /* reads models and evaluates them */                                                   \
+    X(ADMIN, "admin", 2)       /* all that the other roles may do; creates, replaces and deletes models */             \
+    X(OBSERVE, "observe", 4)   /* reads the metrics */
+
+typedef enum api_role {
+#define X(NAME, name, bit) API_ROLE_##NAME = bit,
+    API_ROLES(X)
+#undef X
+} api_role;
+
+/* The client of a request, as the server has recognised it. All zero: a client that has shown no credential. */
+typedef struct api_identity {
+    const char *name;    /* of the client, for the log; NULL: not recognised */
+    unsigned    roles;   /* bits of api_role */
+    const char *models;  /* patterns of the names of its models, see api_patterns_match; NULL: all models */
+    const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
+} api_identity;
+
+/* True if a name matches one of the patterns, which are separated by commas. `*` stands for any characters, `?` for
+ * one. */
+bool api_patterns_match(const char *patterns, const char *name);
+
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
 typedef struct api_request {
-    const char *method;
-    const char *target; /* path and query as sent, still percent-encoded */
-    const char *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
-    const char *request_timeout, *request_id;
-    const char *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
-    bool        on_loopback;                      /* true: the connection was accepted on a loopback address */
-    bool        has_body;                         /* true: Content-Length is above 0, or the body is chunked */
+    const char         *method;
+    const char         *target; /* path and query as sent, still percent-encoded */
+    const char         *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
+    const char         *request_timeout, *request_id;
+    const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
+    bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
+    bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
+    const api_identity *identity;                         /* NULL: no access control, every client may do everything */
 } api_request;
 
 typedef struct api_header {
@@ -199,7 +224,16 @@ const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
 unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPERATION of metrics.h; 0: no operation */
-void             api_end(api_call *call);
+
+/* The change that a PUT or DELETE of a model has made, for the audit log. */
+typedef struct api_change {
+    const char *model;          /* its name */
+    const char *before, *after; /* revisions; "": there was no such model, there is none now, or nothing was changed */
+} api_change;
+
+/* False if the call is no PUT or DELETE of a model. The strings are valid until api_end. */
+bool api_call_change(const api_call *call, api_change *change);
+void api_end(api_call *call);
 
 api_worker *api_worker_open(void);                                           /* NULL: no memory */
 void api_worker_set_helpers(api_worker *worker, const api_helpers *helpers); /* the helpers must outlive the worker */

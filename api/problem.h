@@ -25,6 +25,11 @@
       "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
     X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
       "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
+    /* problems with the client's right to make the request */ \
+    X(UNAUTHORIZED, "unauthorized", 401, "No valid credential", \
+      "The path needs a client that the server knows: send Authorization: Bearer TOKEN with a token of this server, or connect with a client certificate. An operator makes tokens with torqued token.") \
+    X(FORBIDDEN, "forbidden", 403, "Not allowed", \
+      "The client is known, but lacks the role for this method and path, or may not use this model. Ask an operator for a token with the role that `detail` names.") \
     /* problems with the resource, the method, a precondition or the size of a request */ \
     X(NO_SUCH_PATH, "no-such-path", 404, "No such path", \
       "There is no such path. GET /v1 lists the operations, GET /openapi.json is the whole contract.") \

@@ -40,6 +40,10 @@ static const setting settings[] = {
     {"allow-origin", "ORIGIN", TEXT, OFFSET(origins), 0, 0, NULL, NULL,
      "web origins whose pages may use the server, separated by commas, such as http://localhost:5173, or * for all "
      "(default: only its own pages)"},
+    {"tokens", "FILE", TEXT, OFFSET(tokens), 0, 0, NULL, NULL,
+     "file of the clients that may use the server: tokens (made by torqued token), users and their roles (default: "
+     "every "
+     "client may do everything)"},
     {"models", "DIR", TEXT, OFFSET(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,

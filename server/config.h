@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 typedef enum srv_log_format { SRV_LOG_AUTO, SRV_LOG_TEXT, SRV_LOG_JSON } srv_log_format;
-typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level;
+/* SRV_AUDIT is below all levels that can be set, so these lines are always written. */
+typedef enum srv_level { SRV_AUDIT = -1, SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level;
 
 /* The strings belong to argv, the environment or the program, and live as long as the process. */
 typedef struct srv_config {
@@ -19,6 +20,7 @@ typedef struct srv_config {
     const char *store;   /* folder; NULL: srv_config_store_folder determines it */
     const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *target;  /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;

@@ -14,7 +14,11 @@
 
 enum { TAIL = 32 }; /* bytes kept free for `,"truncated":1}` and the newline */
 
-static const char *const level_names[] = {"error", "warning", "info", "debug"};
+static const char *name_of(srv_level level)
+{
+    static const char *const names[] = {"audit", "error", "warning", "info", "debug"};
+    return names[level - SRV_AUDIT];
+}
 
 /* --- a line ----------------------------------------------------------------------------------------------------- */
 
@@ -93,14 +97,14 @@ void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *ev
         put_text(line, "{\"time\":\"");
         put_time(line);
         put_text(line, "\",\"level\":\"");
-        put_text(line, level_names[level]);
+        put_text(line, name_of(level));
         put_text(line, "\",\"event\":\"");
         put_text(line, event);
         put_text(line, "\"");
     } else {
         put_time(line);
         put_text(line, level < SRV_INFO ? " " : "");
-        put_text(line, level < SRV_INFO ? level_names[level] : "");
+        put_text(line, level < SRV_INFO ? name_of(level) : "");
         put_text(line, " ");
         put_text(line, event);
     }

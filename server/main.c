@@ -79,6 +79,8 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared                = (srv_server){.config = c, .log = &s->log};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
+    s->shared.credentials = srv_credentials_read(c, error, size);
+    if (!s->shared.credentials) return false;
     s->shared.pool   = srv_pool_open(c->workers, c->queue);
     s->shared.writer = srv_pool_open(1, c->queue);
     if (s->shared.pool && s->shared.writer) return true;
@@ -184,6 +186,7 @@ static void close_all(service *s)
     free(s->loops);
     srv_pool_close(s->shared.pool);
     srv_pool_close(s->shared.writer);
+    srv_credentials_release(s->shared.credentials);
     if (s->shared.api) api_close(s->shared.api);
     srv_store_close(s->models.store);
 }

@@ -161,8 +161,9 @@ bool api_admit_origin(api_call *call, const api_request *request, api_problem *p
     bool preflight = call->kind == API_KIND_OPTIONS && request->preflight_method;
     if (!admit_origin(call, request->origin) || !preflight) return true;
     api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
-    api_reply_static_header(call, "Access-Control-Allow-Headers",
-                            "Accept, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
+    api_reply_static_header(
+        call, "Access-Control-Allow-Headers",
+        "Accept, Authorization, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
     api_reply_static_header(call, "Access-Control-Max-Age", "600");
     api_reply_empty(call, 204);
     return false;

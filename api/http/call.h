@@ -61,6 +61,7 @@ struct api_call {
     api_method_kind             kind;
     const struct api_operation *operation;        /* the operation in the path; NULL: `evaluate` */
     unsigned                    operation_number; /* api_operation_number of it; 0: the path has no operation */
+    const api_identity         *identity;         /* of the request, only during api_begin; NULL: no access control */
     api_model                  *model; /* a counted reference; NULL: the path names no model, or an unknown one */
     char                       *if_match, *if_none_match; /* the call's own copies of these headers */
     api_media                   content, media;           /* media types of the request body and of the answer */
@@ -78,10 +79,12 @@ struct api_call {
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
     char                   *query; /* query with options for `format`, the call's own copy; NULL: none */
-    api_reply               reply;
-    unsigned                vary;                  /* API_VARY_*, the request headers in Vary */
-    size_t                  n_text;                /* bytes used of `text` */
-    char                    text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
+    /* Revisions of the model that this call has changed; "" if there was or is none. */
+    char      revision_before[API_REVISION_SIZE], revision_after[API_REVISION_SIZE];
+    api_reply reply;
+    unsigned  vary;                  /* API_VARY_*, the request headers in Vary */
+    size_t    n_text;                /* bytes used of `text` */
+    char      text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
 };
 
 static inline api_preconditions api_call_conditions(const api_call *call)
@@ -92,6 +95,9 @@ static inline api_preconditions api_call_conditions(const api_call *call)
 /* Passes the middlewares, then checks path, method, timeout, media types, model and preconditions of a request.
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
+
+/* True if the client of the call may use the model of this name. Valid during api_begin. In authorize.c. */
+bool api_may_use_model(const api_call *call, const char *name);
 
 /* Adds a header to the reply, or replaces the header of the same name. The header is dropped if the reply has no space
  * for it. */

@@ -13,13 +13,18 @@ typedef bool api_middleware(api_call *call, const api_request *request, api_prob
 /* X(function) for each middleware. */
 #define API_MIDDLEWARES(X)                                                                                             \
     X(api_check_host)   /* access.c: refuses names that this server does not have */                                   \
-    X(api_admit_origin) /* access.c: marks answers that a page of another origin may read; answers its preflight */
+    X(api_admit_origin) /* access.c: marks answers that a page of another origin may read; answers its preflight */    \
+    X(api_check_role)   /* authorize.c: refuses clients that lack the role for the method and the path */
 
 #define X(function) api_middleware function;
 API_MIDDLEWARES(X)
 #undef X
 
 extern api_middleware *const api_middlewares[]; /* all of API_MIDDLEWARES; ends with NULL */
+
+/* Sets the roles that may use a method of a resource. False: no rule names the resource, so administrators may. In
+ * authorize.c. */
+bool api_roles_of(const api_resource *resource, api_method method, unsigned *roles);
 
 /* Calls the functions of `list`, which ends with NULL, until one returns false. Returns true if all return true. */
 bool api_pass_middlewares(api_middleware *const *list, api_call *call, const api_request *request,

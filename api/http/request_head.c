@@ -182,6 +182,7 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem)
 {
     call->kind       = api_method_of(request->method, &call->method);
+    call->identity   = request->identity;
     call->reply.head = call->kind == API_KIND_HEAD;
     return api_pass_middlewares(api_middlewares, call, request, problem) && answer_server_options(call, request) &&
            find_resource(call, request, problem) && check_loaded(call, problem) &&

@@ -296,7 +296,7 @@ void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_
 /* --- document and revision ---------------------------------------------------------------------------------------- */
 
 /* Writes the first 128 bits of SHA-256 in hex. */
-static void hash(const char *text, size_t length, char revision[33])
+static void hash(const char *text, size_t length, char revision[API_REVISION_SIZE])
 {
     struct sha256_ctx sha;
     uint8_t           digest[16];

@@ -197,7 +197,13 @@ static bool erase(const api_store *store, const char *name, api_problem *problem
     return !store->erase || store->erase(store->arg, name, problem);
 }
 
-static api_commit put(api_registry *r, api_model *model, const api_preconditions *conditions, api_problem *problem)
+static void note_revision(char before[API_REVISION_SIZE], const api_model *old)
+{
+    if (before && old) memcpy(before, old->revision, API_REVISION_SIZE);
+}
+
+static api_commit put(api_registry *r, api_model *model, const api_preconditions *conditions,
+                      char before[API_REVISION_SIZE], api_problem *problem)
 {
     bool             found;
     size_t           i   = find_index(r, model->name, &found);
@@ -206,12 +212,13 @@ static api_commit put(api_registry *r, api_model *model, const api_preconditions
     if (!old && r->n_models >= r->limit) return API_REGISTRY_FULL;
     api_commit done = old ? API_REPLACED : API_CREATED;
     if (!reserve_or_fail(r, problem) || !save(&r->store, model->name, model, problem)) return API_NOT_STORED;
+    note_revision(before, old);
     replace_model(r, model->name, model, false);
     return done;
 }
 
 static api_commit remove_model(api_registry *r, const char *name, const api_preconditions *conditions,
-                               api_problem *problem)
+                               char before[API_REVISION_SIZE], api_problem *problem)
 {
     bool   found;
     size_t i = find_index(r, name, &found);
@@ -219,24 +226,25 @@ static api_commit remove_model(api_registry *r, const char *name, const api_prec
     if (!api_preconditions_hold(conditions, r->entries[i].model->revision)) return API_PRECONDITION_NOT_MET;
     bool done = r->entries[i].bundled ? save(&r->store, name, NULL, problem) : erase(&r->store, name, problem);
     if (!done) return API_NOT_STORED;
+    note_revision(before, r->entries[i].model);
     replace_model(r, name, NULL, false);
     return API_DELETED;
 }
 
 api_commit api_registry_put(api_registry *r, api_model *model, const api_preconditions *conditions,
-                            api_problem *problem)
+                            char before[API_REVISION_SIZE], api_problem *problem)
 {
     pthread_mutex_lock(&r->change_lock);
-    api_commit done = put(r, model, conditions, problem);
+    api_commit done = put(r, model, conditions, before, problem);
     pthread_mutex_unlock(&r->change_lock);
     return done;
 }
 
 api_commit api_registry_delete(api_registry *r, const char *name, const api_preconditions *conditions,
-                               api_problem *problem)
+                               char before[API_REVISION_SIZE], api_problem *problem)
 {
     pthread_mutex_lock(&r->change_lock);
-    api_commit done = remove_model(r, name, conditions, problem);
+    api_commit done = remove_model(r, name, conditions, before, problem);
     pthread_mutex_unlock(&r->change_lock);
     return done;
 }

@@ -43,11 +43,12 @@ bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const c
                         void         *arg);
 
 /* Creates or replaces a model, atomically with the check of the preconditions. The registry takes a reference of its
- * own. api_registry_delete checks and deletes in the same way. */
+ * own. `before`, unless NULL, receives the revision of the model that the change has replaced; it stays as it is if the
+ * change fails or creates. api_registry_delete checks and deletes in the same way. */
 api_commit api_registry_put(api_registry *registry, api_model *model, const api_preconditions *conditions,
-                            api_problem *problem);
+                            char before[API_REVISION_SIZE], api_problem *problem);
 api_commit api_registry_delete(api_registry *registry, const char *name, const api_preconditions *conditions,
-                               api_problem *problem);
+                               char before[API_REVISION_SIZE], api_problem *problem);
 
 /* Deletes the model, if there is one, and leaves a tombstone, even for a name that is not bundled with this server. */
 api_commit api_registry_put_tombstone(api_registry *registry, const char *name, api_problem *problem);

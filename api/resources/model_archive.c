@@ -130,7 +130,7 @@ static api_commit commit_item(api *a, const incoming *item, api_problem *problem
     const api_preconditions none = {NULL, NULL};
     if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
     if (is_unchanged(a, item->model)) return API_MODEL_NOT_FOUND; /* the model is unchanged: nothing to write */
-    return api_registry_put(a->models, item->model, &none, problem);
+    return api_registry_put(a->models, item->model, &none, NULL, problem);
 }
 
 static bool put_into_effect(api *a, const incoming *item, api_import_counts *done, api_problem *problem)

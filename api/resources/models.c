@@ -5,6 +5,7 @@
 #include "api/wire/json.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MODEL_MAX = 64 * 1024 * 1024 }; /* largest body that these handlers produce, bytes */
 
@@ -22,9 +23,11 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_emit_key(&e, "models");
     api_emit_array(&e);
     for (size_t i = 0; i < n; i++) {
-        api_emit_object(&e);
-        api_model_emit_summary(&e, list[i]);
-        api_emit_end(&e);
+        if (api_may_use_model(call, list[i]->name)) {
+            api_emit_object(&e);
+            api_model_emit_summary(&e, list[i]);
+            api_emit_end(&e);
+        }
         api_model_release(list[i]);
     }
     free(list);
@@ -144,9 +147,10 @@ bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
     api_preconditions conditions = api_call_conditions(call);
     bool              done       = api_deadline_check(input->deadline, problem);
     if (done) {
-        api_commit commit = api_registry_put(call->api->models, model, &conditions, problem);
-        done = commit == API_CREATED || commit == API_REPLACED ? reply_put(call, model, commit == API_CREATED, problem)
-                                                               : fail_commit(call, commit, problem);
+        api_commit commit = api_registry_put(call->api->models, model, &conditions, call->revision_before, problem);
+        bool       kept   = commit == API_CREATED || commit == API_REPLACED;
+        if (kept) memcpy(call->revision_after, model->revision, API_REVISION_SIZE);
+        done = kept ? reply_put(call, model, commit == API_CREATED, problem) : fail_commit(call, commit, problem);
     }
     api_model_release(model);
     return done;
@@ -156,7 +160,8 @@ bool api_delete_model(api_call *call, const api_input *input, api_problem *probl
 {
     (void)input;
     api_preconditions conditions = api_call_conditions(call);
-    api_commit        commit     = api_registry_delete(call->api->models, call->route.capture[0], &conditions, problem);
+    api_commit        commit =
+        api_registry_delete(call->api->models, call->route.capture[0], &conditions, call->revision_before, problem);
     if (commit != API_DELETED) return fail_commit(call, commit, problem);
     api_reply_empty(call, 204);
     return true;

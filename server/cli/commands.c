@@ -50,6 +50,16 @@ const cli_command cli_commands[] = {
      .takes_settings = true,
      .example = "torqued import models.json --store /var/lib/torqued",
      .run = srv_import},
+    {.name = "token",
+     .summary = "make the token of a client",
+     .description = "Prints the token to standard error: it is shown once and kept nowhere. Prints the client with its roles and the hash of "
+                    "the token to standard output, as a line for the file of --tokens. Roles are evaluate (read and evaluate models), admin "
+                    "(also change models) and observe (read the metrics), with commas between them. Send SIGHUP to a server that runs: it "
+                    "then reads the file again.",
+     .options = {cli_token_options},
+     .operands = {{"NAME", CLI_NOTHING, CLI_NEEDED}, {"ROLE[,ROLE]...", CLI_NOTHING, CLI_NEEDED}},
+     .example = "torqued token planner evaluate --days 90 --models 'cell1-*' >>/etc/torqued/tokens",
+     .run = srv_token},
     {.name = "completion",
      .summary = "print the completion script of a shell",
      .description = "Completes sub-commands, options, settings and their values, the models of the server and the operations.",

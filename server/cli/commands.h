@@ -21,6 +21,12 @@ int srv_eval(const cli_arguments *arguments);
 int srv_export(const cli_arguments *arguments);
 int srv_import(const cli_arguments *arguments);
 
+/* --- token_command.c ---------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_token_options[];
+
+int srv_token(const cli_arguments *arguments);
+
 /* --- manual.c, completion.c --------------------------------------------------------------------------------------- */
 
 int cli_man(const cli_arguments *arguments);

@@ -5,6 +5,7 @@
  * sorted by deadline, and only its head must be checked. An expired connection is shut down; libmicrohttpd then finds
  * it closed. Only the loop's thread calls these functions. */
 #pragma once
+#include "peer.h"
 #include "server/work/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +29,9 @@ typedef struct srv_connection {
     uint64_t               since;
     bool                   needs_lingering_close; /* true: the connection closes with input unread */
     bool                   client_closed;         /* the client has closed its side */
-    bool                   on_loopback;           /* accepted on a loopback address: the client is on this machine */
-    struct srv_loop       *loop;                  /* the last three fields belong to http_daemon.c and exchange.c */
+    srv_peer               peer;
+    bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
+    struct srv_loop       *loop;        /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */
 } srv_connection;

@@ -118,9 +118,19 @@ static void begin_drain(srv_loop *loop)
     srv_connections_limit_idle(&loop->connections, idle_drain_time);
 }
 
+/* Requests that this thread serves from now on are checked by the newest credentials. */
+static void take_credentials(srv_loop *loop)
+{
+    srv_credentials *next = atomic_exchange(&loop->next_credentials, NULL);
+    if (!next) return;
+    srv_credentials_release(loop->credentials);
+    loop->credentials = next;
+}
+
 static void on_wake(uv_async_t *wake)
 {
     srv_loop *loop = wake->data;
+    take_credentials(loop);
     pthread_mutex_lock(&loop->mutex);
     srv_job *job = loop->done;
     loop->done   = NULL;
@@ -174,7 +184,8 @@ static bool open_handles(srv_loop *loop)
 bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
                     size_t error_size)
 {
-    *loop = (srv_loop){.server = server, .scratch = api_worker_open()};
+    *loop = (srv_loop){
+        .server = server, .scratch = api_worker_open(), .credentials = srv_credentials_share(server->credentials)};
     srv_mutex_init(&loop->mutex);
     set_time_limits(loop);
     if (loop->scratch) loop->mhd = srv_http_start(loop);
@@ -190,6 +201,12 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listener
 void srv_loop_order(srv_loop *loop, srv_order order)
 {
     atomic_store(&loop->order, order);
+    uv_async_send(&loop->wake);
+}
+
+void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials)
+{
+    srv_credentials_release(atomic_exchange(&loop->next_credentials, srv_credentials_share(credentials)));
     uv_async_send(&loop->wake);
 }
 
@@ -215,5 +232,7 @@ bool srv_loop_try_join(srv_loop *loop)
     uv_loop_close(&loop->uv);
     pthread_mutex_destroy(&loop->mutex);
     api_worker_close(loop->scratch);
+    take_credentials(loop);
+    srv_credentials_release(loop->credentials);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "accept.h"
 #include "connection.h"
 #include "lingering_close.h"
+#include "server/access/credentials.h"
 #include "server/log.h"
 #include "server/work/worker.h"
 #include <microhttpd.h>
@@ -17,8 +18,9 @@ typedef struct srv_server {
     const srv_config *config;
     srv_log          *log;
     api              *api;
-    srv_pool         *pool;   /* workers for evaluations */
-    srv_pool         *writer; /* one worker for changes of models */
+    srv_pool         *pool;        /* workers for evaluations */
+    srv_pool         *writer;      /* one worker for changes of models */
+    srv_credentials  *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
 } srv_server;
 
 typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;
@@ -27,6 +29,7 @@ typedef struct srv_loop {
     const srv_server  *server;
     struct MHD_Daemon *mhd;
     api_worker        *scratch; /* memory for requests that run on this thread */
+    srv_credentials   *credentials;
     srv_connections    connections;
     srv_lingering_list linger;
     srv_acceptor       acceptor;
@@ -39,10 +42,11 @@ typedef struct srv_loop {
     uv_idle_t          busy; /* runs turns while libmicrohttpd has work that needs no event */
     uv_async_t         wake;
     atomic_int         order;
-    pthread_mutex_t    mutex;
-    srv_job           *done;    /* list of jobs that workers have finished; guarded by the mutex */
-    atomic_uint        posting; /* number of workers inside srv_loop_post */
-    pthread_t          thread;
+    _Atomic(srv_credentials *) next_credentials; /* newer ones, which the loop has not taken yet; NULL: none */
+    pthread_mutex_t            mutex;
+    srv_job                   *done;    /* list of jobs that workers have finished; guarded by the mutex */
+    atomic_uint                posting; /* number of workers inside srv_loop_post */
+    pthread_t                  thread;
 } srv_loop;
 
 /* Starts a loop on listening sockets, which it owns from now on. False with a message; nothing is cleaned up,
@@ -51,5 +55,7 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listener
                     size_t error_size);
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order` must not decrease */
-void srv_loop_post(srv_loop *loop, srv_job *job);     /* from a worker: hands a finished job back to the loop */
-bool srv_loop_try_join(srv_loop *loop);               /* true if the thread has ended; then everything is freed */
+/* From the main thread: replaces the credentials by which the loop recognises clients, from its next turn on. */
+void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials);
+void srv_loop_post(srv_loop *loop, srv_job *job); /* from a worker: hands a finished job back to the loop */
+bool srv_loop_try_join(srv_loop *loop);           /* true if the thread has ended; then everything is freed */

@@ -1,8 +1,10 @@
 /* exchange.c - see exchange.h. */
 #include "exchange.h"
+#include "client_identity.h"
 #include "response.h"
 #include "request_head.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -36,8 +38,9 @@ struct srv_exchange {
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of the largest body that is accepted */
     uint64_t               received;
-    unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
-    srv_pool              *pool;        /* the pool that runs the job */
+    unsigned               retry_after;             /* s, replaces Retry-After; 0: keep the api's value */
+    srv_pool              *pool;                    /* the pool that runs the job */
+    char                   client[SRV_CLIENT_NAME]; /* name of the client, for the log; "": not recognised */
     char                   method[16];
     char                   target[]; /* target of the request, for the log */
 };
@@ -69,6 +72,8 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
     srv_access access = {.call      = x->job.call,
                          .method    = x->method,
                          .target    = x->target,
+                         .client    = x->client,
+                         .from      = x->connection->peer.text,
                          .received  = x->received,
                          .began     = x->began,
                          .answered  = x->stage == ANSWERED,
@@ -175,13 +180,23 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
     return MHD_YES;
 }
 
+/* Adds to the head what the server knows about the client. */
+static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
+{
+    head->request.on_loopback = x->connection->on_loopback;
+    if (!srv_identify(x->loop->credentials, x->connection, head, identity)) return;
+    head->request.identity = identity;
+    if (identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
+}
+
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version)
 {
-    srv_head head;
+    srv_head     head;
+    api_identity identity;
     memccpy(x->method, method, '\0', sizeof x->method - 1);
     if (srv_head_read(&head, x->mhd, method, version, x->target)) {
-        head.request.on_loopback = x->connection->on_loopback;
-        x->job.call              = api_begin(x->loop->server->api, &head.request);
+        recognise(x, &head, &identity);
+        x->job.call = api_begin(x->loop->server->api, &head.request);
     }
     srv_head_free(&head);
     if (!x->job.call) return MHD_NO; /* there is no memory, not even for an error reply */

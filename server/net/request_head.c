@@ -13,23 +13,24 @@
 
 #define WANTED(name, member)                                                                                           \
     {                                                                                                                  \
-        name, sizeof name - 1, offsetof(api_request, member)                                                           \
+        name, sizeof name - 1, offsetof(srv_head, member)                                                              \
     }
 static const struct {
     const char *name;
     size_t      length, offset;
 } wanted[] = {
-    WANTED("Accept", accept),
-    WANTED("Accept-Encoding", accept_encoding),
-    WANTED("Access-Control-Request-Method", preflight_method),
-    WANTED("Content-Type", content_type),
-    WANTED("Content-Encoding", content_encoding),
-    WANTED("Host", host),
-    WANTED("If-Match", if_match),
-    WANTED("If-None-Match", if_none_match),
-    WANTED("Origin", origin),
-    WANTED("Request-Id", request_id),
-    WANTED("Request-Timeout", request_timeout),
+    WANTED("Accept", request.accept),
+    WANTED("Accept-Encoding", request.accept_encoding),
+    WANTED("Authorization", authorization),
+    WANTED("Access-Control-Request-Method", request.preflight_method),
+    WANTED("Content-Type", request.content_type),
+    WANTED("Content-Encoding", request.content_encoding),
+    WANTED("Host", request.host),
+    WANTED("If-Match", request.if_match),
+    WANTED("If-None-Match", request.if_none_match),
+    WANTED("Origin", request.origin),
+    WANTED("Request-Id", request.request_id),
+    WANTED("Request-Timeout", request.request_timeout),
 };
 enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
 
@@ -134,7 +135,7 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     read_framing(r, name, name_size, value);
     for (size_t i = 0; i < N_WANTED; i++)
         if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
-            const char **field = (const char **)((char *)&head->request + wanted[i].offset);
+            const char **field = (const char **)((char *)head + wanted[i].offset);
             r->no_memory |= !add_value(head, field, value, length);
         }
     return MHD_YES;

@@ -1,6 +1,7 @@
 /* response.c - see response.h. */
 #include "response.h"
 #include "api/metrics.h"
+#include "server/access/token.h"
 #include "server/work/clock.h"
 #include <stdlib.h>
 #include <stdio.h>
@@ -89,6 +90,28 @@ static const char *header_of(const api_reply *reply, const char *name)
     return NULL;
 }
 
+/* Logs the target of the request. A token that a client has put there by mistake is masked. */
+static void put_target(srv_line *line, const char *target)
+{
+    char        text[4096];
+    size_t      n     = 0;
+    const char *token = line->log ? strstr(target, SRV_TOKEN_PREFIX) : NULL;
+    for (; token && n + strlen(target) + 4 < sizeof text; token = strstr(target, SRV_TOKEN_PREFIX)) {
+        size_t kept = (size_t)(token - target) + sizeof SRV_TOKEN_PREFIX - 1;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%.*s***", (int)kept, target);
+        target += kept;
+        target += strspn(target, "0123456789abcdefABCDEF");
+    }
+    if (n > 0) snprintf(text + n, sizeof text - n, "%s", target);
+    srv_log_text(line, "target", n > 0 ? text : target);
+}
+
+static void put_client(srv_line *line, const srv_access *access)
+{
+    srv_log_text(line, "client", access->client && *access->client ? access->client : NULL);
+    srv_log_text(line, "from", access->from);
+}
+
 /* Returns the status that was sent; 0 if the connection ended without an answer. */
 static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
 {
@@ -104,6 +127,29 @@ static void count_request(const srv_access *access, unsigned status, uint64_t ns
     api_metric_observe(API_METRIC_REQUEST_SECONDS, (api_label_values){{operation}}, ns);
 }
 
+/* Writes the audit line of a change of a model or of a refused credential: by whom, from where, and what it did. */
+static void audit(srv_log *log, const srv_access *access, unsigned status)
+{
+    api_change       change  = {0};
+    const api_reply *reply   = api_reply_of(access->call);
+    bool             changes = api_call_change(access->call, &change);
+    if (!changes && status != 401 && status != 403) return;
+    srv_line line;
+    srv_log_begin(&line, log, SRV_AUDIT, status == 401 || status == 403 ? "denied" : "change");
+    srv_log_text(&line, "method", access->method);
+    put_target(&line, access->target);
+    srv_log_count(&line, "status", status);
+    put_client(&line, access);
+    if (changes) {
+        srv_log_text(&line, "model", change.model);
+        srv_log_text(&line, "before", change.before);
+        srv_log_text(&line, "after", change.after);
+    }
+    srv_log_text(&line, "problem", reply->problem);
+    srv_log_text(&line, "id", header_of(reply, "Request-Id"));
+    srv_log_end(&line);
+}
+
 void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
     unsigned status = status_of(mhd, access);
@@ -111,11 +157,13 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
     uint64_t omitted;
     srv_line line;
     count_request(access, status, ns);
+    if (access->call) audit(log, access, status);
     if (!srv_log_samples(log, access->call && access->delivered && status < 400, ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
-    srv_log_text(&line, "target", access->target);
+    put_target(&line, access->target);
     srv_log_count(&line, "status", status);
+    put_client(&line, access);
     srv_log_ms(&line, "ms", ns);
     srv_log_count(&line, "in", access->received);
     if (access->call) {

@@ -15,10 +15,13 @@ void srv_response_send_directly(int fd, const api_call *call);
 typedef struct srv_access {
     const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete */
     const char     *method, *target;
+    const char     *client; /* name of the client; "" or NULL: not recognised */
+    const char     *from;   /* its address, or its user on a Unix-domain socket */
     uint64_t        received, began;
     bool            answered;  /* the reply was queued or written */
     bool            delivered; /* the client received the whole reply */
 } srv_access;
 
-/* Counts the request in the metrics, and writes its line to the log. */
+/* Counts the request in the metrics, and writes its line to the log. Changes of models, and requests that were refused
+ * because of the client's credential or role, also get a line of the level "audit", which every log has. */
 void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

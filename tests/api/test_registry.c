@@ -135,20 +135,20 @@ static void tombstones_and_the_limit(void **state)
         model[i] = api_model_from_text(text, document(text, sizeof text, 1 + i), name, 20, 10, &problem);
         assert_non_null(model[i]);
     }
-    assert_int_equal(api_registry_put(r, model[0], &any, &problem), API_CREATED);
-    assert_int_equal(api_registry_put(r, model[1], &any, &problem), API_CREATED);
-    assert_int_equal(api_registry_put(r, model[2], &any, &problem), API_REGISTRY_FULL);
-    assert_int_equal(api_registry_put(r, model[1], &any, &problem), API_REPLACED);
+    assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[1], &any, NULL, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_REGISTRY_FULL);
+    assert_int_equal(api_registry_put(r, model[1], &any, NULL, &problem), API_REPLACED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_DELETED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_MODEL_NOT_FOUND);
     assert_int_equal(api_registry_put_tombstone(r, "z", &problem), API_DELETED); /* of a name that nobody has */
     assert_null(api_registry_find(r, "a"));
-    assert_int_equal(api_registry_put(r, model[2], &any, &problem), API_CREATED);
-    assert_int_equal(api_registry_put(r, model[3], &any, &problem), API_REGISTRY_FULL);
-    assert_int_equal(api_registry_delete(r, "b", &any, &problem), API_DELETED);
-    assert_int_equal(api_registry_delete(r, "a", &any, &problem), API_MODEL_NOT_FOUND);
-    assert_int_equal(api_registry_put(r, model[0], &any, &problem), API_CREATED);
-    assert_int_equal(api_registry_put(r, model[3], &any, &problem), API_REGISTRY_FULL);
+    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[3], &any, NULL, &problem), API_REGISTRY_FULL);
+    assert_int_equal(api_registry_delete(r, "b", &any, NULL, &problem), API_DELETED);
+    assert_int_equal(api_registry_delete(r, "a", &any, NULL, &problem), API_MODEL_NOT_FOUND);
+    assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[3], &any, NULL, &problem), API_REGISTRY_FULL);
     api_registry_free(r);
     for (int i = 0; i < 4; i++)
         api_model_release(model[i]);

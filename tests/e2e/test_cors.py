@@ -46,7 +46,7 @@ class Listed(CorsCase):
                     self.assertEqual((answer.status, answer.body), (204, b""), path)
                     self.assertEqual(answer.headers["Access-Control-Allow-Origin"], origin)
                     self.assertIn(method, words(answer.headers["Access-Control-Allow-Methods"]))
-                    self.assertLessEqual({"Content-Type", "If-Match", "If-None-Match", "Request-Timeout", "Request-Id"},
+                    self.assertLessEqual({"Authorization", "Content-Type", "If-Match", "If-None-Match", "Request-Timeout", "Request-Id"},
                                          words(answer.headers["Access-Control-Allow-Headers"]))
                     self.assertGreater(int(answer.headers["Access-Control-Max-Age"]), 0)
                     self.assertIn("Origin", words(answer.headers["Vary"]))

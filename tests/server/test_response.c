@@ -39,6 +39,8 @@ static void end_request(const char *method, const char *target, bool answered)
     const srv_access access = {.call      = call,
                                .method    = method,
                                .target    = target,
+                               .client    = "boss",
+                               .from      = "192.0.2.7:1",
                                .began     = srv_now() - 3000000,
                                .answered  = answered,
                                .delivered = answered};
@@ -81,11 +83,26 @@ static void test_times(void **state)
     assert_true(none.series.value >= 0.006);
 }
 
+/* The log of this test has the level "error". A change of a model is logged all the same. */
+static void test_audit_at_every_level(void **state)
+{
+    char lines_read[4096];
+    end_request("GET", "/v1/models/nobody", true);
+    end_request("DELETE", "/v1/models/nobody?token=torqued_0123456789abcdef", true);
+    ssize_t n = read(ends[0], lines_read, sizeof lines_read - 1);
+    assert_true(n > 0);
+    lines_read[n] = '\0';
+    assert_non_null(strstr(lines_read, " audit change method=DELETE target=\"/v1/models/nobody?token=torqued_***\" "
+                                       "status=404 client=boss from=192.0.2.7:1 model=nobody "));
+    assert_null(strstr(lines_read, "GET"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_audit_at_every_level),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

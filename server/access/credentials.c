@@ -1,0 +1,30 @@
+/* credentials.c - see credentials.h. */
+#include "credentials.h"
+#include <stdlib.h>
+
+srv_credentials *srv_credentials_read(const srv_config *config, char *error, size_t error_size)
+{
+    srv_credentials *c = calloc(1, sizeof *c);
+    if (!c) {
+        snprintf(error, error_size, "no memory for the credentials of clients");
+        return NULL;
+    }
+    atomic_init(&c->references, 1);
+    if (config->tokens) c->clients = srv_clients_read(config->tokens, error, error_size);
+    if (!config->tokens || c->clients) return c;
+    srv_credentials_release(c);
+    return NULL;
+}
+
+srv_credentials *srv_credentials_share(srv_credentials *c)
+{
+    atomic_fetch_add_explicit(&c->references, 1, memory_order_relaxed);
+    return c;
+}
+
+void srv_credentials_release(srv_credentials *c)
+{
+    if (!c || atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) > 1) return;
+    srv_clients_free(c->clients);
+    free(c);
+}

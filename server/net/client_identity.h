@@ -1,0 +1,10 @@
+/* client_identity.h - recognise the client of a request by the credentials that it shows. */
+#pragma once
+#include "connection.h"
+#include "request_head.h"
+#include "server/access/credentials.h"
+
+/* Recognises the client. False: the server has no access control. The identity's strings live as long as the
+ * credentials. A token goes before the user of a Unix-domain socket, also if the token does not count. */
+bool srv_identify(const srv_credentials *credentials, const srv_connection *connection, const srv_head *head,
+                  api_identity *identity);

@@ -1,0 +1,17 @@
+/* peer.h - determine who is at the other end of a socket: its address or, on a Unix-domain socket, its user. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { SRV_PEER_GROUPS = 32, SRV_PEER_TEXT = 64 };
+
+typedef struct srv_peer {
+    char   text[SRV_PEER_TEXT]; /* for the log: "192.0.2.7:40000", "[2001:db8::7]:40000" or "uid:1000" */
+    bool   is_user;             /* the socket is a Unix-domain socket; only then the following fields are valid */
+    uid_t  uid;
+    size_t n_groups;
+    gid_t  groups[SRV_PEER_GROUPS]; /* the primary group first; further groups of the user are left out */
+} srv_peer;
+
+void srv_peer_read(srv_peer *peer, int fd);

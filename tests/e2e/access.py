@@ -1,0 +1,70 @@
+"""Clients with tokens for tests of access control: `torqued token`, the file of --tokens, and the roles of paths."""
+import os
+import re
+import subprocess
+
+from harness import BINARY
+
+PENDULUM = {"links": [{"name": "rod", "parent": "base", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]},
+                       "inertial": {"solid": "box", "size": [0.1, 0.1, 1], "mass": 2, "xyz": [0, 0, -0.5]}}]}
+
+
+def make_token(name, roles, *options):
+    """A new token, and its line for the file."""
+    made = subprocess.run([BINARY, "token", name, roles, *options], check=True, capture_output=True, text=True)
+    return made.stderr.strip(), made.stdout
+
+
+class Tokens:
+    """A file of clients: one for each role, one that has expired, one with patterns of models. `token` has them by name."""
+
+    def __init__(self, folder, *further_lines):
+        self.path = os.path.join(folder, "tokens")
+        self.token, self.lines = {}, list(further_lines)
+        for name, roles, *options in (("planner", "evaluate"), ("boss", "admin"), ("watcher", "observe"),
+                                      ("cell", "admin", "--models", "cell-*")):
+            self.add(name, roles, *options)
+        self.token["expired"], line = make_token("former", "admin", "--days", "1")
+        self.lines.append(re.sub(r"expires=\S+", "expires=2020-01-01T00:00:00Z", line))
+        self.token["unknown"], _ = make_token("stranger", "admin")
+        self.write()
+
+    def add(self, name, roles, *options):
+        self.token[name], line = make_token(name, roles, *options)
+        self.lines.append(line)
+
+    def remove(self, name):
+        self.lines = [line for line in self.lines if not line.startswith(name + " ")]
+
+    def write(self):
+        with open(self.path + ".new", "w") as file:
+            file.writelines(line if line.endswith("\n") else line + "\n" for line in self.lines)
+        os.rename(self.path + ".new", self.path)
+
+    def header(self, name):
+        return {"Authorization": f"Bearer {self.token[name]}"} if name else {}
+
+
+EVALUATE, ADMIN, OBSERVE = 1, 2, 4
+ROLES = {"planner": EVALUATE, "boss": ADMIN, "watcher": OBSERVE}
+
+# Method, path, body, the roles that may, the status for them. A client with the right may repeat every row.
+MATRIX = [
+    ("GET", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
+    ("HEAD", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
+    ("GET", "/v1/models", None, EVALUATE | ADMIN, 200),
+    ("GET", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),
+    ("HEAD", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),
+    ("GET", "/v1/models/puma560/document", None, EVALUATE | ADMIN, 200),
+    ("GET", "/v1/models/nobody", None, EVALUATE | ADMIN, 404),
+    ("POST", "/v1/models/puma560/mass-matrix", {"q": [0] * 6}, EVALUATE | ADMIN, 200),
+    ("POST", "/v1/models/puma560/evaluate", {"q": [0] * 6, "operations": {"bias": {}}}, EVALUATE | ADMIN, 200),
+    ("POST", "/v1/models/nobody/mass-matrix", {"q": [0]}, EVALUATE | ADMIN, 404),
+    ("PUT", "/v1/models/mine", PENDULUM, ADMIN, (200, 201)),
+    ("DELETE", "/v1/models/mine", None, ADMIN, (204, 404)),
+]
+PUBLIC = ["/", "/docs", "/livez", "/readyz", "/openapi.json", "/problems/forbidden", "/favicon.ico", "/THIRD_PARTY.txt"]
+
+
+def statuses(expected):
+    return expected if isinstance(expected, tuple) else (expected,)
