@@ -95,7 +95,7 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/load/urdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
 $(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -91,10 +91,16 @@ void api_hide_bundled(api *api, const char *name);
 void api_set_store(api *api, const api_store *store);
 
 /* The text of a model file and the name of its model. */
+/* Reads a file beside the text of a model, which names it, as MJCF files do. Returns its bytes, which the caller frees;
+ * NULL: there is none, or it may not be read. */
+typedef char *api_read_beside(void *arg, const char *name, size_t *length);
+
 typedef struct api_model_file {
-    const char *name, *text;
-    size_t      length; /* bytes of text */
-    const char *query;  /* options of PUT, such as "base=floating"; NULL: none */
+    const char      *name, *text;
+    size_t           length;      /* bytes of text */
+    const char      *query;       /* options of PUT, such as "base=floating"; NULL: none */
+    api_read_beside *read_beside; /* NULL: no other file is read */
+    void            *arg;         /* for read_beside */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */

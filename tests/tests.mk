@@ -29,6 +29,12 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
+# MuJoCo as a reference of tests, where it is installed.
+ORACLES := $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco)
+$(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
+
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
 
@@ -45,14 +51,14 @@ check: ## build, run the tests of dynamics and api and a few end to end: a minut
 	@tests/deps test
 	@$(MAKE) --no-print-directory FUZZ_CC= TESTS='$(filter-out $(LONG),$(wildcard tests/dynamics/test_*.c tests/api/test_*.c)) $(FEW)' test-run
 
-test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
+test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(if $(FUZZ_CC),fuzz-programs)
 
 # JOBS programs run side by side; those of tests/alone run one at a time after them.
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 # Only the programs that run are built.
-test-run: $(BUILD)/torqued $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
+test-run: $(BUILD)/torqued $(ORACLES) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 

@@ -1,6 +1,7 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #include "formats.h"
 #include "api/http/negotiate.h"
+#include "api/load/xml/xml_text.h"
 #include "api/wire/json.h"
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,37 @@ const api_model_format api_model_format_json = {
     .read            = read_document,
 };
 
+/* --- XML of any kind ---------------------------------------------------------------------------------------------- */
+
+static const api_model_format *format_of_root(const char *text, size_t length);
+
+/* Accepts what one of the XML formats accepts; that of the file is known with the body, and then checks again. */
+static bool check_xml_query(const char *query, api_problem *problem)
+{
+    static const api_model_format *const xml[] = {&api_model_format_mjcf, &api_model_format_urdf};
+    for (size_t i = 0; i < sizeof xml / sizeof *xml; i++) {
+        api_problem_clear(problem);
+        if (xml[i]->check_query(query, problem)) return true;
+    }
+    return false;
+}
+
+static api_model *read_xml(const api_model_source *source, api_problem *problem)
+{
+    return format_of_root(source->text, source->length)->read(source, problem);
+}
+
+static const char *const xml_types[] = {"application/xml", "text/xml", NULL};
+
+const api_model_format api_model_format_xml = {
+    .media_types     = xml_types,
+    .check_query     = check_xml_query,
+    .estimate_memory = api_xml_estimate_memory,
+    .read            = read_xml,
+};
+
+/* --- the table ---------------------------------------------------------------------------------------------------- */
+
 #define ROW(name) &api_model_format_##name,
 
 static const api_model_format *const formats[] = {API_MODEL_FORMATS(ROW)};
@@ -44,9 +76,18 @@ const api_model_format *api_model_format_of_content(const char *content_type)
 
 const api_model_format *api_model_format_of_text(const char *text, size_t length)
 {
-    for (size_t i = 1; i < FORMATS; i++)
-        if (formats[i]->matches(text, length)) return formats[i];
-    return formats[0];
+    return api_xml_begins(text, length) ? format_of_root(text, length) : formats[0];
+}
+
+/* A file with an unknown outermost element goes to the reader of URDF, which says so. */
+static const api_model_format *format_of_root(const char *text, size_t length)
+{
+    size_t      n    = 0;
+    const char *root = api_xml_root_name(text, length, &n);
+    for (size_t i = 0; root && i < FORMATS; i++)
+        if (formats[i]->root && strlen(formats[i]->root) == n && memcmp(formats[i]->root, root, n) == 0)
+            return formats[i];
+    return &api_model_format_urdf;
 }
 
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES])

@@ -7,16 +7,16 @@
 #include "api/model/model.h"
 
 /* The rows: X(name) stands for the constant api_model_format_<name>. The first is the format of a text without a
- * Content-Type. */
+ * Content-Type, the last that of XML files of any kind: it hands them to the format of their outermost element. */
 #define API_MODEL_FORMATS(X)                                                                                           \
     X(json)                                                                                                            \
-    X(urdf)
+    X(urdf)                                                                                                            \
+    X(mjcf)                                                                                                            \
+    X(xml)
 
 typedef struct api_model_format {
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
-    /* Returns true if the first bytes of a text show this format. NULL: the format of any text that no other format
-     * matches. */
-    bool (*matches)(const char *text, size_t length);
+    const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
     bool (*check_query)(const char *query, api_problem *problem);
     /* Returns an upper estimate, in bytes, of the memory that reading the text takes. */
@@ -32,10 +32,10 @@ API_MODEL_FORMATS(API_MODEL_FORMAT_CONSTANT)
  * not UTF-8. */
 const api_model_format *api_model_format_of_content(const char *content_type);
 
-/* Returns the format that the first bytes of a text show; JSON if no other format matches. */
+/* Returns the format that the first bytes of a text show; JSON unless it begins as XML. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
 
-enum { API_MODEL_MEDIA_TYPES = 120 }; /* bytes of the text that api_model_media_types writes, NUL included */
+enum { API_MODEL_MEDIA_TYPES = 160 }; /* bytes of the text that api_model_media_types writes, NUL included */
 
 /* Writes the first media type of each format, for messages: "application/json or application/xml". */
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES]);

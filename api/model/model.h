@@ -3,6 +3,7 @@
  * A model is built from a document (document.h), then immutable and shared by reference counting: api_model_share
  * adds a reference, api_model_release removes one and frees the model with the last. */
 #pragma once
+#include "api/api.h"
 #include "dynamics/dynamics.h"
 #include "api/memory/arena.h"
 #include "api/wire/json.h"
@@ -77,12 +78,14 @@ typedef struct api_model {
 
 /* A text to read a model from, in one of the formats of load/formats.h. */
 typedef struct api_model_source {
-    const char *text; /* [length] */
-    size_t      length;
-    const char *name;      /* name that the model gets */
-    const char *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
-    unsigned    nesting;   /* most levels of elements, arrays or objects */
-    size_t      max_links; /* most links, not counting the base */
+    const char      *text; /* [length] */
+    size_t           length;
+    const char      *name;        /* name that the model gets */
+    const char      *query;       /* parameters of the format, percent-encoded as in a request's target; NULL: none */
+    unsigned         nesting;     /* most levels of elements, arrays or objects */
+    size_t           max_links;   /* most links, not counting the base */
+    api_read_beside *read_beside; /* reads files that the text includes; NULL: none may be read */
+    void            *arg;         /* for read_beside */
 } api_model_source;
 
 /* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a

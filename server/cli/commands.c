@@ -14,7 +14,7 @@ const cli_command cli_commands[] = {
      .summary = "check files of robots and print what looks wrong in them",
      .description = "Prints the report that PUT of the file would answer: what was merged, dropped or assumed, and what looks "
                     "suspicious. No server is needed, and nothing is stored. FILE may be - for standard input.",
-     .options = {cli_urdf_options},
+     .options = {cli_format_options},
      .operands = {{"FILE", CLI_FILE, CLI_SOME}},
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
@@ -22,7 +22,7 @@ const cli_command cli_commands[] = {
      .summary = "convert a file of a robot to a model document in canonical form",
      .description = "Reads every format that the server accepts, and writes the document to standard output. FILE may be - for "
                     "standard input.",
-     .options = {cli_urdf_options},
+     .options = {cli_format_options},
      .operands = {{"FILE", CLI_FILE, CLI_NEEDED}},
      .example = "torqued convert --base floating my_robot.urdf > my_robot.json",
      .run = srv_convert},
@@ -31,7 +31,7 @@ const cli_command cli_commands[] = {
      .description = "Reads the body of a POST in JSON from standard input and writes the answer to standard output, with the "
                     "bits that a server would answer. The model is a file of a robot, or a model that a server with these settings would "
                     "have.",
-     .options = {cli_urdf_options},
+     .options = {cli_format_options},
      .operands = {{"MODEL|FILE", CLI_MODEL_OR_FILE, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}},
      .takes_settings = true,
      .example = "echo '{\"q\": [0, 0.5, 1, 0, 0.5, 0]}' | torqued eval puma560 bias",

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "server/store/durable_file.h"
 #include "command_session.h"
+#include "read_beside.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
@@ -14,10 +15,12 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 
 /* --- options and files ----------------------------------------------------------------------------------------- */
 
-const cli_option cli_urdf_options[] = {
+const cli_option cli_format_options[] = {
     {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
     {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
      "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+    {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
+     "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {.name = NULL},
 };
 
@@ -25,7 +28,7 @@ const cli_option cli_urdf_options[] = {
 static void build_query(const cli_arguments *arguments, char query[QUERY_MAX])
 {
     *query = '\0';
-    for (const cli_option *o = cli_urdf_options; o->name; o++) {
+    for (const cli_option *o = cli_format_options; o->name; o++) {
         size_t      length = strlen(query);
         const char *value  = cli_value(arguments, o->name);
         if (value) snprintf(query + length, QUERY_MAX - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
@@ -65,7 +68,12 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
     }
     derive_name(file, name);
     api_problem_clear(&problem);
-    api_model_file model  = {.name = name, .text = text, .length = length, .query = query};
+    api_model_file model  = {.name        = name,
+                             .text        = text,
+                             .length      = length,
+                             .query       = query,
+                             .read_beside = srv_read_beside,
+                             .arg         = (void *)(uintptr_t)file};
     bool           loaded = api_load_file(s->api, &model, report, (void *)(uintptr_t)file, &problem);
     if (!loaded) print_problem(out, file, &problem);
     free(text);
@@ -155,7 +163,7 @@ static bool find_model(srv_session *s, const char *model, const char *query, cha
         return false;
     }
     if (*query) {
-        cli_fail(1, "--base and --mimic are for a URDF file, not for a model by name");
+        cli_fail(1, "options of a format are for a file, not for a model by name");
         return false;
     }
     return srv_session_load(s);

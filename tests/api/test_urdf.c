@@ -2,6 +2,7 @@
  * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
 #include "api/wire/number.h"
 #include "api/load/urdf/urdf.h"
+#include "api/load/xml/xml_text.h"
 #include "api/wire/utf8.h"
 #include "models.h"
 #include <math.h>
@@ -355,11 +356,11 @@ static void options(void **state)
 
 static void kinds_of_files(void **state)
 {
-    assert_true(api_urdf_likely("\xEF\xBB\xBF \n<robot/>", 13));
-    assert_true(api_urdf_likely("<", 1));
-    assert_false(api_urdf_likely("", 0));
-    assert_false(api_urdf_likely(" \t", 2));
-    assert_false(api_urdf_likely("{\"a\":\"<\"}", 9));
+    assert_true(api_xml_begins("\xEF\xBB\xBF \n<robot/>", 13));
+    assert_true(api_xml_begins("<", 1));
+    assert_false(api_xml_begins("", 0));
+    assert_false(api_xml_begins(" \t", 2));
+    assert_false(api_xml_begins("{\"a\":\"<\"}", 9));
 }
 
 int main(void)

@@ -103,3 +103,23 @@ unsigned drive_typed(drive *d, const char *method, const char *target, const cha
     api_request request = {.method = method, .target = target, .content_type = type, .has_body = true};
     return send(d, &request, body, length);
 }
+
+void drive_check_model(drive *d, const char *name)
+{
+    char model[80], target[120], revision[sizeof d->tag];
+    snprintf(model, sizeof model, "/v1/models/%s", name);
+    drive_expect(drive_request(d, "GET", model, NULL, 0) == 200, "the model can be read");
+    snprintf(target, sizeof target, "%s/document", model);
+    drive_expect(drive_request(d, "GET", target, NULL, 0) == 200, "the document can be read");
+    char  *document = strdup(d->answer);
+    size_t length   = d->length;
+    drive_expect(document != NULL, "memory");
+    memcpy(revision, d->tag, sizeof revision);
+    drive_expect(drive_request(d, "PUT", model, document, length) == 200, "its document is taken");
+    drive_expect(!strcmp(revision, d->tag), "and has the same revision");
+    free(document);
+
+    snprintf(target, sizeof target, "%s/inverse-dynamics", model);
+    drive_request(d, "POST", target, "{\"q\":[0]}", 9);
+    drive_expect(drive_request(d, "DELETE", model, NULL, 0) == 204, "the model can be deleted");
+}

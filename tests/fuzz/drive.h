@@ -21,5 +21,9 @@ unsigned drive_request(drive *d, const char *method, const char *target, const c
 unsigned drive_typed(drive *d, const char *method, const char *target, const char *type, const char *body,
                      size_t length);
 
+/* Checks a model that was taken, and deletes it: it can be read in every form, its document gives the same revision,
+ * and it answers a request. */
+void drive_check_model(drive *d, const char *name);
+
 /* Stops the fuzzer with a message unless `holds`. */
 void drive_expect(bool holds, const char *what);

@@ -1,6 +1,7 @@
 /* geometry.c - see geometry.h: poses, and the nearest rotation or unit quaternion. */
 #include "geometry.h"
 #include "dynamics/math/double_double.h"
+#include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -41,6 +42,80 @@ dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
         X.p[i] = X_ab->p[i] + (row[0] * X_bc->p[0] + row[1] * X_bc->p[1] + row[2] * X_bc->p[2]);
     }
     return X;
+}
+
+dyn_pose api_pose_inverse(const dyn_pose *X_ab)
+{
+    dyn_pose X;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            X.R[i][j] = X_ab->R[j][i];
+        X.p[i] = 0 - (X.R[i][0] * X_ab->p[0] + X.R[i][1] * X_ab->p[1] + X.R[i][2] * X_ab->p[2]);
+    }
+    return X;
+}
+
+bool api_pose_is_identity(const dyn_pose *X)
+{
+    for (int i = 0; i < 3; i++) {
+        if (X->p[i] != 0) return false;
+        for (int j = 0; j < 3; j++)
+            if (X->R[i][j] != (i == j)) return false;
+    }
+    return true;
+}
+
+/* Rodrigues' formula: R = cos a 1 + sin a [u]x + (1 - cos a) u u^T. */
+dyn_pose api_pose_about(const double u[3], double angle)
+{
+    dyn_pose          X = api_pose_identity();
+    dyn_double_double c, s;
+    dyn_cosine_sine(angle, &c, &s);
+    const double skew[3][3] = {{0, -u[2], u[1]}, {u[2], 0, -u[0]}, {-u[1], u[0], 0}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            X.R[i][j] = (i == j ? c.high : 0) + s.high * skew[i][j] + (1 - c.high) * u[i] * u[j];
+    return X;
+}
+
+dyn_pose api_pose_wxyz(const double q[4])
+{
+    const double w = q[0], x = q[1], y = q[2], z = q[3];
+    return (dyn_pose){.R = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                            {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                            {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
+}
+
+/* Yaw first; the other two angles then are those of the rotation that is turned back by it, which stays exact where
+ * the pitch is near 90 degrees. */
+void api_rpy_of(const double R[3][3], double rpy[3])
+{
+    double s, c;
+    rpy[2] = dyn_atan2(R[1][0], R[0][0]);
+    dyn_sine_cosine(rpy[2], &s, &c);
+    rpy[1] = dyn_atan2(-R[2][0], c * R[0][0] + s * R[1][0]);
+    rpy[0] = dyn_atan2(s * R[0][2] - c * R[1][2], c * R[1][1] - s * R[0][1]);
+    for (int i = 0; i < 3; i++)
+        rpy[i] += 0.0; /* -0 becomes 0 */
+}
+
+/* The largest of the four squares is at least 1/4, so that its root loses nothing (Shepperd 1978). */
+void api_quaternion_of(const double R[3][3], double q[4])
+{
+    double trace = R[0][0] + R[1][1] + R[2][2];
+    int    i     = R[1][1] > R[0][0] ? 1 : 0;
+    if (R[2][2] > R[i][i]) i = 2;
+    if (trace >= R[i][i]) {
+        double r = sqrt(1 + trace), f = 0.5 / r;
+        q[0] = (R[2][1] - R[1][2]) * f, q[1] = (R[0][2] - R[2][0]) * f, q[2] = (R[1][0] - R[0][1]) * f, q[3] = 0.5 * r;
+        return;
+    }
+    int    j = (i + 1) % 3, k = (i + 2) % 3;
+    double r = sqrt(1 + R[i][i] - R[j][j] - R[k][k]), w = R[k][j] - R[j][k], f = copysign(0.5 / r, w);
+    q[i] = f * r * r;
+    q[j] = (R[j][i] + R[i][j]) * f;
+    q[k] = (R[k][i] + R[i][k]) * f;
+    q[3] = w * f;
 }
 
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3])

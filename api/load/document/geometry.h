@@ -10,6 +10,18 @@ dyn_pose api_pose_translation(double x, double y, double z);     /* a pure trans
 dyn_pose api_pose_rotation(api_axis axis, double angle);         /* a pure rotation about a coordinate axis, in rad */
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3]); /* R = Rz(yaw) Ry(pitch) Rx(roll), p = xyz */
 dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac = X_ab X_bc */
+dyn_pose api_pose_inverse(const dyn_pose *X_ab);                       /* X_ba */
+bool     api_pose_is_identity(const dyn_pose *X);                      /* exactly */
+
+/* A pure rotation by `angle` (rad) about a vector of length 1. */
+dyn_pose api_pose_about(const double axis[3], double angle);
+/* A pure rotation by a unit quaternion w x y z. */
+dyn_pose api_pose_wxyz(const double quaternion[4]);
+
+/* Roll, pitch and yaw of a rotation, as api_pose_rpy takes them; exact to rounding for every rotation. */
+void api_rpy_of(const double R[3][3], double rpy[3]);
+/* Unit quaternion x y z w of a rotation, with w >= 0. */
+void api_quaternion_of(const double R[3][3], double quaternion[4]);
 
 /* Distance of R from a rotation: the largest entry of |R^T R - 1|; infinite for a reflection or NaN. */
 double api_rotation_error(const double R[3][3]);

@@ -9,17 +9,20 @@
 /* Index of entry i,j of a symmetric matrix in the order xx xy xz yy yz zz. */
 static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
-/* One Jacobi rotation in the plane p, q, which makes A[p][q] zero (Golub & Van Loan 2013, 8.5). */
-static void annihilate(double A[3][3], int p, int q)
+/* One Jacobi rotation J in the plane p, q, which makes A[p][q] zero (Golub & Van Loan 2013, 8.5): A <- J^T A J,
+ * V <- V J. */
+static void annihilate(double A[3][3], double V[3][3], int p, int q)
 {
     if (A[p][q] == 0) return;
     double theta = (A[q][q] - A[p][p]) / (2 * A[p][q]);
     double t     = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
     double c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int k = 0; k < 3; k++) { /* A <- A J */
-        double a = A[k][p], b = A[k][q];
+    for (int k = 0; k < 3; k++) { /* A <- A J, V <- V J */
+        double a = A[k][p], b = A[k][q], v = V[k][p], w = V[k][q];
         A[k][p] = c * a - s * b;
         A[k][q] = s * a + c * b;
+        V[k][p] = c * v - s * w;
+        V[k][q] = s * v + c * w;
     }
     for (int k = 0; k < 3; k++) { /* A <- J^T A */
         double a = A[p][k], b = A[q][k];
@@ -34,23 +37,32 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Eigenvalues of a symmetric tensor in ascending order. The tensor is first scaled to entries of at most 1, so that
- * no square overflows. Each sweep of the cyclic Jacobi method squares the off-diagonal part: eight sweeps suffice. */
-static void eigenvalues(const double T[6], double lambda[3])
+/* The tensor is first scaled to entries of at most 1, so that no square overflows. Each sweep of the cyclic Jacobi
+ * method squares the off-diagonal part: eight sweeps suffice. */
+void api_tensor_principal(const double T[6], double moments[3], double axes[3][3])
 {
     double scale = 0, A[3][3];
     for (int i = 0; i < 6; i++)
         scale = fmax(scale, fabs(T[i]));
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            A[i][j] = scale > 0 ? T[tensor_index[i][j]] / scale : 0;
+        for (int j = 0; j < 3; j++) {
+            A[i][j]    = scale > 0 ? T[tensor_index[i][j]] / scale : 0;
+            axes[i][j] = i == j;
+        }
     for (int sweep = 0; sweep < 8; sweep++) {
-        annihilate(A, 0, 1);
-        annihilate(A, 0, 2);
-        annihilate(A, 1, 2);
+        annihilate(A, axes, 0, 1);
+        annihilate(A, axes, 0, 2);
+        annihilate(A, axes, 1, 2);
     }
     for (int i = 0; i < 3; i++)
-        lambda[i] = scale * A[i][i];
+        moments[i] = scale * A[i][i];
+}
+
+/* Eigenvalues of a symmetric tensor in ascending order. */
+static void eigenvalues(const double T[6], double lambda[3])
+{
+    double axes[3][3];
+    api_tensor_principal(T, lambda, axes);
     qsort(lambda, 3, sizeof *lambda, ascending);
 }
 

@@ -11,6 +11,10 @@ const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160]);
  * have it. */
 const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160]);
 
+/* Principal moments of a symmetric tensor (order xx xy xz yy yz zz), and as columns of a rotation their axes:
+ * T = axes diag(moments) axes^T. */
+void api_tensor_principal(const double T[6], double moments[3], double axes[3][3]);
+
 typedef enum api_solid {
     API_BOX,       /* size: edges x, y, z */
     API_CYLINDER,  /* size: radius, length along z */

@@ -2,7 +2,7 @@
  * document, and build the model from that document. A PUT of that document gives a model with the same revision and
  * the same bits.
  *
- *     xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c: values
+ *     xml/xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c: values
  *     urdf_unused.c: report of what the dynamics do not use
  *
  * Values are taken unchanged, with one exception: the inertia tensor of an `inertial` that is rotated against its
@@ -30,6 +30,3 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
 /* Builds a model from a URDF file, with the options in the query of the source. NULL with a problem; unless it is
  * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
-
-/* True when a text begins as XML does, after white space and a byte order mark. */
-bool api_urdf_likely(const char *text, size_t length);

@@ -2,26 +2,44 @@
  * its own. */
 #include "api/load/document/geometry.h"
 #include "api/load/document/inertia.h"
+#include "api/wire/number.h"
 #include "urdf_reader.h"
+#include <math.h>
 
 /* In the order xx xy xz yy yz zz. */
 static const char *const attributes[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
 static const char *const entries[6]    = {"xx", "xy", "xz", "yy", "yz", "zz"};
 
+bool api_urdf_read_origin(api_xml_reader *reader, const xmlNode *element, double xyz[3], double rpy[3])
+{
+    const xmlNode *origin = api_xml_child(element, "origin");
+    for (int i = 0; i < 3; i++)
+        xyz[i] = rpy[i] = 0;
+    if (origin && !(api_xml_numbers(reader, origin, "xyz", API_OPTIONAL, xyz, 3) &&
+                    api_xml_numbers(reader, origin, "rpy", API_OPTIONAL, rpy, 3)))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (fabs(rpy[i]) > DYN_MAX_ANGLE)
+            return api_xml_fail(reader, origin, API_ANGLE_TOO_LARGE,
+                                "rpy of <origin>: an angle of %s; angles are limited to %g rad",
+                                API_NUMBER_TEXT(rpy[i]), DYN_MAX_ANGLE);
+    return true;
+}
+
 static bool read_tensor(api_urdf *urdf, const xmlNode *inertial, double about_com[6])
 {
-    const xmlNode *inertia = api_urdf_child(inertial, "inertia");
-    if (!inertia) return api_urdf_fail(urdf, inertial, API_MISSING_FIELD, "<inertial> has no <inertia>");
+    const xmlNode *inertia = api_xml_child(inertial, "inertia");
+    if (!inertia) return api_xml_fail(&urdf->xml, inertial, API_MISSING_FIELD, "<inertial> has no <inertia>");
     for (int i = 0; i < 6; i++)
-        if (!api_urdf_numbers(urdf, inertia, attributes[i], API_REQUIRED, &about_com[i], 1)) return false;
+        if (!api_xml_numbers(&urdf->xml, inertia, attributes[i], API_REQUIRED, &about_com[i], 1)) return false;
     return true;
 }
 
 static bool read_mass(api_urdf *urdf, const xmlNode *inertial, double *mass)
 {
-    const xmlNode *element = api_urdf_child(inertial, "mass");
-    if (!element) return api_urdf_fail(urdf, inertial, API_MISSING_FIELD, "<inertial> has no <mass>");
-    return api_urdf_numbers(urdf, element, "value", API_REQUIRED, mass, 1);
+    const xmlNode *element = api_xml_child(inertial, "mass");
+    if (!element) return api_xml_fail(&urdf->xml, inertial, API_MISSING_FIELD, "<inertial> has no <mass>");
+    return api_xml_numbers(&urdf->xml, element, "value", API_REQUIRED, mass, 1);
 }
 
 /* Converts the tensor to link axes, as documents require: R T R^T. A tensor that is not rotated stays as given. */
@@ -35,9 +53,9 @@ static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rp
     for (int i = 0; i < 6; i++)
         about_com[i] = turned[i] + 0.0; /* -0 becomes 0 */
     xmlChar *name = xmlGetNoNsProp(inertial->parent, (const xmlChar *)"name");
-    bool     ok   = api_urdf_report(urdf, inertial, "info", "turned",
-                                    "the inertia of \"%.*s\" is given in axes of its own: it was turned into link axes",
-                              name ? api_text_shown((const char *)name) : 0, name ? (const char *)name : "");
+    bool     ok   = api_xml_report(&urdf->xml, inertial, "info", "turned",
+                                   "the inertia of \"%.*s\" is given in axes of its own: it was turned into link axes",
+                             name ? api_text_shown((const char *)name) : 0, name ? (const char *)name : "");
     xmlFree(name);
     return ok;
 }
@@ -55,15 +73,15 @@ static json_t *tensor_fields(const double about_com[6])
 
 bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
 {
-    const xmlNode *inertial = api_urdf_child(link, "inertial");
+    const xmlNode *inertial = api_xml_child(link, "inertial");
     double         mass = 0, com[3], rpy[3], about_com[6] = {0};
     if (!inertial) return true;
-    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
+    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(&urdf->xml, inertial, com, rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
         return false;
     json_t *fields = json_object();
-    return api_urdf_set_field(urdf, document_link, "inertial", fields) &&
-           api_urdf_set_field(urdf, fields, "mass", json_real(mass)) &&
-           api_urdf_set_field(urdf, fields, "com", api_urdf_vector(com, 3)) &&
-           api_urdf_set_field(urdf, fields, "inertia", tensor_fields(about_com));
+    return api_xml_set_field(&urdf->xml, document_link, "inertial", fields) &&
+           api_xml_set_field(&urdf->xml, fields, "mass", json_real(mass)) &&
+           api_xml_set_field(&urdf->xml, fields, "com", api_xml_vector(com, 3)) &&
+           api_xml_set_field(&urdf->xml, fields, "inertia", tensor_fields(about_com));
 }

@@ -23,8 +23,8 @@ static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
     static const char *const known[] = {"revolute", "continuous", "prismatic", "planar", "floating", "fixed"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_type(joint, known[i])) return true;
-    return api_urdf_fail(
-        urdf, joint->element, API_BAD_VALUE,
+    return api_xml_fail(
+        &urdf->xml, joint->element, API_BAD_VALUE,
         "\"%.*s\" is not a joint type of URDF; known are revolute, continuous, prismatic, planar, floating "
         "and fixed",
         SHOWN(joint->type));
@@ -33,31 +33,31 @@ static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
 static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     double xyz[3], rpy[3];
-    if (!api_urdf_child(joint->element, "origin")) return true;
-    if (!api_urdf_read_origin(urdf, joint->element, xyz, rpy)) return false;
+    if (!api_xml_child(joint->element, "origin")) return true;
+    if (!api_urdf_read_origin(&urdf->xml, joint->element, xyz, rpy)) return false;
     json_t *origin = json_object();
-    return api_urdf_set_field(urdf, fields, "origin", origin) &&
-           api_urdf_set_field(urdf, origin, "xyz", api_urdf_vector(xyz, 3)) &&
-           api_urdf_set_field(urdf, origin, "rpy", api_urdf_vector(rpy, 3));
+    return api_xml_set_field(&urdf->xml, fields, "origin", origin) &&
+           api_xml_set_field(&urdf->xml, origin, "xyz", api_xml_vector(xyz, 3)) &&
+           api_xml_set_field(&urdf->xml, origin, "rpy", api_xml_vector(rpy, 3));
 }
 
 /* Reads the axis, x when absent. Its length is kept; the document's reader normalises it. */
 static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
-    const xmlNode *element = api_urdf_child(joint->element, "axis");
+    const xmlNode *element = api_xml_child(joint->element, "axis");
     double         axis[3] = {1, 0, 0};
     if (is_type(joint, "fixed") || is_type(joint, "floating")) /* an axis has no effect, but is checked */
-        return !element || api_urdf_numbers(urdf, element, "xyz", API_OPTIONAL, axis, 3);
-    if (element && !api_urdf_numbers(urdf, element, "xyz", API_REQUIRED, axis, 3)) return false;
-    if (!element && !api_urdf_report(urdf, joint->element, "info", "assumed", "joint \"%.*s\" has no axis: it is x",
-                                     SHOWN(joint->name)))
+        return !element || api_xml_numbers(&urdf->xml, element, "xyz", API_OPTIONAL, axis, 3);
+    if (element && !api_xml_numbers(&urdf->xml, element, "xyz", API_REQUIRED, axis, 3)) return false;
+    if (!element && !api_xml_report(&urdf->xml, joint->element, "info", "assumed",
+                                    "joint \"%.*s\" has no axis: it is x", SHOWN(joint->name)))
         return false;
     double length = api_length(axis);
     if (fabs(length - 1) > 1e-6 && length != 0 &&
-        !api_urdf_report(urdf, element, "info", "normalised", "the axis of joint \"%.*s\" has the length %.9g, not 1",
-                         SHOWN(joint->name), length))
+        !api_xml_report(&urdf->xml, element, "info", "normalised",
+                        "the axis of joint \"%.*s\" has the length %.9g, not 1", SHOWN(joint->name), length))
         return false;
-    return api_urdf_set_field(urdf, fields, "axis", api_urdf_vector(axis, 3));
+    return api_xml_set_field(&urdf->xml, fields, "axis", api_xml_vector(axis, 3));
 }
 
 /* --- limit -------------------------------------------------------------------------------------------------------- */
@@ -66,46 +66,46 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
 {
     double range[2]  = {0, 0};
-    bool   has_lower = api_urdf_has(limit, "lower"), has_upper = api_urdf_has(limit, "upper");
-    if (!api_urdf_numbers(urdf, limit, "lower", API_OPTIONAL, &range[0], 1) ||
-        !api_urdf_numbers(urdf, limit, "upper", API_OPTIONAL, &range[1], 1))
+    bool   has_lower = api_xml_has(limit, "lower"), has_upper = api_xml_has(limit, "upper");
+    if (!api_xml_numbers(&urdf->xml, limit, "lower", API_OPTIONAL, &range[0], 1) ||
+        !api_xml_numbers(&urdf->xml, limit, "upper", API_OPTIONAL, &range[1], 1))
         return false;
     if ((!has_lower && !has_upper) || is_type(joint, "continuous")) return true;
     if (range[0] > range[1])
-        return api_urdf_report(urdf, limit, "warning", "suspicious",
-                               "joint \"%.*s\": the lower limit %.9g is above the upper limit %.9g; both were dropped",
-                               SHOWN(joint->name), range[0], range[1]);
+        return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
+                              "joint \"%.*s\": the lower limit %.9g is above the upper limit %.9g; both were dropped",
+                              SHOWN(joint->name), range[0], range[1]);
     if (has_lower != has_upper &&
-        !api_urdf_report(urdf, limit, "info", "assumed", "joint \"%.*s\" has no %s limit: it is 0", SHOWN(joint->name),
-                         has_lower ? "upper" : "lower"))
+        !api_xml_report(&urdf->xml, limit, "info", "assumed", "joint \"%.*s\" has no %s limit: it is 0",
+                        SHOWN(joint->name), has_lower ? "upper" : "lower"))
         return false;
-    return api_urdf_set_field(urdf, limits, "position", api_urdf_vector(range, 2));
+    return api_xml_set_field(&urdf->xml, limits, "position", api_xml_vector(range, 2));
 }
 
 static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
                            json_t *limits)
 {
     double value = 0;
-    if (!api_urdf_has(limit, attribute)) return true;
-    if (!api_urdf_numbers(urdf, limit, attribute, API_REQUIRED, &value, 1)) return false;
+    if (!api_xml_has(limit, attribute)) return true;
+    if (!api_xml_numbers(&urdf->xml, limit, attribute, API_REQUIRED, &value, 1)) return false;
     if (value < 0)
-        return api_urdf_report(urdf, limit, "warning", "suspicious",
-                               "joint \"%.*s\": the %s limit %.9g is negative; it was dropped", SHOWN(joint->name),
-                               attribute, value);
-    return api_urdf_set_field(urdf, limits, attribute, json_real(value));
+        return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
+                              "joint \"%.*s\": the %s limit %.9g is negative; it was dropped", SHOWN(joint->name),
+                              attribute, value);
+    return api_xml_set_field(&urdf->xml, limits, attribute, json_real(value));
 }
 
 /* Reads `limit`. Suspicious limits are dropped and reported, not refused: most operations do not use them. */
 static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
-    const xmlNode *limit = api_urdf_child(joint->element, "limit");
+    const xmlNode *limit = api_xml_child(joint->element, "limit");
     if (!limit) {
         if (!is_type(joint, "revolute") && !is_type(joint, "prismatic")) return true;
-        return api_urdf_report(urdf, joint->element, "info", "assumed", "joint \"%.*s\" has no limits",
-                               SHOWN(joint->name));
+        return api_xml_report(&urdf->xml, joint->element, "info", "assumed", "joint \"%.*s\" has no limits",
+                              SHOWN(joint->name));
     }
     json_t *limits = json_object();
-    return api_urdf_set_field(urdf, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
+    return api_xml_set_field(&urdf->xml, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
            read_magnitude(urdf, joint, limit, "velocity", limits) &&
            read_magnitude(urdf, joint, limit, "effort", limits);
 }
@@ -114,50 +114,50 @@ static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
 
 static bool read_dynamics(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
-    const xmlNode *dynamics = api_urdf_child(joint->element, "dynamics");
+    const xmlNode *dynamics = api_xml_child(joint->element, "dynamics");
     double         damping = 0, coulomb = 0;
     if (!dynamics) return true;
-    if (!api_urdf_numbers(urdf, dynamics, "damping", API_OPTIONAL, &damping, 1) ||
-        !api_urdf_numbers(urdf, dynamics, "friction", API_OPTIONAL, &coulomb, 1))
+    if (!api_xml_numbers(&urdf->xml, dynamics, "damping", API_OPTIONAL, &damping, 1) ||
+        !api_xml_numbers(&urdf->xml, dynamics, "friction", API_OPTIONAL, &coulomb, 1))
         return false;
-    if (coulomb < 0) return api_urdf_fail(urdf, dynamics, API_BAD_VALUE, "the friction %.9g is negative", coulomb);
+    if (coulomb < 0) return api_xml_fail(&urdf->xml, dynamics, API_BAD_VALUE, "the friction %.9g is negative", coulomb);
     json_t *friction = json_object();
-    return api_urdf_set_field(urdf, fields, "friction", friction) &&
-           api_urdf_set_field(urdf, friction, "viscous", json_real(damping)) &&
-           api_urdf_set_field(urdf, friction, "coulomb", json_real(coulomb));
+    return api_xml_set_field(&urdf->xml, fields, "friction", friction) &&
+           api_xml_set_field(&urdf->xml, friction, "viscous", json_real(damping)) &&
+           api_xml_set_field(&urdf->xml, friction, "coulomb", json_real(coulomb));
 }
 
 static bool keep_mimic(api_urdf *urdf, const char *leader, double multiplier, double offset, json_t *fields)
 {
     json_t *mimic = json_object();
-    return api_urdf_set_field(urdf, fields, "mimic", mimic) &&
-           api_urdf_set_field(urdf, mimic, "joint", json_string(leader)) &&
-           api_urdf_set_field(urdf, mimic, "multiplier", json_real(multiplier)) &&
-           api_urdf_set_field(urdf, mimic, "offset", json_real(offset));
+    return api_xml_set_field(&urdf->xml, fields, "mimic", mimic) &&
+           api_xml_set_field(&urdf->xml, mimic, "joint", json_string(leader)) &&
+           api_xml_set_field(&urdf->xml, mimic, "multiplier", json_real(multiplier)) &&
+           api_xml_set_field(&urdf->xml, mimic, "offset", json_real(offset));
 }
 
 static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
-    const xmlNode *mimic      = api_urdf_child(joint->element, "mimic");
+    const xmlNode *mimic      = api_xml_child(joint->element, "mimic");
     const char    *leader     = NULL;
     double         multiplier = 1, offset = 0;
     if (!mimic) return true;
-    if (!api_urdf_name(urdf, mimic, "joint", &leader) ||
-        !api_urdf_numbers(urdf, mimic, "multiplier", API_OPTIONAL, &multiplier, 1) ||
-        !api_urdf_numbers(urdf, mimic, "offset", API_OPTIONAL, &offset, 1))
+    if (!api_xml_name(&urdf->xml, mimic, "joint", &leader) ||
+        !api_xml_numbers(&urdf->xml, mimic, "multiplier", API_OPTIONAL, &multiplier, 1) ||
+        !api_xml_numbers(&urdf->xml, mimic, "offset", API_OPTIONAL, &offset, 1))
         return false;
     if (has_no_figures(joint)) return true;
     switch (urdf->options->mimic) {
     case API_MIMIC_COUPLED: return keep_mimic(urdf, leader, multiplier, offset, fields);
     case API_MIMIC_REFUSE:
-        return api_urdf_fail(urdf, mimic, API_NOT_SUPPORTED, "it mimics \"%.*s\", and mimic=refuse was requested",
-                             SHOWN(leader));
+        return api_xml_fail(&urdf->xml, mimic, API_NOT_SUPPORTED, "it mimics \"%.*s\", and mimic=refuse was requested",
+                            SHOWN(leader));
     case API_MIMIC_INDEPENDENT: break;
     }
-    return api_urdf_report(urdf, mimic, "warning", "independent",
-                           "joint \"%.*s\" mimics \"%.*s\" (multiplier %.9g, offset %.9g): it was given a coordinate "
-                           "of its own; mimic=coupled couples it",
-                           SHOWN(joint->name), SHOWN(leader), multiplier, offset);
+    return api_xml_report(&urdf->xml, mimic, "warning", "independent",
+                          "joint \"%.*s\" mimics \"%.*s\" (multiplier %.9g, offset %.9g): it was given a coordinate "
+                          "of its own; mimic=coupled couples it",
+                          SHOWN(joint->name), SHOWN(leader), multiplier, offset);
 }
 
 /* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. */
@@ -167,9 +167,10 @@ static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fi
     json_object_del(fields, "limits");
     json_object_del(fields, "friction");
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-        const xmlNode *element = api_urdf_child(joint->element, elements[i]);
-        if (element && !api_urdf_report(urdf, element, "info", "dropped", "joint \"%.*s\" is %s: <%s> has no effect",
-                                        SHOWN(joint->name), joint->type, elements[i]))
+        const xmlNode *element = api_xml_child(joint->element, elements[i]);
+        if (element &&
+            !api_xml_report(&urdf->xml, element, "info", "dropped", "joint \"%.*s\" is %s: <%s> has no effect",
+                            SHOWN(joint->name), joint->type, elements[i]))
             return false;
     }
     return true;
@@ -179,12 +180,12 @@ json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint)
 {
     if (!check_type(urdf, joint)) return NULL;
     json_t *fields = json_object();
-    if (fields && api_urdf_set_field(urdf, fields, "name", json_string(joint->name)) &&
-        api_urdf_set_field(urdf, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
+    if (fields && api_xml_set_field(&urdf->xml, fields, "name", json_string(joint->name)) &&
+        api_xml_set_field(&urdf->xml, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
         read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
         return fields;
-    api_reader_no_memory(&urdf->reader); /* keeps a problem that is already set */
+    api_reader_no_memory(&urdf->xml.base); /* keeps a problem that is already set */
     json_decref(fields);
     return NULL;
 }

@@ -10,14 +10,15 @@
 #include <string.h>
 
 enum {
+    FILE_SHIFT     = 40, /* _private of an element: the line in its low bits, the file above them */
     MAX_ATTRIBUTES = 100,
     MAX_NAME_BYTES = 1 << 16 /* bytes of distinct names; libxml2's table of names does not shrink */
 };
 
 /* State of a parse, which the parser's context points to as _private. */
 typedef struct parse_state {
-    api_problem *problem;
-    unsigned     nesting;
+    api_problem          *problem;
+    const api_xml_source *source;
 } parse_state;
 
 static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *detail)
@@ -39,16 +40,17 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
                           int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
                           const xmlChar **attributes)
 {
-    xmlParserCtxt *parser  = context;
-    unsigned       nesting = ((parse_state *)parser->_private)->nesting;
-    char           detail[80];
-    if (parser->nodeNr < (int)nesting) {
+    xmlParserCtxt        *parser = context;
+    const api_xml_source *source = ((parse_state *)parser->_private)->source;
+    char                  detail[80];
+    if (parser->nodeNr < (int)source->nesting) {
         xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes, n_defaulted,
                               attributes);
-        if (parser->node) parser->node->_private = (void *)(uintptr_t)parser->input->line;
+        uintptr_t line = (uintptr_t)parser->input->line;
+        if (parser->node) parser->node->_private = (void *)(line | (uintptr_t)source->file << FILE_SHIFT);
         return;
     }
-    snprintf(detail, sizeof detail, "elements are nested deeper than %u", nesting);
+    snprintf(detail, sizeof detail, "elements are nested deeper than %u", source->nesting);
     fail_at_cursor(parser, API_TOO_DEEP, detail);
     xmlStopParser(parser);
 }
@@ -77,7 +79,7 @@ static void note_error(void *context, xmlError *error)
 
 /* Returns the offset at which an element has too many attributes, or `length`: libxml2 compares each attribute with
  * all others. An element contains no other "<". Text with as many quotes after equals signs would be refused too,
- * but URDF has no such text. */
+ * but no format of robots has such text. */
 static size_t find_too_many_attributes(const char *text, size_t length)
 {
     size_t count = 0;
@@ -108,6 +110,23 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
     return false;
 }
 
+/* Creates a parser whose names are in `names`, if given, else in a dictionary of its own. */
+static xmlParserCtxt *open_parser(xmlDict *names)
+{
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+    if (parser && names) {
+        xmlDictFree(parser->dict);
+        xmlDictReference(names);
+        parser->dict = names;
+        /* Names that libxml2 compares by their address. */
+        parser->str_xml    = xmlDictLookup(names, BAD_CAST "xml", 3);
+        parser->str_xmlns  = xmlDictLookup(names, BAD_CAST "xmlns", 5);
+        parser->str_xml_ns = xmlDictLookup(names, XML_XML_NAMESPACE, 36);
+    }
+    if (parser) xmlDictSetLimit(parser->dict, MAX_NAME_BYTES);
+    return parser;
+}
+
 /* Parses the text as UTF-8; the encoding that the text declares is ignored. */
 static xmlDoc *parse(xmlParserCtxt *parser, const char *text, size_t length)
 {
@@ -121,20 +140,19 @@ static xmlDoc *parse(xmlParserCtxt *parser, const char *text, size_t length)
     return xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL, options);
 }
 
-xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, xmlInitParser);
-    if (!check_bytes(text, length, problem)) return NULL;
-    xmlParserCtxt *parser = xmlNewParserCtxt();
+    if (!check_bytes(source->text, source->length, problem)) return NULL;
+    xmlParserCtxt *parser = open_parser(source->names);
     if (!parser) {
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
         return NULL;
     }
-    xmlDictSetLimit(parser->dict, MAX_NAME_BYTES);
-    parse_state watch = {.problem = problem, .nesting = nesting};
+    parse_state watch = {.problem = problem, .source = source};
     parser->_private  = &watch;
-    xmlDoc *document  = parse(parser, text, length);
+    xmlDoc *document  = parse(parser, source->text, source->length);
     bool    good      = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
     xmlFreeParserCtxt(parser);
     if (good) return document;
@@ -145,5 +163,10 @@ xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_pro
 
 unsigned long api_xml_line(const xmlNode *element)
 {
-    return (unsigned long)(uintptr_t)element->_private;
+    return (unsigned long)((uintptr_t)element->_private & (((uintptr_t)1 << FILE_SHIFT) - 1));
+}
+
+unsigned api_xml_file(const xmlNode *element)
+{
+    return (unsigned)((uintptr_t)element->_private >> FILE_SHIFT);
 }

@@ -1,0 +1,159 @@
+/* mjcf_class.c - read the classes of defaults, and find attributes in an element and its classes.
+ *
+ * A nested class begins as a copy of the class around it, so an attribute is that of the nearest class that states it.
+ * Several outermost <default> sections continue one class, "main". */
+#include "mjcf_reader.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_SECTIONS = 100 }; /* each is a level that every look-up of an attribute may pass */
+
+static const char *const kind_names[API_MJCF_KINDS] = {
+    [API_MJCF_GEOM]     = " geom ",
+    [API_MJCF_JOINT]    = " joint ",
+    [API_MJCF_SITE]     = " site ",
+    [API_MJCF_EQUALITY] = " equality ",
+    [API_MJCF_ACTUATOR] = " general motor position velocity intvelocity damper cylinder muscle adhesion ",
+};
+
+static int kind_of(const xmlNode *element)
+{
+    char spaced[40];
+    for (int kind = 0; kind < API_MJCF_KINDS; kind++) {
+        snprintf(spaced, sizeof spaced, " %.30s ", (const char *)element->name);
+        if (element->type == XML_ELEMENT_NODE && strstr(kind_names[kind], spaced)) return kind;
+    }
+    return API_MJCF_KINDS;
+}
+
+/* Copies the attributes of `from` to the element that already stands for its kind in the class. */
+static bool merge(api_mjcf *m, const xmlNode *from, const xmlNode *to)
+{
+    for (const xmlAttr *a = from->properties; a; a = a->next) {
+        xmlChar *value = xmlGetNoNsProp(from, a->name);
+        bool     ok    = value && xmlSetProp((xmlNode *)(uintptr_t)to, a->name, value);
+        xmlFree(value);
+        if (!ok) return api_reader_no_memory(&m->xml.base);
+    }
+    return true;
+}
+
+static bool read_kinds(api_mjcf *m, const xmlNode *element, api_mjcf_class *class)
+{
+    for (const xmlNode *child = element->children; child; child = child->next) {
+        int kind = kind_of(child);
+        if (kind == API_MJCF_KINDS) continue;
+        if (class->element[kind] && !merge(m, child, class->element[kind])) return false;
+        if (!class->element[kind]) class->element[kind] = child;
+    }
+    return true;
+}
+
+static bool enter_class(api_mjcf *m, const xmlNode *element, int index, bool outermost)
+{
+    const char *name = outermost ? "main" : NULL;
+    if (!api_xml_text(&m->xml, element, "class", outermost ? API_OPTIONAL : API_REQUIRED, &name)) return false;
+    if (!outermost && json_object_get(m->class_index, name))
+        return api_xml_fail(&m->xml, element, API_DUPLICATE_NAME, "another <default> has the class \"%.*s\"",
+                            api_text_shown(name), name);
+    return api_xml_set_field(&m->xml, m->class_index, name, json_integer(index));
+}
+
+/* Reads a class and the classes in it; the nesting limit of the parser bounds the recursion. */
+static bool read_class(api_mjcf *m, const xmlNode *element, int parent, bool outermost)
+{
+    int index         = (int)m->n_classes++;
+    m->classes[index] = (api_mjcf_class){.parent = parent};
+    if (!enter_class(m, element, index, outermost) || !read_kinds(m, element, &m->classes[index])) return false;
+    if (outermost) m->main_class = index;
+    for (const xmlNode *inner = api_xml_child(element, "default"); inner; inner = api_xml_next(inner, "default"))
+        if (!read_class(m, inner, index, false)) return false;
+    return true;
+}
+
+static size_t count_classes(const xmlNode *in)
+{
+    size_t n = 0;
+    for (const xmlNode *e = api_xml_child(in, "default"); e; e = api_xml_next(e, "default"))
+        n += 1 + count_classes(e);
+    return n;
+}
+
+bool api_mjcf_read_classes(api_mjcf *m)
+{
+    m->main_class = API_MJCF_NO_CLASS;
+    m->classes    = api_arena_take(m->xml.base.arena, count_classes(m->xml.root), sizeof *m->classes);
+    if (!m->classes) return api_reader_no_memory(&m->xml.base);
+    size_t sections = 0;
+    for (const xmlNode *e = api_xml_child(m->xml.root, "default"); e; e = api_xml_next(e, "default")) {
+        if (++sections > MAX_SECTIONS)
+            return api_xml_fail(&m->xml, e, API_MODEL_TOO_LARGE, "there are more than %d outermost <default> sections",
+                                MAX_SECTIONS);
+        if (!read_class(m, e, m->main_class, true)) return false;
+    }
+    return true;
+}
+
+bool api_mjcf_find_class(api_mjcf *m, const xmlNode *element, const char *attribute, int *class_index)
+{
+    const char *name = NULL;
+    if (!api_xml_text(&m->xml, element, attribute, API_OPTIONAL, &name)) return false;
+    if (!name) return true;
+    const json_t *found = json_object_get(m->class_index, name);
+    if (found) *class_index = (int)json_integer_value(found);
+    return found ||
+           api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "%s of <%.40s>: no <default> has the class \"%.*s\"",
+                        attribute, (const char *)element->name, api_text_shown(name), name);
+}
+
+bool api_mjcf_open_item(api_mjcf *m, const xmlNode *element, api_mjcf_kind kind, int inherited, api_mjcf_item *item)
+{
+    *item = (api_mjcf_item){.element = element, .kind = kind, .class_index = inherited};
+    return api_mjcf_find_class(m, element, "class", &item->class_index);
+}
+
+/* --- attributes --------------------------------------------------------------------------------------------------- */
+
+const xmlNode *api_mjcf_next_level(const api_mjcf *m, const api_mjcf_item *item, int *cursor)
+{
+    const xmlNode *element = NULL;
+    if (*cursor == API_MJCF_OWN) {
+        *cursor = item->class_index;
+        return item->element;
+    }
+    while (*cursor != API_MJCF_NO_CLASS && !element) {
+        element = m->classes[*cursor].element[item->kind];
+        *cursor = m->classes[*cursor].parent;
+    }
+    return element;
+}
+
+const xmlNode *api_mjcf_with(const api_mjcf *m, const api_mjcf_item *item, const char *attribute)
+{
+    int cursor = API_MJCF_OWN;
+    for (const xmlNode *e = api_mjcf_next_level(m, item, &cursor); e; e = api_mjcf_next_level(m, item, &cursor))
+        if (api_xml_has(e, attribute)) return e;
+    return item->element;
+}
+
+bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute)
+{
+    return api_xml_has(api_mjcf_with(m, item, attribute), attribute);
+}
+
+bool api_mjcf_numbers(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *v, size_t n)
+{
+    return api_xml_numbers(&m->xml, api_mjcf_with(m, item, attribute), attribute, API_OPTIONAL, v, n);
+}
+
+bool api_mjcf_span(api_mjcf *m, const api_mjcf_item *item, const char *attribute, api_xml_span *span)
+{
+    return api_xml_span_read(&m->xml, api_mjcf_with(m, item, attribute), attribute, API_OPTIONAL, span);
+}
+
+bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribute, const char *const *values,
+                     int *index)
+{
+    return api_xml_choice(&m->xml, api_mjcf_with(m, item, attribute), attribute, values, index);
+}

@@ -1,0 +1,229 @@
+/* mjcf_mass.c - compute the inertias of bodies, from <inertial> or from geoms by mass or density, and apply the bounds
+ * and the total mass of <compiler>. */
+#include "mjcf_reader.h"
+#include <math.h>
+#include <string.h>
+
+#define LEAST_MASS    1e-15  /* kg; a smaller mass counts as none (mjMINVAL) */
+#define WATER_DENSITY 1000.0 /* kg/m^3, of a geom without mass and density */
+
+static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+
+/* --- geoms -------------------------------------------------------------------------------------------------------- */
+
+typedef enum geom_type { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF_SHAPE } geom_type;
+
+/* Solids of inertia.h, and how many sizes MJCF gives, which are half lengths. */
+static const struct {
+    bool      solid;
+    api_solid shape;
+    size_t    n_sizes;
+    size_t    n_with_ends; /* sizes that remain beside fromto; 0: the type takes no fromto */
+} types[] = {[SPHERE]    = {true, API_SPHERE, 1, 0},
+             [CAPSULE]   = {true, API_CAPSULE, 2, 1},
+             [ELLIPSOID] = {true, API_ELLIPSOID, 3, 1},
+             [CYLINDER]  = {true, API_CYLINDER, 2, 1},
+             [BOX]       = {true, API_BOX, 3, 1},
+             [SDF_SHAPE] = {false, API_BOX, 0, 0}};
+
+/* Reads the sizes in the terms of inertia.h: whole edges of a box, whole lengths of capsule and cylinder. */
+static bool read_size(api_mjcf *m, const api_mjcf_item *geom, geom_type type, double half_length, double size[3])
+{
+    api_xml_span   span    = {.v = size, .min = 1, .max = 3};
+    const xmlNode *element = api_mjcf_with(m, geom, "size");
+    bool           ends    = half_length > 0;
+    size_t         needed  = ends ? types[type].n_with_ends : types[type].n_sizes;
+    if (!api_mjcf_span(m, geom, "size", &span)) return false;
+    if (ends && needed == 0)
+        return api_xml_fail(&m->xml, geom->element, API_BAD_VALUE,
+                            "fromto is for capsules, cylinders, ellipsoids and boxes");
+    if (span.count < needed)
+        return api_xml_fail(&m->xml, element, API_WRONG_SHAPE, "size of <geom>: expected %zu numbers, given %zu",
+                            needed, span.count);
+    if (ends && (type == ELLIPSOID || type == BOX)) {
+        size[1] = size[0];
+        size[2] = half_length;
+    } else if (ends) {
+        size[1] = half_length;
+    }
+    for (size_t i = 0; i < types[type].n_sizes; i++)
+        if (!(size[i] > 0))
+            return api_xml_fail(&m->xml, element, API_BAD_VALUE, "size of <geom>: entry %zu is not positive", i + 1);
+    for (int i = 0; i < 3; i++)
+        if (type == BOX || (i == 1 && (type == CAPSULE || type == CYLINDER))) size[i] *= 2;
+    return true;
+}
+
+static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
+{
+    double group = 0;
+    if (!api_mjcf_numbers(m, geom, "group", &group, 1)) return false;
+    *weighs = group >= m->settings.inertia_groups[0] && group <= m->settings.inertia_groups[1];
+    return true;
+}
+
+/* Sets *mass to the mass that is given, or else to density times volume. */
+static bool read_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
+{
+    double density = WATER_DENSITY;
+    if (api_mjcf_has(m, geom, "mass")) {
+        if (!api_mjcf_numbers(m, geom, "mass", mass, 1)) return false;
+    } else {
+        if (!api_mjcf_numbers(m, geom, "density", &density, 1)) return false;
+        *mass = density * volume;
+    }
+    return *mass >= 0 ||
+           api_xml_fail(&m->xml, geom->element, API_BAD_INERTIA, "the mass of the geom is %.9g kg, negative", *mass);
+}
+
+/* Notes a geom whose inertia cannot be computed, unless it has no mass. */
+static bool note_shapeless(api_mjcf *m, const api_mjcf_item *geom, api_mjcf_body *body)
+{
+    double mass = 0;
+    if (!read_mass(m, geom, 1, &mass)) return false;
+    if (mass > 0 && !body->shapeless) body->shapeless = geom->element;
+    return true;
+}
+
+bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
+                       api_mjcf_body *body)
+{
+    static const char *const names[]  = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                         "cylinder", "box",    "mesh",   "sdf",     NULL};
+    static const char *const shells[] = {"false", "true", NULL};
+    int                      type = SPHERE, shell = 0;
+    double                   size[3] = {0}, mass;
+    bool                     weighs;
+    if (!api_mjcf_choice(m, geom, "type", names, &type) || !api_mjcf_choice(m, geom, "shellinertia", shells, &shell) ||
+        !read_group(m, geom, &weighs))
+        return false;
+    if (!weighs || type == PLANE || type == HFIELD) return true;
+    if (type == MESH || type == SDF_SHAPE || shell == 1 || api_mjcf_has(m, geom, "mesh"))
+        return note_shapeless(m, geom, body);
+    if (!read_size(m, geom, (geom_type)type, half_length, size) ||
+        !read_mass(m, geom, api_solid_volume(types[type].shape, size), &mass))
+        return false;
+    dyn_inertia inertia = api_solid_inertia(types[type].shape, size, mass, X);
+    api_inertia_add(&body->from_geoms, &inertia);
+    return true;
+}
+
+/* --- <inertial> --------------------------------------------------------------------------------------------------- */
+
+/* Reads the tensor in the axes of the <inertial>: fullinertia is xx yy zz xy xz yz. */
+static bool read_tensor(api_mjcf *m, const xmlNode *inertial, double T[6])
+{
+    static const int full[6] = {0, 3, 5, 1, 2, 4};
+    double           v[6];
+    bool             diagonal = api_xml_has(inertial, "diaginertia"), is_full = api_xml_has(inertial, "fullinertia");
+    if (diagonal == is_full)
+        return api_xml_fail(&m->xml, inertial, diagonal ? API_BAD_VALUE : API_MISSING_FIELD,
+                            "<inertial> has %s diaginertia and fullinertia: it takes one of them",
+                            diagonal ? "both" : "neither");
+    if (!api_xml_numbers(&m->xml, inertial, diagonal ? "diaginertia" : "fullinertia", API_REQUIRED, v,
+                         diagonal ? 3 : 6))
+        return false;
+    for (int i = 0; i < (diagonal ? 3 : 6); i++)
+        T[full[i]] = v[i];
+    return true;
+}
+
+static bool read_inertial(api_mjcf *m, api_mjcf_body *body)
+{
+    const xmlNode *inertial = body->inertial;
+    dyn_pose       X;
+    double         T[6] = {0};
+    if (!api_xml_has(inertial, "pos"))
+        return api_xml_fail(&m->xml, inertial, API_MISSING_FIELD, "<inertial> has no attribute \"pos\"");
+    if (!api_mjcf_read_plain_pose(m, inertial, &X) || !read_tensor(m, inertial, T) ||
+        !api_xml_numbers(&m->xml, inertial, "mass", API_REQUIRED, &body->inertia.mass, 1))
+        return false;
+    if (m->settings.global) {
+        dyn_pose X_bw = api_pose_inverse(&body->X_wb);
+        X             = api_pose_compose(&X_bw, &X);
+    }
+    memcpy(body->inertia.com, X.p, sizeof X.p);
+    api_tensor_rotate((const double(*)[3])X.R, T, body->inertia.about_com);
+    return true;
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
+
+/* T = V diag(I) V^T */
+static void compose_tensor(const double moments[3], const double V[3][3], double T[6])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            T[tensor_index[i][j]] =
+                moments[0] * V[i][0] * V[j][0] + moments[1] * V[i][1] * V[j][1] + moments[2] * V[i][2] * V[j][2];
+}
+
+/* Raises mass and principal moments to their bounds, and makes the moments equal where they violate the triangle
+ * inequality and `balanceinertia` asks for it. A tensor that needs neither keeps its bits. */
+static bool bound(api_mjcf *m, api_mjcf_body *body)
+{
+    double V[3][3], I[3], least = m->settings.bound_inertia;
+    body->inertia.mass = fmax(body->inertia.mass, m->settings.bound_mass);
+    api_tensor_principal(body->inertia.about_com, I, V);
+    bool low = I[0] < least || I[1] < least || I[2] < least;
+    for (int i = 0; least > 0 && i < 3; i++)
+        I[i] = fmax(I[i], least);
+    bool skew = I[0] + I[1] < I[2] * (1 - 1e-9) || I[1] + I[2] < I[0] * (1 - 1e-9) || I[2] + I[0] < I[1] * (1 - 1e-9);
+    if (skew && m->settings.balance_inertia) I[0] = I[1] = I[2] = (I[0] + I[1] + I[2]) / 3;
+    if ((low && least > 0) || (skew && m->settings.balance_inertia))
+        compose_tensor(I, (const double(*)[3])V, body->inertia.about_com);
+    return true;
+}
+
+/* Chooses between <inertial> and geoms. */
+static bool read_inertia(api_mjcf *m, api_mjcf_body *body)
+{
+    bool stated = body->inertial && m->settings.inertia_from_geom != API_FROM_GEOM_ALWAYS;
+    bool geoms  = !stated && m->settings.inertia_from_geom != API_FROM_GEOM_NEVER;
+    if (stated && !read_inertial(m, body)) return false;
+    if (geoms) body->inertia = body->from_geoms;
+    if (geoms && body->shapeless && body->moves)
+        return api_xml_fail(
+            &m->xml, body->shapeless, API_BAD_INERTIA,
+            "a moving body needs <inertial>: it has the mass of a <geom> whose inertia only a mesh or a "
+            "shell would tell");
+    return bound(m, body);
+}
+
+static void scale(api_mjcf *m)
+{
+    double total = 0;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        total += m->bodies[i].inertia.mass;
+    if (!(m->settings.total_mass > 0) || !(total >= LEAST_MASS)) return;
+    double by = m->settings.total_mass / total;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        m->bodies[i].inertia.mass *= by;
+        for (int k = 0; k < 6; k++)
+            m->bodies[i].inertia.about_com[k] *= by;
+    }
+}
+
+/* Checks that each body with joints has a mass, by itself or by bodies that are fixed to it. */
+static bool check_masses(api_mjcf *m)
+{
+    double *mass = api_arena_take(m->xml.base.arena, m->n_bodies, sizeof *mass);
+    if (!mass) return api_reader_no_memory(&m->xml.base);
+    for (size_t i = m->n_bodies; i-- > 0;) {
+        const api_mjcf_body *body = &m->bodies[i];
+        mass[i] += body->inertia.mass;
+        if (body->n_joints == 0 && body->parent >= 0) mass[body->parent] += mass[i];
+        if (body->n_joints > 0 && !(mass[i] >= LEAST_MASS))
+            return api_xml_fail(&m->xml, body->element, API_BAD_INERTIA,
+                                "the body moves but has no mass: give it <inertial>, or a <geom> with mass or density");
+    }
+    return true;
+}
+
+bool api_mjcf_read_masses(api_mjcf *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!read_inertia(m, &m->bodies[i])) return false;
+    scale(m);
+    return check_masses(m);
+}

@@ -1,0 +1,63 @@
+/* xml_text.c - see xml_text.h. */
+#define _GNU_SOURCE /* memmem */
+#include "xml_text.h"
+#include <string.h>
+
+static size_t skip_space(const char *text, size_t length, size_t offset)
+{
+    while (offset < length && text[offset] && strchr(" \t\r\n", text[offset]))
+        offset++;
+    return offset;
+}
+
+static size_t find_start(const char *text, size_t length)
+{
+    size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    return skip_space(text, length, mark);
+}
+
+bool api_xml_begins(const char *text, size_t length)
+{
+    size_t offset = find_start(text, length);
+    return offset < length && text[offset] == '<';
+}
+
+/* Returns the offset behind the next `end` at or behind `offset`; `length` when there is none. */
+static size_t skip_to(const char *text, size_t length, size_t offset, const char *end)
+{
+    const char *found = memmem(text + offset, length - offset, end, strlen(end));
+    return found ? (size_t)(found - text) + strlen(end) : length;
+}
+
+const char *api_xml_root_name(const char *text, size_t length, size_t *size)
+{
+    size_t offset = find_start(text, length);
+    while (offset + 1 < length && text[offset] == '<') {
+        const char *name = text + offset + 1;
+        if (*name == '?') {
+            offset = skip_to(text, length, offset, "?>");
+        } else if (length - offset >= 4 && memcmp(name, "!--", 3) == 0) {
+            offset = skip_to(text, length, offset + 4, "-->");
+        } else {
+            size_t n = 0;
+            while (offset + 1 + n < length && name[n] && !strchr(" \t\r\n/>", name[n]))
+                n++;
+            *size = n;
+            return *name != '!' && n > 0 ? name : NULL;
+        }
+        offset = skip_space(text, length, offset);
+    }
+    return NULL;
+}
+
+/* Estimates the memory that libxml2 allocates, including malloc's rounding: 136 bytes per element or text, 112 bytes
+ * and the text per attribute. The document and the report take about as much per element again. */
+size_t api_xml_estimate_memory(const char *text, size_t length)
+{
+    size_t elements = 1, attributes = 0;
+    for (size_t i = 0; i < length; i++) {
+        elements += text[i] == '<' && i + 1 < length && text[i + 1] != '/';
+        attributes += text[i] == '=';
+    }
+    return 400 * elements + 300 * attributes + 2 * length;
+}

@@ -1,0 +1,419 @@
+/* test_mjcf.c - MJCF files through api_model_from_mjcf alone: what the elements mean, in closed form; what is refused;
+ * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/test_mjcf.py. */
+#include "api/load/mjcf/mjcf.h"
+#include "models.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NESTING = 32, LINKS = 100 };
+
+static char *files(void *arg, const char *name, size_t *length)
+{
+    const char *const *file = arg; /* name, text, ..., NULL */
+    while (*file && strcmp(*file, name) != 0)
+        file += 2;
+    if (!*file) return NULL;
+    *length = strlen(file[1]);
+    return strdup(file[1]);
+}
+
+static api_model *read_with(const char *text, size_t length, const char *query, const char *const *beside,
+                            api_problem *problem)
+{
+    api_problem_clear(problem);
+    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    assert_non_null(bytes);
+    if (length > 0) memcpy(bytes, text, length);
+    api_model_source source = {.text        = bytes,
+                               .length      = length,
+                               .name        = "m",
+                               .query       = query,
+                               .nesting     = NESTING,
+                               .max_links   = LINKS,
+                               .read_beside = beside ? files : NULL,
+                               .arg         = (void *)(uintptr_t)beside};
+    api_model       *model  = api_model_from_mjcf(&source, problem);
+    free(bytes);
+    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
+    return model;
+}
+
+static api_model *taken(const char *text, const char *query)
+{
+    api_problem problem;
+    api_model  *model = read_with(text, strlen(text), query, NULL, &problem);
+    if (!model) fail_msg("%s", problem.detail);
+    return model;
+}
+
+static void refused(const char *text, const char *code, const char *words)
+{
+    api_problem problem;
+    assert_null(read_with(text, strlen(text), NULL, NULL, &problem));
+    if (strcmp(api_problem_kind_of(problem.code)->code, code) != 0 || !strstr(problem.detail, words))
+        fail_msg("%s: %s", api_problem_kind_of(problem.code)->code, problem.detail);
+    assert_false(problem.has_pointer);
+}
+
+/* A file around the content of its world, and after it. */
+#define WORLD(inside, after) "<mujoco><compiler angle='radian'/><worldbody>" inside "</worldbody>" after "</mujoco>"
+/* A body on a hinge about y with a mass of 2 kg at (1, 0, 0). */
+#define ARM(joint) "<body name='a'>" joint "<inertial pos='1 0 0' mass='2' diaginertia='0.1 0.1 0.1'/></body>"
+
+static double mass_of_one(const char *text)
+{
+    api_model *model = taken(text, NULL);
+    double     q     = 0, M;
+    assert_int_equal(model->nv, 1);
+    mass_matrix(model, &q, &M);
+    api_model_release(model);
+    return M;
+}
+
+/* --- what elements mean ------------------------------------------------------------------------------------------ */
+
+/* Mass of a geom on a slide: by volume and density, or as given. */
+static void geoms_weigh(void **state)
+{
+#define GEOM(attributes) mass_of_one(WORLD("<body><joint type='slide'/><geom " attributes "/></body>", ""))
+    const double pi = 3.14159265358979323846;
+    assert_true(fabs(GEOM("size='0.1'") - 1000 * 4 * pi / 3 * 1e-3) < 1e-12);
+    assert_true(fabs(GEOM("type='box' size='0.1 0.2 0.3' density='10'") - 10 * 8 * 0.006) < 1e-14);
+    assert_true(fabs(GEOM("type='cylinder' size='0.1 0.2' density='1'") - pi * 0.01 * 0.4) < 1e-15);
+    assert_true(fabs(GEOM("type='capsule' size='0.1' fromto='0 0 0 0 0.3 0.4' density='1'") -
+                     (pi * 0.01 * 0.5 + 4 * pi / 3 * 1e-3)) < 1e-15);
+    assert_true(fabs(GEOM("type='ellipsoid' size='0.1 0.2 0.3' density='1'") - 4 * pi / 3 * 0.006) < 1e-15);
+    assert_true(GEOM("type='mesh' mesh='m' mass='0'/><geom size='1' mass='3'") == 3);
+    assert_true(GEOM("type='plane' size='1 1 1' mass='5'/><geom size='1' mass='3'") == 3);
+}
+
+/* The moment about the joint's axis, wherever the anchor and the frames are. */
+static void joints_have_anchors(void **state)
+{
+    assert_true(fabs(mass_of_one(WORLD(ARM("<joint axis='0 3 0'/>"), "")) - 2.1) < 1e-14);
+    assert_true(fabs(mass_of_one(WORLD(ARM("<joint axis='0 1 0' pos='-1 5 0'/>"), "")) - 8.1) < 1e-14);
+    assert_true(fabs(mass_of_one(WORLD(ARM("<joint axis='0 1 0' armature='0.4'/>"), "")) - 2.5) < 1e-14);
+    assert_true(
+        fabs(mass_of_one(WORLD("<frame pos='1 2 3' euler='0 0 1.5'>" ARM("<joint axis='0 1 0'/>") "</frame>", "")) -
+             2.1) < 1e-14);
+    assert_true(mass_of_one("<mujoco><compiler settotalmass='5'/><worldbody>" ARM(
+                    "<joint type='slide'/>") "</worldbody></mujoco>") == 5);
+    assert_true(mass_of_one("<mujoco><compiler boundmass='7'/><worldbody>" ARM(
+                    "<joint type='slide'/>") "</worldbody></mujoco>") == 7);
+    assert_true(fabs(mass_of_one("<mujoco><compiler boundinertia='0.5'/><worldbody>" ARM(
+                         "<joint axis='0 1 0' pos='1 0 0'/>") "</worldbody></mujoco>") -
+                     0.5) < 1e-15);
+}
+
+/* The nearest class that states an attribute wins; a class of a body is that of its children. */
+static void defaults_nest(void **state)
+{
+#define CLASSES(joint, attributes)                                                                                     \
+    mass_of_one("<mujoco><default><joint armature='1' axis='0 1 0'/><default class='x'><joint armature='2'/>"          \
+                "<default class='y'><joint damping='1'/></default></default></default>"                                \
+                "<default><joint armature='3'/></default><worldbody><body " attributes ">" joint                       \
+                "<inertial pos='0 0 0' mass='1' diaginertia='0 0 0'/></body></worldbody></mujoco>")
+    assert_true(CLASSES("<joint/>", "") == 3);
+    assert_true(CLASSES("<joint class='x'/>", "") == 2);
+    assert_true(CLASSES("<joint class='y'/>", "") == 2);
+    assert_true(CLASSES("<joint/>", "childclass='y'") == 2);
+    assert_true(CLASSES("<joint class='main'/>", "childclass='y'") == 3);
+    assert_true(CLASSES("<joint armature='9'/>", "childclass='y'") == 9);
+}
+
+static double torque(api_model *model, double q)
+{
+    double qd[8] = {0}, qdd[8] = {0}, tau[8], position[8] = {q};
+    inverse_dynamics(model, position, qd, qdd, tau);
+    return tau[0];
+}
+
+/* Coordinates are MuJoCo's: at q = ref the body stands as the file says. Springs rest at springref. */
+static void references_shift(void **state)
+{
+    api_model *model = taken(WORLD(ARM("<joint axis='0 1 0' ref='0.3'/>"), ""), NULL);
+    assert_true(fabs(torque(model, 0.3) + 2 * 9.81) < 1e-13);
+    assert_true(fabs(torque(model, 0.3 + 0.5) + 2 * 9.81 * cos(0.5)) < 1e-13);
+    api_model_release(model);
+    model = taken(WORLD(ARM("<joint axis='0 0 1' stiffness='5' springref='0.2' ref='0.1'/>"), ""), NULL);
+    assert_true(fabs(torque(model, 0.7) - 2.5) < 1e-14);
+    api_model_release(model);
+    model = taken("<mujoco><option gravity='0 0 -1'/><worldbody>" ARM(
+                      "<joint axis='0 0 1' stiffness='5' springref='90'/>") "</worldbody></mujoco>",
+                  NULL);
+    assert_true(fabs(torque(model, 0) + 5 * 1.57079632679489662) < 1e-14);
+    api_model_release(model);
+}
+
+/* Gravity compensation that is the same for all bodies is a smaller gravity; otherwise it is reported. */
+static void gravity_is_compensated(void **state)
+{
+    const char *uniform = WORLD("<body name='a' gravcomp='0.75'><joint axis='0 1 0'/>"
+                                "<inertial pos='1 0 0' mass='2' diaginertia='1 1 1'/></body>",
+                                "");
+    api_model  *model   = taken(uniform, NULL);
+    assert_true(fabs(torque(model, 0) + 0.25 * 2 * 9.81) < 1e-14);
+    assert_int_equal(count_reports(model, "compensated"), 1);
+    api_model_release(model);
+    model = taken(WORLD("<body gravcomp='1'><joint axis='0 1 0'/><geom size='1'/><body><joint/><geom size='1'/></body>"
+                        "</body>",
+                        ""),
+                  NULL);
+    assert_int_equal(count_reports(model, "not-held"), 1);
+    api_model_release(model);
+}
+
+/* --- equalities -------------------------------------------------------------------------------------------------- */
+
+#define PAIR                                                                                                           \
+    ARM("<joint name='j' axis='0 1 0' ref='0.1'/>")                                                                    \
+    "<body name='b'><joint name='k' axis='0 1 0' ref='0.2'/>"                                                          \
+    "<inertial pos='1 0 0' mass='3' diaginertia='0.1 0.1 0.1'/></body>"
+
+static api_model *coupled(const char *equality, const char *query)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%s<equality>%s</equality></mujoco>",
+             "<mujoco><compiler angle='radian'/><worldbody>" PAIR "</worldbody>", equality);
+    return taken(text, query);
+}
+
+/* q_k - 0.2 = 0.5 + 2 (q_j - 0.1) */
+static void joints_are_coupled(void **state)
+{
+    api_model *model = coupled("<joint joint1='k' joint2='j' polycoef='0.5 2'/>", NULL);
+    double     q     = 0.4, M;
+    assert_int_equal(model->nv, 1);
+    mass_matrix(model, &q, &M);
+    assert_true(fabs(M - (2.1 + 4 * 3.1)) < 1e-13);
+    assert_true(fabs(torque(model, 0.4) + 9.81 * (2 * cos(0.3) + 2 * 3 * cos(0.5 + 2 * 0.3))) < 1e-13);
+    api_model_release(model);
+
+    model = coupled("<joint joint1='k' polycoef='0.5'/>", NULL); /* k is locked */
+    assert_int_equal(model->nv, 1);
+    assert_true(fabs(torque(model, 0.1) + 9.81 * 2) < 1e-13);
+    api_model_release(model);
+
+    model = coupled("<joint joint1='k' joint2='j' polycoef='0 1 0.1'/>", NULL); /* quadratic */
+    assert_int_equal(model->nv, 2);
+    assert_int_equal(count_reports(model, "not-held"), 1);
+    api_model_release(model);
+
+    model = coupled("<joint joint1='k' joint2='j'/><joint joint1='j' joint2='k'/>", NULL); /* a circle */
+    assert_int_equal(model->nv, 1);
+    assert_int_equal(count_reports(model, "not-held"), 1);
+    api_model_release(model);
+}
+
+/* The second of two equalities of one joint turns round: j follows k, then the third joint follows j's leader. */
+static void couplings_turn_round(void **state)
+{
+    const char *text  = WORLD(PAIR "<body name='c'><joint name='l' axis='0 1 0'/>"
+                                    "<inertial pos='1 0 0' mass='1' diaginertia='0.1 0.1 0.1'/></body>",
+                              "<equality><joint joint1='j' joint2='k' polycoef='0 2'/>"
+                               "<joint joint1='j' joint2='l' polycoef='0.3 4'/></equality>");
+    api_model  *model = taken(text, NULL);
+    double      q     = 0.2, M;
+    assert_int_equal(model->nv, 1); /* q_j - 0.1 = 2 (q_k - 0.2) = 0.3 + 4 q_l */
+    mass_matrix(model, &q, &M);
+    assert_true(fabs(M - (4 * 2.1 + 3.1 + 0.25 * 1.1)) < 1e-12);
+    api_model_release(model);
+}
+
+static void equalities_may_be_left_out(void **state)
+{
+    const char *active = "<joint joint1='k' joint2='j'/>";
+    api_problem problem;
+    char        text[2000];
+    api_model  *model = coupled(active, "equality=independent");
+    assert_int_equal(model->nv, 2);
+    assert_int_equal(count_reports(model, "not-held"), 1);
+    api_model_release(model);
+    model = coupled("<joint joint1='k' joint2='j' active='false'/>", "equality=refuse");
+    assert_int_equal(model->nv, 2);
+    api_model_release(model);
+    snprintf(text, sizeof text, "%s<equality>%s</equality></mujoco>", "<mujoco><worldbody>" PAIR "</worldbody>",
+             active);
+    assert_null(read_with(text, strlen(text), "equality=refuse", NULL, &problem));
+    assert_string_equal(api_problem_kind_of(problem.code)->code, "not-supported");
+}
+
+/* A parallelogram of two cranks and a coupler that connect closes: one coordinate, all at the driven crank. */
+static void connect_closes_a_loop(void **state)
+{
+#define CRANK(name, x)                                                                                                 \
+    "<body name='" name "' pos='" x " 0 0'><joint name='" name "' axis='0 1 0'/>"                                      \
+    "<geom type='capsule' size='0.01' fromto='0 0 0 0 0 0.2'/>"
+    const char *text =
+        WORLD(CRANK("p", "0") "<body name='rod' pos='0 0 0.2'><joint name='rod' axis='0 1 0'/>"
+                              "<geom type='capsule' size='0.01' fromto='0 0 0 0.3 0 0'/></body></body>" CRANK(
+                                  "r", "0.3") "</body>",
+              "<equality><connect body1='r' body2='rod' anchor='0 0 0.2'/></equality>"
+              "<actuator><motor joint='r' ctrlrange='-3 3'/></actuator>");
+    api_model *model = taken(text, NULL);
+    assert_int_equal(model->nv, 1);
+    assert_string_equal(model->velocity_names[0], "r");
+    api_model_release(model);
+}
+
+/* --- includes ---------------------------------------------------------------------------------------------------- */
+
+static void includes(void **state)
+{
+    static const char *const beside[] = {"arm.xml",  "<x><include file='more.xml'/></x>",
+                                         "more.xml", "<x><body name='a'>\n<joint/><geom size='1'/></body></x>",
+                                         "bad.xml",  "<x>\n<body><joint/>\n<geom size='-1'/></body></x>",
+                                         "cut.xml",  "<x>",
+                                         "self.xml", "<x><include file='self.xml'/></x>",
+                                         NULL};
+    static const struct {
+        const char *text, *words;
+    } cases[] = {{WORLD("<include file='none.xml'/>", ""), "no such file"},
+                 {WORLD("<include/>", ""), "\"file\""},
+                 {WORLD("<include file='bad.xml'/>", ""), "line 3 of bad.xml"},
+                 {WORLD("<include file='cut.xml'/>", ""), "in cut.xml: line 1"},
+                 {WORLD("<include file='self.xml'/>", ""), "second time"},
+                 {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "second time"}};
+    api_problem problem;
+    const char *good  = WORLD("<include file='arm.xml'/>", "");
+    api_model  *model = read_with(good, strlen(good), NULL, beside, &problem);
+    assert_non_null(model);
+    assert_int_equal(model->nv, 1);
+    api_model_release(model);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(read_with(cases[i].text, strlen(cases[i].text), NULL, beside, &problem));
+        if (!strstr(problem.detail, cases[i].words)) fail_msg("%s", problem.detail);
+    }
+    refused(good, "not-supported", "a request holds one file");
+}
+
+/* --- what is refused --------------------------------------------------------------------------------------------- */
+
+static void refusals(void **state)
+{
+    refused("", "bad-xml", "empty");
+    refused("<!DOCTYPE mujoco><mujoco/>", "not-supported", "document type");
+    refused("<mujoco/>", "bad-model", "no <body>");
+    refused("<m:mujoco xmlns:m='x'/>", "bad-model", "prefix");
+    refused(WORLD("<body name='a'><joint/></body>", ""), "bad-inertia",
+            "line 1, body \"a\": the body moves but has no mass");
+    refused(WORLD("<body name='a'><joint/><geom type='mesh' mesh='m'/></body>", ""), "bad-inertia", "mesh");
+    refused(WORLD(ARM("<joint axis='0 0 0'/>"), ""), "bad-value", "no direction");
+    refused(WORLD(ARM("<joint range='1 x'/>"), ""), "wrong-type", "\"x\"");
+    refused(WORLD(ARM("<joint range='2 1'/>"), ""), "bad-value", "not below");
+    refused(WORLD(ARM("<joint type='screw'/>"), ""), "bad-value", "free, ball, slide, hinge");
+    refused(WORLD(ARM("<joint class='none'/>"), ""), "unknown-name", "class \"none\"");
+    refused(WORLD(ARM("<freejoint/><joint/>"), ""), "bad-value", "no other joint");
+    refused(WORLD("<body><geom size='1'/>" ARM("<freejoint/>") "</body>", ""), "bad-value", "body of the world");
+    refused(WORLD("<joint/>", ""), "bad-value", "the world has no joints");
+    refused(WORLD(ARM("<joint name='j'/><joint name='j'/>"), ""), "duplicate-name", "joint \"j\"");
+    refused(WORLD("<body quat='1 0 0 0' euler='0 0 0'/>", ""), "bad-value", "more than one");
+    refused(WORLD("<body quat='0 0 0 0'/>", ""), "bad-value", "zero");
+    refused(WORLD("<body><joint/><geom size='0'/></body>", ""), "bad-value", "not positive");
+    refused(WORLD("<body><joint/><geom type='box' size='1'/></body>", ""), "wrong-shape", "expected 3");
+    refused(WORLD("<body><joint/><geom fromto='0 0 0 0 0 1' size='1'/></body>", ""), "bad-value", "fromto");
+    refused(WORLD("<body><joint/><geom size='1' mass='-1'/></body>", ""), "bad-inertia", "negative");
+    refused(WORLD("<body><joint/><inertial mass='1' pos='0 0 0'/></body>", ""), "missing-field", "neither");
+    refused(WORLD("<body><composite/></body>", ""), "not-supported", "<composite>");
+    refused(WORLD(ARM("<joint/>"), "<equality><joint joint1='x'/></equality>"), "unknown-name", "\"x\"");
+    refused(WORLD(ARM("<joint/>"), "<equality><weld body1='x'/></equality>"), "unknown-name", "\"x\"");
+    refused(WORLD(ARM("<joint/>"), "<actuator><motor joint='x'/></actuator>"), "unknown-name", "\"x\"");
+    refused("<mujoco><compiler eulerseq='xyq'/></mujoco>", "bad-value", "three of the letters");
+    refused("<mujoco><default><default class='a'/><default class='a'/></default></mujoco>", "duplicate-name", "\"a\"");
+}
+
+/* Everything that is not read is named. */
+static void nothing_is_dropped_silently(void **state)
+{
+    api_model *model = taken(
+        WORLD(ARM("<joint springdamper='0.1 1' solreflimit='1 1' shape='7'/>") "<body mocap='true'><light/></body>",
+              "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
+        NULL);
+    assert_int_equal(count_reports(model, "not-held"), 4); /* springdamper, tendon, muscle, density */
+    assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, own */
+    assert_int_equal(count_reports(model, "dropped"), 2);  /* solreflimit, light */
+    api_model_release(model);
+}
+
+static const char whole[] =
+    "<mujoco model='w'><compiler angle='radian'/><default><joint damping='1'/><default class='c'><geom type='box'/>"
+    "</default></default><worldbody><body name='a' pos='0 0 1' childclass='c'><freejoint/><geom size='.1 .2 .3'/>"
+    "<body name='b' euler='.1 .2 .3'><joint name='j' axis='0 1 0' range='-1 1' ref='.2'/><joint name='k' type='slide'/>"
+    "<inertial pos='0 0 .1' mass='1' fullinertia='.1 .1 .1 .01 .02 .03'/><site name='s' zaxis='1 1 0'/></body></body>"
+    "</worldbody><equality><joint joint1='k' joint2='j' polycoef='0 .1'/></equality>"
+    "<actuator><motor joint='j' gear='2' ctrlrange='-1 1'/></actuator></mujoco>";
+
+static void every_cut_is_refused(void **state)
+{
+    api_problem problem;
+    for (size_t length = 0; length < strlen(whole); length++) {
+        assert_null(read_with(whole, length, NULL, NULL, &problem));
+        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
+    }
+    api_model *model = taken(whole, NULL), *again = model_again(model);
+    assert_int_equal(model->nv, 7);
+    api_model_release(model);
+    api_model_release(again);
+}
+
+static void every_byte_may_change(void **state)
+{
+    static const char others[] = {'<', '>', '\'', '&', '0', '\0', '\x80', ' ', '-'};
+    char              text[sizeof whole];
+    size_t            accepted = 0;
+    for (size_t i = 0; i < strlen(whole); i++)
+        for (size_t k = 0; k < sizeof others; k++) {
+            api_problem problem;
+            memcpy(text, whole, sizeof whole);
+            text[i]           = others[k];
+            api_model *model  = read_with(text, strlen(whole), NULL, NULL, &problem);
+            unsigned   status = api_problem_kind_of(problem.code)->status;
+            assert_true(model ? status == 0 : status == 400 || status == 422);
+            accepted += model != NULL;
+            api_model_release(model);
+        }
+    assert_true(accepted > 100);
+}
+
+static void bounds(void **state)
+{
+    char   text[60000];
+    size_t at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    for (int i = 0; i < NESTING; i++)
+        at += (size_t)sprintf(text + at, "<body>");
+    refused(text, "too-deep", "32");
+    at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    for (int i = 0; i <= LINKS; i++)
+        at += (size_t)sprintf(text + at, "<body/>");
+    sprintf(text + at, "</worldbody></mujoco>");
+    refused(text, "model-too-large", "101 bodies");
+    at = (size_t)sprintf(text, "<mujoco>");
+    for (int i = 0; i <= 100; i++)
+        at += (size_t)sprintf(text + at, "<default/>");
+    sprintf(text + at, "</mujoco>");
+    refused(text, "model-too-large", "100 outermost");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(geoms_weigh),
+        cmocka_unit_test(joints_have_anchors),
+        cmocka_unit_test(defaults_nest),
+        cmocka_unit_test(references_shift),
+        cmocka_unit_test(gravity_is_compensated),
+        cmocka_unit_test(joints_are_coupled),
+        cmocka_unit_test(couplings_turn_round),
+        cmocka_unit_test(equalities_may_be_left_out),
+        cmocka_unit_test(connect_closes_a_loop),
+        cmocka_unit_test(includes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(nothing_is_dropped_silently),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(every_byte_may_change),
+        cmocka_unit_test(bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
