@@ -224,7 +224,7 @@ class PublishedMotor(TypedDict):
 class ReportEntry(TypedDict):
     severity: str
     code: str
-    # JSON pointer into the canonical document, or `line N` of the URDF file.
+    # JSON pointer into the canonical document, or `line N` of the file, in an included file `line N of FILE`.
     where: str
     text: str
 
