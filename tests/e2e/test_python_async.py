@@ -12,6 +12,11 @@ from samples import pendulum
 class Asynchronous(ServerCase):
     arguments = ("--max-rows", "1000")
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.q, cls.qd, cls.qdd, cls.qddd = np.random.default_rng(2).uniform(-1, 1, (4, 2500, 7))
+
     def run_with(self, work, **options):
         async def main():
             async with torqued.AsyncClient(self.server.url(), **{"timeout": PATIENCE, **options}) as client:
@@ -19,7 +24,6 @@ class Asynchronous(ServerCase):
         return asyncio.run(main())
 
     def setUp(self):
-        self.q, self.qd, self.qdd, self.qddd = np.random.default_rng(2).uniform(-1, 1, (4, 2500, 7))
         self.blocking = torqued.Client(self.server.url(), timeout=PATIENCE)
         self.addCleanup(self.blocking.close)
 
@@ -60,26 +64,15 @@ class Asynchronous(ServerCase):
         self.assertEqual(pieces, [slice(0, 900), slice(900, 1800), slice(1800, 2500)])
 
     def test_a_bad_row_of_a_batch(self):
-        self.q[2100, 4] = 1e9
+        q = self.q.copy()
+        q[2100, 4] = 1e9
 
         async def work(client):
             panda = await client.model("panda")
-            await panda.batch(panda.inverse_dynamics, q=self.q, size=200, ahead=3)
+            await panda.batch(panda.inverse_dynamics, q=q, size=200, ahead=3)
         with self.assertRaises(torqued.Problem) as caught:
             self.run_with(work)
         self.assertEqual((caught.exception.row, caught.exception.pointer), (2100, "/q/2100/4"))
-
-    def test_a_cancelled_call(self):
-        """Its connection is closed, so that the server stops; the client goes on."""
-        async def work(client):
-            panda = await client.model("panda")
-            call = panda.simulate(np.zeros((400, 7)), duration=1000, step=1e-3, samples=2)
-            started = time.monotonic()
-            with self.assertRaises(asyncio.TimeoutError):
-                await asyncio.wait_for(call, 0.2)
-            self.assertLess(time.monotonic() - started, PATIENCE / 2)
-            return (await panda.inverse_dynamics(np.zeros(7))).tau.shape
-        self.assertEqual(self.run_with(work, connections=1), (7,))
 
     def test_models_and_service(self):
         async def work(client):
@@ -114,6 +107,26 @@ class Asynchronous(ServerCase):
             return await client.live()
         self.assertFalse(asyncio.run(work(torqued.AsyncClient("http://127.0.0.1:1", retries=1))))
         self.assertFalse(asyncio.run(work(torqued.AsyncClient("unix:/nowhere/socket", retries=1))))
+
+
+class Cancelled(ServerCase):
+    """On a server of its own, which refuses work for some seconds after an expensive request, by its estimate."""
+
+    def test_a_cancelled_call(self):
+        """Its connection is closed, so that the server stops; the client goes on."""
+        async def work(client):
+            panda = await client.model("panda")
+            call = panda.simulate(np.zeros((400, 7)), duration=1000, step=1e-3, samples=2)
+            started = time.monotonic()
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(call, 0.2)
+            self.assertLess(time.monotonic() - started, PATIENCE / 2)
+            return (await panda.inverse_dynamics(np.zeros(7))).tau.shape
+        self.assertEqual(asyncio.run(self.client_of(work)), (7,))
+
+    async def client_of(self, work):
+        async with torqued.AsyncClient(self.server.url(), timeout=PATIENCE, connections=1) as client:
+            return await work(client)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,18 @@ Prints the tracking errors and draws joints, motors and torques into an SVG.
   api/clients/hua/mixed_joints.py --output mixed_joints.svg
 """
 import argparse
-import json
+import os
 import sys
 import time
-import urllib.error
-import urllib.request
 
 import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 import numpy as np  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "src"))    # unless it is installed
+import torqued  # noqa: E402
 
 matplotlib.rcParams.update({"svg.fonttype": "none", "font.size": 8, "axes.grid": True, "grid.alpha": 0.3})
 
@@ -48,23 +49,17 @@ def request(force, samples):
     return asked
 
 
-def ask(server, body):
-    address = f"{server}/v1/models/{MODEL}/simulate"
-    headers = {"Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(address, json.dumps(body).encode(), headers)) as answer:
-        return {name: np.array(values) for name, values in json.load(answer).items()}
-
-
 def root_mean_squares(errors):
     return np.sqrt(np.mean(errors**2, axis=0))
 
 
 def simulate(server, samples):
     """All cases, with a line for each when it is done."""
+    arm = torqued.Client(server).model(MODEL)
     results = {}
     for name, force in CASES.items():
         begun = time.monotonic()
-        results[name] = ask(server, request(force, samples))
+        results[name] = arm.simulate(**request(force, samples))
         print(f"{name}: {DURATION} s in {results[name]['steps'][-1]:.0f} steps, {time.monotonic() - begun:.1f} s",
               flush=True)
     return results
@@ -108,13 +103,9 @@ def draw(path, results):
     pyplot.close(figure)
 
 
-def server_url(text):
-    return (text if "//" in text else "http://" + text).rstrip("/")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", metavar="URL", type=server_url, default="http://127.0.0.1:8088",
+    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088",
                         help="a running torqued (%(default)s)")
     parser.add_argument("--samples", metavar="N", type=int, default=2001, help="of every simulation (%(default)s)")
     parser.add_argument("--output", metavar="FILE", default="mixed_joints.svg",
@@ -126,11 +117,7 @@ def main():
         results = simulate(options.server, options.samples)
         table(results)
         draw(options.output, results)
-    except urllib.error.HTTPError as error:
-        sys.exit(f"{sys.argv[0]}: {error}: {error.read().decode()}")
-    except urllib.error.URLError as error:
-        sys.exit(f"{sys.argv[0]}: {options.server}: {error.reason}")
-    except (OSError, ValueError) as error:
+    except (torqued.Error, OSError, ValueError) as error:
         sys.exit(f"{sys.argv[0]}: {error}")
     print(f"plot in {options.output}")
 

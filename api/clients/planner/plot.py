@@ -14,7 +14,7 @@ def states(service, model, motion, outputs):
     """The outputs along the motion as arrays, at every knot and 400 instants."""
     fractions = np.union1d(np.linspace(0, 1, 400), motion.spans)
     answer = service.ask(model, "trajectory", motion.request(fractions, ["times", *outputs]))
-    return {name: np.array(answer[name]) for name in ("times", *outputs)}
+    return {name: answer[name] for name in ("times", *outputs)}
 
 
 def forces(joint_wrenches):
@@ -41,7 +41,7 @@ def snapshots(service, model, description, motion, plane):
     times = np.linspace(0, motion.duration, SNAPSHOTS)
     q = np.array([np.interp(times, rows["times"], column) for column in rows["q"].T]).T
     bodies = description["bodies"]
-    poses = service.ask(model, "kinematics", {"q": q.tolist(), "frames": bodies})["poses"]
+    poses = service.ask(model, "kinematics", {"q": q, "frames": bodies})["poses"]
     chain = np.array([np.zeros((SNAPSHOTS, 3)), *(poses[body]["position"] for body in bodies)])
     horizontal, vertical = ("xyz".index(axis) for axis in plane)
 

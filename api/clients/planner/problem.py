@@ -84,18 +84,18 @@ class Problem:
             outputs = [text for name in names for text in (name, f"d{name}_dcontrol_points", f"d{name}_dduration")]
             motion = self.unpack(x)
             answer = self.service.ask(self.model, "trajectory", motion.request(self.fractions, outputs))
-            self._cached = key, {name: (np.array(answer[name]), self._gradient(answer, name)) for name in names}
+            self._cached = key, {name: (answer[name], self._gradient(answer, name)) for name in names}
         return self._cached[1]
 
     def _gradient(self, answer, name):
         """With respect to the variables, from the bands of degree + 1 control points that the server answers."""
-        bands = np.array(answer[f"d{name}_dcontrol_points"])
-        first = np.array(answer["first_control_point"])
+        bands = answer[f"d{name}_dcontrol_points"]
+        first = answer["first_control_point"].astype(int)
         nodes, nv, width, _ = bands.shape
         full = np.zeros((nodes, len(self.motion.points), nv, nv))
         full[np.arange(nodes)[:, None], first[:, None] + np.arange(width)] = bands.swapaxes(1, 2)
         free = full[:, self.rest:-self.rest].swapaxes(1, 2).reshape(nodes, nv, -1)
-        return np.concatenate([free, np.array(answer[f"d{name}_dduration"])[:, :, None]], axis=2)
+        return np.concatenate([free, answer[f"d{name}_dduration"][:, :, None]], axis=2)
 
     def objective(self, x):
         """(1 - u) T + u T sum_n w_n |tau_n|^2, and its gradient."""

@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-from service import Refused
+from service import torqued
 from solver import NotSolved
 
 
@@ -17,7 +17,7 @@ def run(text, plan, **defaults):
         if options.motion:
             with open(options.motion, "w", encoding="utf-8") as file:
                 json.dump({**motion.request(motion.spans, ["tau"])}, file)
-    except (Refused, NotSolved, OSError, ValueError) as error:
+    except (torqued.Error, NotSolved, OSError, ValueError) as error:
         sys.exit(f"{sys.argv[0]}: {error}")
     print(f"plot in {options.output}")
     print(f"{service.requests} requests, {service.states} states evaluated, {time.monotonic() - started:.1f} s, "

@@ -87,7 +87,7 @@ def _loads(problem):
     limits = problem.limits.of_torques()
     answer = problem.service.ask(problem.model, "trajectory",
                                  problem.motion.request(fractions, [name for name, _ in limits]))
-    return fractions, np.hstack([np.array(answer[name]) / limit for name, limit in limits])
+    return fractions, np.hstack([answer[name] / limit for name, limit in limits])
 
 
 def _between(problem):

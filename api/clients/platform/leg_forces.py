@@ -10,16 +10,17 @@ Both go to the server with their first and second derivatives; it finds the legs
 forces.
 """
 import argparse
-import json
+import os
 import sys
-import urllib.error
-import urllib.request
 
 import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 import numpy as np  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "src"))    # unless it is installed
+import torqued  # noqa: E402
 
 HEIGHT = 0.9                                                # m, of the platform's centre at home
 WAVES = {"surge": (0.06, 1, 0), "heave": (0.08, 2, 0.5),    # amplitude (m), waves in one motion, phase
@@ -48,14 +49,7 @@ def motion(times, period):
         "orientation": (half[0] * half[3], half[2] * half[1], half[0] * half[1], half[2] * half[3]),
         "velocity": (surge[1], zero, heave[1], phid, psid * c, psid * s),
         "acceleration": (surge[2], zero, heave[2], phidd, psidd * c - psid * phid * s, psidd * s + psid * phid * c)}
-    return {"frame": "centre", **{name: np.transpose(rows).tolist() for name, rows in columns.items()}}
-
-
-def ask(server, model, request):
-    address = f"{server}/v1/models/{model}/inverse-dynamics"
-    with urllib.request.urlopen(urllib.request.Request(
-            address, json.dumps(request).encode(), {"Content-Type": "application/json"})) as answer:
-        return json.load(answer)
+    return {"frame": "centre", **{name: np.transpose(rows) for name, rows in columns.items()}}
 
 
 def draw(path, times, lengths, forces):
@@ -70,13 +64,9 @@ def draw(path, times, lengths, forces):
     figure.savefig(path)
 
 
-def server_url(text):
-    return (text if "//" in text else "http://" + text).rstrip("/")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", metavar="URL", type=server_url, default="http://127.0.0.1:8088",
+    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088",
                         help="a running torqued (%(default)s)")
     parser.add_argument("--seconds", type=float, default=4, help="one motion takes (%(default)s)")
     parser.add_argument("--load", metavar="KG", type=float, default=50,
@@ -90,12 +80,10 @@ def main():
                # `platform`'s own frame is at leg 1's ball joint; the load stands over its middle
                "payload": {"link": "platform", "mass": options.load, "com": [-0.225, -0.268, 0.3]}}
     try:
-        answer = ask(options.server, "stewart", request)
-    except urllib.error.HTTPError as error:
-        sys.exit(f"{sys.argv[0]}: {json.load(error)['detail']}")
-    except OSError as error:
-        sys.exit(f"{sys.argv[0]}: {options.server}: {error}")
-    lengths, forces = np.array(answer["q"]), np.array(answer["tau"])
+        answer = torqued.Client(options.server).model("stewart").inverse_dynamics(**request)
+    except (torqued.Error, ValueError) as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
+    lengths, forces = answer.q, answer.tau
     draw(options.output, times, lengths, forces)
     print(f"legs of {lengths.min():.4f} to {lengths.max():.4f} m bear {forces.min():.2f} to {forces.max():.2f} N")
     print(f"plot in {options.output}")

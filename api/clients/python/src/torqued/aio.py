@@ -64,7 +64,7 @@ class AsyncClient:
 
     async def readiness(self) -> Ready:
         """Faults that do not prevent service. Raises a Problem with `reasons` if the server is not ready."""
-        return await self._ask(calls.get("/readyz"))    # type: ignore[no-any-return]
+        return await self._ask(calls.probe("/readyz"))    # type: ignore[no-any-return]
 
     async def contract(self) -> dict[str, Any]:
         """The contract of the server in OpenAPI 3.1."""
@@ -104,7 +104,7 @@ class AsyncClient:
 
     async def _answers(self, path: str) -> bool:
         try:
-            await self._ask(calls.get(path))
+            await self._ask(calls.probe(path))
         except (Problem, ConnectionFailed, TimedOut):
             return False
         return True

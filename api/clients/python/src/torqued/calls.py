@@ -51,6 +51,11 @@ def get(path: str, accept: str = JSON) -> Call:
     return Call("GET", path, True, {"Accept": accept})
 
 
+def probe(path: str) -> Call:
+    """A question about this moment, which is not asked again."""
+    return Call("GET", path, False, {"Accept": JSON})
+
+
 def evaluation(name: str, operation: str, request: Mapping[str, Any], revision: Optional[str] = None,
                deadline: Optional[float] = None) -> Call:
     """An operation on a model; fields that are None are left out. `revision`: the only one that may be evaluated."""

@@ -169,7 +169,7 @@ def _moved(entries: list[dict[str, Any]], first_row: int) -> list[dict[str, Any]
 def _progress_bar(total: int) -> Any:
     """A bar of tqdm, or None where it is not installed."""
     try:
-        from tqdm.auto import tqdm  # type: ignore[import]
+        from tqdm.auto import tqdm
     except ImportError:
         return None
     return tqdm(total=total, unit=" states", unit_scale=True)

@@ -65,7 +65,7 @@ class Client:
 
     def readiness(self) -> Ready:
         """Faults that do not prevent service. Raises a Problem with `reasons` if the server is not ready."""
-        return self._ask(calls.get("/readyz"))  # type: ignore[no-any-return]
+        return self._ask(calls.probe("/readyz"))  # type: ignore[no-any-return]
 
     def contract(self) -> dict[str, Any]:
         """The contract of the server in OpenAPI 3.1."""
@@ -109,7 +109,7 @@ class Client:
 
     def _answers(self, path: str) -> bool:
         try:
-            self._ask(calls.get(path))
+            self._ask(calls.probe(path))
         except (Problem, ConnectionFailed, TimedOut):
             return False
         return True
