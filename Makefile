@@ -155,7 +155,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install uninstall wheel assets format lint hooks release clean help
+.PHONY: deps run install uninstall wheel typescript assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -195,6 +195,9 @@ wheel: ## build the Python client as a wheel, in build/python
 	$(Q)cp -r api/clients/python/pyproject.toml api/clients/python/README.md api/clients/python/src $(BUILD)/wheel
 	$(Q)cd $(BUILD)/wheel && $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
 	$(Q)mv $(BUILD)/wheel/*.whl $(WHEEL) && rm -r $(BUILD)/wheel
+
+typescript: $(BUILD)/api/openapi.json ## build the TypeScript client as an npm package, in build/typescript; needs npm
+	@BUILD=$(BUILD) api/clients/typescript/build $(VERSION)
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -1,0 +1,3 @@
+module torqued
+
+go 1.19

@@ -1,0 +1,166 @@
+"""The page of api/clients: its commands build and run the samples of every language against a server, and what these print are
+the torques of the server, bit for bit; the lines that it counts. A language is skipped where its toolchain is missing. Its
+commands for TypeScript: test_typescript.py."""
+import glob
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+import tap
+from client_samples import CLIENTS, SampleCase
+from test_c_client import warnings
+
+ADDRESS = "http://127.0.0.1:8088"
+BLOCK = r"^## {}\n.*?^```console\n(.*?)^```"
+
+
+def page():
+    with open(os.path.join(CLIENTS, "README.md")) as file:
+        return file.read()
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"no {program} here")
+
+
+class Commands(SampleCase):
+    """The commands of each language, as they stand on the page."""
+
+    def check(self, language):
+        lines = re.search(BLOCK.format(re.escape(language)), page(), re.DOTALL | re.MULTILINE)[1].splitlines()
+        commands = [line[2:] for line in lines if line.startswith("$ ")]
+        shown = [line for line in lines if not line.startswith("$ ")]
+        self.assertRegex(commands[-1], r" > torques\.csv$")
+        self.assertEqual(len(shown), 1)
+        self.assertTrue(all(ADDRESS in command for command in commands[-2:]))
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(CLIENTS, os.path.join(folder, "api", "clients"), ignore=shutil.ignore_patterns("python", "typescript"))
+            offline = {"GOCACHE": os.path.join(folder, "cache"), "GOPROXY": "off", "GOTOOLCHAIN": "local", "CFLAGS": ""}
+            script = "set -e\n" + "\n".join(commands).replace(ADDRESS, self.server.url()) + "\nmv torques.csv ../../.."
+            printed = self.output("bash", "-c", script, cwd=folder, environment=offline)
+            self.assertEqual(printed.strip(), shown[0])
+            self.check_one(printed)
+            with open(os.path.join(folder, "torques.csv")) as file:
+                self.check_batch(file.read())
+
+    def test_c(self):
+        self.check("C")
+
+    def test_cpp(self):
+        self.check("C++")
+
+    @needs("go")
+    def test_go(self):
+        self.check("Go")
+
+    @needs("rustc")
+    def test_rust(self):
+        self.check("Rust")
+
+    @needs("javac")
+    def test_java(self):
+        self.check("Java")
+
+    @needs("octave")
+    def test_octave(self):
+        self.check("MATLAB and Octave")
+
+    @needs("julia")
+    def test_julia(self):
+        self.check("Julia")
+
+
+class Page(unittest.TestCase):
+    def test_lines_of_the_samples(self):
+        """Lines that are neither blank nor comments."""
+        checked = 0
+        for line in re.findall(r"^\| .*\]\(.*\) \| [0-9]+ \| [0-9]+ \|.*", page(), re.MULTILINE):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            folder = re.match(r"\[(\w+)/\]", cells[1])[1]
+            for name, count in (("one", cells[2]), ("batch", cells[3])):
+                source, = [path for pattern in (f"{name}.*", f"{name.capitalize()}.java", f"samples/{name}.*", f"{name}/main.go")
+                           for path in glob.glob(os.path.join(CLIENTS, folder, pattern))]
+                self.assertEqual(code_lines(source), int(count), source)
+            told = re.search(r"of ([0-9]+) lines", cells[4])
+            if told:
+                client, = [path for path in glob.glob(os.path.join(CLIENTS, folder, "[tT]orqued.*"))]
+                self.assertEqual(code_lines(client), int(told[1]), client)
+            checked += 1
+        self.assertEqual(checked, 8)
+
+
+def code_lines(path):
+    ending = os.path.splitext(path)[1]
+    comment = r'^""".*?^"""|^"[^"\n]*"$' if ending == ".jl" else r"/\*.*?\*/"
+    with open(path) as file:
+        text = re.sub(comment, "", file.read(), flags=re.DOTALL | re.MULTILINE)
+    marks = {".m": "%", ".jl": "#"}.get(ending, "//")
+    return sum(bool(line.strip()) and not line.strip().startswith(marks) for line in text.splitlines())
+
+
+class Style(SampleCase):
+    """The compilers' own warnings are errors."""
+
+    def source(self, *names):
+        return os.path.join(CLIENTS, *names)
+
+    def test_c_and_cpp(self):
+        common = [flag for flag in warnings() if "prototypes" not in flag]
+        for path in glob.glob(self.source("*", "*.c")):
+            self.output("gcc", "-std=gnu11", "-O2", *warnings(), "-c", "-o", os.devnull, path)
+        for path in glob.glob(self.source("cpp", "*.cc")):
+            self.output("g++", "-std=c++17", "-O2", *common, "-c", "-o", os.devnull, path)
+
+    @needs("go")
+    def test_go(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.output("gofmt", "-l", self.source("go")), "")
+            self.output("go", "vet", "./...", cwd=self.source("go"), environment={"GOCACHE": folder, "GOPROXY": "off"})
+
+    @needs("rustc")
+    def test_rust(self):
+        for path in glob.glob(self.source("rust", "[ob]*.rs")):
+            self.output("rustc", "--edition", "2021", "-D", "warnings", "--emit", "metadata", "-o", os.devnull, path)
+
+    @needs("javac")
+    def test_java(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.output("javac", "-Xlint:all", "-Werror", "-d", folder, *glob.glob(self.source("java", "*.java")))
+
+
+@needs("octave")
+class Octave(SampleCase):
+    def run_text(self, text, **environment):
+        return self.output("octave", "--no-gui", "--quiet", "--path", os.path.join(CLIENTS, "octave"), "--eval", text,
+                           environment=environment)
+
+    def test_problems_and_shapes(self):
+        said = self.run_text("""
+            url = getenv('TORQUED_URL');
+            try, torqued(url, 'puma560', 'bias', struct('q', [1 2 3])); catch e, disp(e.identifier); disp(e.message); end
+            try, torqued('http://127.0.0.1:1', 'puma560', 'bias', struct('q', 1)); catch e, disp(e.identifier); end
+            q = [0.1 0.2; 0.3 0.4; 0.5 0.6];
+            a = torqued(url, 'two_link', 'evaluate', struct('q', q, 'operations', containers.Map({'mass-matrix'}, {struct()})));
+            disp(size(a.mass_matrix.mass_matrix));
+            b = torqued(url, 'two_link', 'mass-matrix', struct('q', {{q(2, :)}}));
+            disp(isequal(b.mass_matrix, a.mass_matrix.mass_matrix(2, :, :)));
+            disp(isequal(torqued(url, 'two_link', 'bias', struct('q', q(3, :), 'outputs', {{'bias'}})).bias, ...
+                         torqued(url, 'two_link', 'bias', struct('q', q)).bias(3, :)));""")
+        self.assertEqual(said.split("\n"), [
+            "torqued:wrong_shape", "/q: 3 entries given, 6 expected (nq of puma560)", "torqued:unreachable", "   3   2   2", "1", "1", ""])
+
+    @needs("gnuplot")
+    def test_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plot = os.path.join(folder, "torques.svg")
+            self.run_text("batch", TORQUED_PLOT=plot)
+            with open(plot) as file:
+                drawn = file.read()
+        self.assertGreater(drawn.count("<path"), 7)
+        self.assertIn("torque in N m", drawn)
+
+
+if __name__ == "__main__":
+    tap.main()
