@@ -36,7 +36,7 @@ class Commands(SampleCase):
         self.assertEqual(len(shown), 1)
         self.assertTrue(all(ADDRESS in command for command in commands[-2:]))
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copytree(CLIENTS, os.path.join(folder, "api", "clients"), ignore=shutil.ignore_patterns("python", "typescript"))
+            shutil.copytree(CLIENTS, os.path.join(folder, "api", "clients"), ignore=shutil.ignore_patterns("typescript"))
             offline = {"GOCACHE": os.path.join(folder, "cache"), "GOPROXY": "off", "GOTOOLCHAIN": "local", "CFLAGS": ""}
             script = "set -e\n" + "\n".join(commands).replace(ADDRESS, self.server.url()) + "\nmv torques.csv ../../.."
             printed = self.output("bash", "-c", script, cwd=folder, environment=offline)
@@ -44,6 +44,9 @@ class Commands(SampleCase):
             self.check_one(printed)
             with open(os.path.join(folder, "torques.csv")) as file:
                 self.check_batch(file.read())
+
+    def test_python(self):
+        self.check("Python")
 
     def test_c(self):
         self.check("C")
@@ -88,15 +91,15 @@ class Page(unittest.TestCase):
                 client, = [path for path in glob.glob(os.path.join(CLIENTS, folder, "[tT]orqued.*"))]
                 self.assertEqual(code_lines(client), int(told[1]), client)
             checked += 1
-        self.assertEqual(checked, 8)
+        self.assertEqual(checked, 9)
 
 
 def code_lines(path):
     ending = os.path.splitext(path)[1]
-    comment = r'^""".*?^"""|^"[^"\n]*"$' if ending == ".jl" else r"/\*.*?\*/"
+    comment = r'^""".*?"""|^"[^"\n]*"$' if ending in (".jl", ".py") else r"/\*.*?\*/"
     with open(path) as file:
         text = re.sub(comment, "", file.read(), flags=re.DOTALL | re.MULTILINE)
-    marks = {".m": "%", ".jl": "#"}.get(ending, "//")
+    marks = {".m": "%", ".jl": "#", ".py": "#"}.get(ending, "//")
     return sum(bool(line.strip()) and not line.strip().startswith(marks) for line in text.splitlines())
 
 

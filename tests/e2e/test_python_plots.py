@@ -14,7 +14,7 @@ from samples import branched, slider
 
 from torqued import plotting, tables  # isort: skip
 
-EXAMPLES = os.path.join(ROOT, "api", "clients", "python", "examples")
+SAMPLES = os.path.join(ROOT, "api", "clients", "python", "samples")
 
 
 class Plots(ServerCase):
@@ -22,7 +22,7 @@ class Plots(ServerCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.torqued = torqued.Client(cls.server.url())
-        cls.arm = cls.torqued.put("plotted", os.path.join(EXAMPLES, "arm.urdf"))
+        cls.arm = cls.torqued.put("plotted", os.path.join(SAMPLES, "arm.urdf"))
         points = np.array([[0, 0, 0]] * 2 + [[1, 1, -1]] * 2)
         cls.motion = cls.arm.trajectory(degree=3, duration=1, control_points=points, samples=50)
 
@@ -33,10 +33,10 @@ class Plots(ServerCase):
 
     def test_from_urdf_to_plot(self):
         """The example of at most 15 lines, in a folder of its own."""
-        with open(os.path.join(EXAMPLES, "urdf_to_plot.py"), encoding="utf-8") as file:
+        with open(os.path.join(SAMPLES, "urdf_to_plot.py"), encoding="utf-8") as file:
             self.assertLessEqual(len(file.read().splitlines()), 15)
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+            shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
             done = subprocess.run([sys.executable, "-B", "urdf_to_plot.py"], cwd=folder, capture_output=True, text=True,
                                   timeout=PATIENCE, env={**os.environ, "PYTHONPATH": SOURCE, "TORQUED_BIN": BINARY})
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -16,5 +16,5 @@ from .contract.version import VERSION as __version__
 from .errors import BadAnswer, ConnectionFailed, DeadlinePassed, Error, Problem, TimedOut
 from .local_server import LocalServer, ServerFailed, serve
 
-__all__ = ["Answer", "Array", "AsyncClient", "AsyncModel", "BadAnswer", "Client", "ConnectionFailed", "Coordinates", "DeadlinePassed",
-           "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed", "TimedOut", "__version__", "serve"]
+__all__ = ["Answer", "Array", "AsyncClient", "AsyncModel", "BadAnswer", "Client", "ConnectionFailed", "Coordinates",
+           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed", "TimedOut", "__version__", "serve"]

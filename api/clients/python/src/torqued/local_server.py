@@ -116,7 +116,7 @@ def serve(binary: Optional[str] = None, *, listen: Optional[str] = None, argumen
             arm = server.put("arm", "arm.urdf")
 
     `binary`: the program, else $TORQUED_BIN or the `torqued` on $PATH. `listen`: further addresses, such as
-    "127.0.0.1:8088" for its console in a browser. `arguments`: flags of the server; `environment`: variables for it. `options` are those of Client. The server ends with the block, and
-    with this process, however that ends.
+    "127.0.0.1:8088" for its console in a browser. `arguments`: flags of the server; `environment`: variables for it. `options`
+    are those of Client. The server ends with the block, and with this process, however that ends.
     """
     return LocalServer(binary, listen, arguments, environment, **options)
