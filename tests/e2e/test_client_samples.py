@@ -112,7 +112,7 @@ class Style(SampleCase):
     def test_c_and_cpp(self):
         common = [flag for flag in warnings() if "prototypes" not in flag]
         for path in glob.glob(self.source("*", "*.c")):
-            self.output("gcc", "-std=gnu11", "-O2", *warnings(), "-c", "-o", os.devnull, path)
+            self.output("gcc", "-std=gnu11", "-O2", *warnings(), "-I", self.source("c"), "-c", "-o", os.devnull, path)
         for path in glob.glob(self.source("cpp", "*.cc")):
             self.output("g++", "-std=c++17", "-O2", *common, "-c", "-o", os.devnull, path)
 
@@ -136,8 +136,8 @@ class Style(SampleCase):
 @needs("octave")
 class Octave(SampleCase):
     def run_text(self, text, **environment):
-        return self.output("octave", "--no-gui", "--quiet", "--path", os.path.join(CLIENTS, "octave"), "--eval", text,
-                           environment=environment)
+        paths = [part for name in ("octave", "simulink") for part in ("--path", os.path.join(CLIENTS, name))]
+        return self.output("octave", "--no-gui", "--quiet", *paths, "--eval", text, environment=environment)
 
     def test_problems_and_shapes(self):
         said = self.run_text("""
@@ -153,6 +153,21 @@ class Octave(SampleCase):
                          torqued(url, 'two_link', 'bias', struct('q', q)).bias(3, :)));""")
         self.assertEqual(said.split("\n"), [
             "torqued:wrong_shape", "/q: 3 entries given, 6 expected (nq of puma560)", "torqued:unreachable", "   3   2   2", "1", "1", ""])
+
+    def test_simulink(self):
+        """The code of the page, with the states and torques printed."""
+        with open(os.path.join(CLIENTS, "simulink", "README.md")) as file:
+            code = "".join(re.findall(r"^```matlab\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE))
+        said = self.run_text(code.replace("'two_link')\n", "'two_link');\n") + """
+            printf('%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\\n', ...
+                   [torques.time q qd qdd torques.signals.values].');
+            printf('%.17g %.17g\\n', tau);""")
+        *rows, tau = [[float(text) for text in line.split()] for line in said.splitlines()]
+        self.assertEqual(len(rows), 1001)
+        request = {name: [row[i:i + 2] for row in rows] for name, i in (("q", 1), ("qd", 3), ("qdd", 5))}
+        self.assertEqual([row[7:] for row in rows], self.ask("two_link", "inverse-dynamics", request)["tau"])
+        request = {"q": [0.1, 0.2], "qd": [0, 0], "qdd": [1, 0]}
+        self.assertEqual(tau, self.ask("two_link", "inverse-dynamics", request)["tau"])
 
     @needs("gnuplot")
     def test_plot(self):

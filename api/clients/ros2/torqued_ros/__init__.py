@@ -1,0 +1,1 @@
+"""Torques of a robot for ROS 2, computed by a torqued server."""
