@@ -107,9 +107,20 @@ typedef struct api_model_file {
 typedef void api_report_callback(void *arg, const char *severity, const char *code, const char *where,
                                  const char *text);
 
+/* Where the entries of a report go. */
+typedef struct api_report_target {
+    api_report_callback *entry;
+    void                *arg;
+} api_report_target;
+
 /* Loads a model from the text of a file in any format that PUT accepts, without using the store. `report` may be
  * NULL. False with a problem. */
-bool api_load_file(api *api, const api_model_file *file, api_report_callback *report, void *arg, api_problem *problem);
+bool api_load_file(api *api, const api_model_file *file, const api_report_target *report, api_problem *problem);
+
+/* Writes a loaded model in a format: "document", "urdf" or "mjcf". `report` gets an entry of the code "not-held" for
+ * everything that the format cannot hold; it may be NULL. The caller frees the text; NULL with a problem. */
+char *api_write_model(api *api, const char *name, const char *format, const api_report_target *report, size_t *length,
+                      api_problem *problem);
 
 /* Adds a reason to the answer of /readyz, for a defect that does not prevent service, such as an unreadable file.
  * Call before api_set_ready. */

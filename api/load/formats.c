@@ -22,6 +22,7 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
 static const char *const json_types[] = {"application/json", NULL};
 
 const api_model_format api_model_format_json = {
+    .name            = "document",
     .media_types     = json_types,
     .check_query     = refuse_document_query,
     .estimate_memory = api_json_estimate_memory,
@@ -88,6 +89,13 @@ static const api_model_format *format_of_root(const char *text, size_t length)
         if (formats[i]->root && strlen(formats[i]->root) == n && memcmp(formats[i]->root, root, n) == 0)
             return formats[i];
     return &api_model_format_urdf;
+}
+
+const api_model_format *api_model_format_named(const char *name)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->name && strcmp(formats[i]->name, name) == 0) return formats[i];
+    return NULL;
 }
 
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES])

@@ -4,6 +4,7 @@
  * format, write the file that reads it and defines its constant, add its row here, and list its media types in
  * openapi.yaml. */
 #pragma once
+#include "api/load/document/document.h"
 #include "api/model/model.h"
 
 /* The rows: X(name) stands for the constant api_model_format_<name>. The first is the format of a text without a
@@ -15,6 +16,7 @@
     X(xml)
 
 typedef struct api_model_format {
+    const char        *name;        /* of `torqued convert --to`; NULL: none is needed */
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
@@ -23,6 +25,9 @@ typedef struct api_model_format {
     size_t (*estimate_memory)(const char *text, size_t length);
     /* Builds the model. The caller owns the one reference to it. NULL with a problem. */
     api_model *(*read)(const api_model_source *source, api_problem *problem);
+    /* Writes a document as the text of a file, which the caller frees; adds what the format cannot hold to the reader's
+     * report. NULL with a problem. The pointer itself is NULL if the format is only read, or is the document. */
+    char *(*write)(const api_document *document, const char *name, api_reader *reader, size_t *length);
 } api_model_format;
 
 #define API_MODEL_FORMAT_CONSTANT(name) extern const api_model_format api_model_format_##name;
@@ -34,6 +39,8 @@ const api_model_format *api_model_format_of_content(const char *content_type);
 
 /* Returns the format that the first bytes of a text show; JSON unless it begins as XML. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
+
+const api_model_format *api_model_format_named(const char *name); /* NULL: there is none */
 
 enum { API_MODEL_MEDIA_TYPES = 160 }; /* bytes of the text that api_model_media_types writes, NUL included */
 

@@ -2,6 +2,7 @@
  * recognised from the text. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
+#include "report.h"
 #include <string.h>
 
 static api_model *read_model(const api_model_source *source, api_problem *problem)
@@ -16,16 +17,16 @@ static const char *entry_text(const json_t *entry, const char *member)
     return json_string_value(json_object_get(entry, member));
 }
 
-static void report_entries(const json_t *report, api_report_callback *report_entry, void *arg)
+void api_report_entries(const json_t *report, const api_report_target *target)
 {
-    for (size_t i = 0; i < json_array_size(report); i++) {
+    for (size_t i = 0; target && i < json_array_size(report); i++) {
         const json_t *entry = json_array_get(report, i);
-        report_entry(arg, entry_text(entry, "severity"), entry_text(entry, "code"), entry_text(entry, "where"),
-                     entry_text(entry, "text"));
+        target->entry(target->arg, entry_text(entry, "severity"), entry_text(entry, "code"), entry_text(entry, "where"),
+                      entry_text(entry, "text"));
     }
 }
 
-bool api_load_file(api *a, const api_model_file *file, api_report_callback *report, void *arg, api_problem *problem)
+bool api_load_file(api *a, const api_model_file *file, const api_report_target *report, api_problem *problem)
 {
     if (!api_model_name_is_valid(file->name))
         return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", file->name);
@@ -39,7 +40,7 @@ bool api_load_file(api *a, const api_model_file *file, api_report_callback *repo
                                .arg         = file->arg};
     api_model       *model  = read_model(&source, problem);
     if (!model) return false;
-    if (report) report_entries(model->report, report, arg);
+    api_report_entries(model->report, report);
     bool loaded = api_registry_load(a->models, file->name, model, false);
     api_model_release(model);
     return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");

@@ -19,10 +19,11 @@ const cli_command cli_commands[] = {
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
     {.name = "convert",
-     .summary = "convert a file of a robot to a model document in canonical form",
-     .description = "Reads every format that the server accepts, and writes the document to standard output. FILE may be - for "
-                    "standard input.",
-     .options = {cli_format_options},
+     .summary = "convert a file of a robot to a model document, URDF or MJCF",
+     .description = "Reads every format that the server accepts, and writes the result to standard output; a document in canonical "
+                    "form. Standard error lists what the result cannot hold. FILE may be - for standard input; an MJCF file may "
+                    "include files of its own folder.",
+     .options = {cli_format_options, cli_convert_options},
      .operands = {{"FILE", CLI_FILE, CLI_NEEDED}},
      .example = "torqued convert --base floating my_robot.urdf > my_robot.json",
      .run = srv_convert},

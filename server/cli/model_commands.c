@@ -56,8 +56,8 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
 }
 
 /* Reads a file and loads its model; prints its problem to `out`. */
-static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out, api_report_callback *report,
-                      char name[NAME_MAX_BYTES + 1])
+static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out,
+                      const api_report_target *report, char name[NAME_MAX_BYTES + 1])
 {
     size_t      length;
     api_problem problem;
@@ -74,7 +74,7 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
                              .query       = query,
                              .read_beside = srv_read_beside,
                              .arg         = (void *)(uintptr_t)file};
-    bool           loaded = api_load_file(s->api, &model, report, (void *)(uintptr_t)file, &problem);
+    bool           loaded = api_load_file(s->api, &model, report, &problem);
     if (!loaded) print_problem(out, file, &problem);
     free(text);
     return loaded;
@@ -116,8 +116,9 @@ int srv_check(const cli_arguments *arguments)
     if (status != 0) return status;
     build_query(arguments, query);
     for (size_t i = 0; i < arguments->n_operands; i++) {
-        const char *file = arguments->operands[i];
-        bool        good = load_file(&s, file, query, stdout, print_report_entry, name);
+        const char       *file   = arguments->operands[i];
+        api_report_target report = {.entry = print_report_entry, .arg = (void *)(uintptr_t)file};
+        bool              good   = load_file(&s, file, query, stdout, &report, name);
         if (good)
             printf("%s: good\n", file);
         else
@@ -129,20 +130,61 @@ int srv_check(const cli_arguments *arguments)
 
 /* --- convert --------------------------------------------------------------------------------------------------- */
 
+const cli_option cli_convert_options[] = {
+    {"to", "document|urdf|mjcf", CLI_WORDS, NULL, "format to write; default document"},
+    {"strict", NULL, CLI_NOTHING, NULL, "fail, and write nothing, if the result would not hold the whole robot"},
+    {.name = NULL},
+};
+
+/* What was found that the result does not hold. */
+typedef struct losses {
+    const char *file;
+    size_t      n;
+} losses;
+
+static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
+{
+    losses *found = arg;
+    (void)severity;
+    if (strcmp(code, "not-held") != 0) return;
+    found->n++;
+    fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
+}
+
+/* Writes the loaded model to standard output; prints what the format cannot hold. */
+static int write_converted(const srv_session *s, const cli_arguments *arguments, const char *name, losses *found)
+{
+    size_t            length = 0;
+    api_problem       problem;
+    api_report_target report = {.entry = print_loss, .arg = found};
+    const char       *to     = cli_value(arguments, "to");
+    api_problem_clear(&problem);
+    char *text = api_write_model(s->api, name, to ? to : "document", &report, &length, &problem);
+    if (!text) {
+        print_problem(stderr, found->file, &problem);
+        return 1;
+    }
+    int status = 0;
+    if (found->n > 0 && cli_value(arguments, "strict"))
+        status = cli_fail(1, "%s: nothing was written: --strict, and the result would not hold the whole robot",
+                          found->file);
+    else if (fwrite(text, 1, length, stdout) != length || (text[length - 1] != '\n' && putchar('\n') < 0) ||
+             fflush(stdout) != 0)
+        status = cli_fail(1, "cannot write the file: %s", strerror(errno));
+    free(text);
+    return status;
+}
+
 int srv_convert(const cli_arguments *arguments)
 {
-    srv_session s;
-    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[120];
-    int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
+    srv_session       s;
+    char              query[QUERY_MAX], name[NAME_MAX_BYTES + 1];
+    losses            found  = {.file = arguments->operands[0]};
+    api_report_target report = {.entry = print_loss, .arg = &found};
+    int               status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
     build_query(arguments, query);
-    if (load_file(&s, arguments->operands[0], query, stderr, NULL, name)) {
-        api_set_ready(s.api);
-        snprintf(target, sizeof target, "/v1/models/%s/document", name);
-        status = answer(&s, "GET", target, NULL, 0);
-    } else {
-        status = 1;
-    }
+    status = load_file(&s, found.file, query, stderr, &report, name) ? write_converted(&s, arguments, name, &found) : 1;
     srv_session_close(&s);
     return status;
 }

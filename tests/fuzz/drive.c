@@ -104,6 +104,19 @@ unsigned drive_typed(drive *d, const char *method, const char *target, const cha
     return send(d, &request, body, length);
 }
 
+/* Writes a model in every format; what is written is XML, if there is memory. */
+static void write_files(const drive *d, const char *name)
+{
+    static const char *const formats[] = {"urdf", "mjcf"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        api_problem problem = {.offset = -1};
+        size_t      length  = 0;
+        char       *text    = api_write_model(d->door, name, formats[i], NULL, &length, &problem);
+        drive_expect(text && length == strlen(text) && !strncmp(text, "<?xml", 5), "the model can be written");
+        free(text);
+    }
+}
+
 void drive_check_model(drive *d, const char *name)
 {
     char model[80], target[120], revision[sizeof d->tag];
@@ -119,6 +132,7 @@ void drive_check_model(drive *d, const char *name)
     drive_expect(!strcmp(revision, d->tag), "and has the same revision");
     free(document);
 
+    write_files(d, name);
     snprintf(target, sizeof target, "%s/inverse-dynamics", model);
     drive_request(d, "POST", target, "{\"q\":[0]}", 9);
     drive_expect(drive_request(d, "DELETE", model, NULL, 0) == 204, "the model can be deleted");

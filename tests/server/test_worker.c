@@ -199,7 +199,7 @@ static void test_helpers_leave_for_a_job(void **state)
     task             *many = make_task(1, false), *one = make_task(1, false);
     api_problem_clear(&problem);
     const api_model_file file = {.name = "pendulum", .text = pendulum, .length = sizeof pendulum - 1};
-    assert_true(api_load_file(service, &file, NULL, NULL, &problem));
+    assert_true(api_load_file(service, &file, NULL, &problem));
     for (int i = 0; i < ROWS; i++)
         p += sprintf(p, "%s[1]", i > 0 ? "," : "");
     sprintf(p, "],\"duration\":16,\"step\":0.001,\"samples\":2,\"outputs\":[\"q\"]}");

@@ -78,9 +78,11 @@ api_model *api_model_from_mjcf(const api_model_source *source, api_problem *prob
 static const char *const media_types[] = {"application/mjcf+xml", NULL};
 
 const api_model_format api_model_format_mjcf = {
+    .name            = "mjcf",
     .media_types     = media_types,
     .root            = "mujoco",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_mjcf,
+    .write           = api_mjcf_write,
 };

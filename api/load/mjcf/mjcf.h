@@ -10,6 +10,7 @@
  * of a free joint is in its own axes, as for every floating joint. The model's report lists what was assumed, and every
  * part of the file that the model does not hold. */
 #pragma once
+#include "api/load/document/document.h"
 #include "api/model/model.h"
 
 typedef enum api_mjcf_equality {
@@ -21,3 +22,7 @@ typedef enum api_mjcf_equality {
 /* Builds a model from an MJCF file, with the options in the query of the source: equality=coupled, independent or
  * refuse. NULL with a problem; unless it is one of XML syntax, it names the line and the body or joint. */
 api_model *api_model_from_mjcf(const api_model_source *source, api_problem *problem);
+
+/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);

@@ -260,9 +260,11 @@ static bool check_query(const char *query, api_problem *problem)
 static const char *const media_types[] = {"application/urdf+xml", NULL};
 
 const api_model_format api_model_format_urdf = {
+    .name            = "urdf",
     .media_types     = media_types,
     .root            = "robot",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_urdf,
+    .write           = api_urdf_write,
 };

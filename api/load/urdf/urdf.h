@@ -10,6 +10,7 @@
  * hexadecimal, "inf" or "nan". -0 becomes 0, because many JSON clients lose the sign of zero. The model's report
  * lists what was merged, dropped, assumed or is suspicious. */
 #pragma once
+#include "api/load/document/document.h"
 #include "api/model/model.h"
 
 typedef enum api_urdf_mimic {
@@ -30,3 +31,7 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
 /* Builds a model from a URDF file, with the options in the query of the source. NULL with a problem; unless it is
  * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
+
+/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_urdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);

@@ -1,0 +1,321 @@
+/* mjcf_write.c - write a document as an MJCF file, and report what MJCF cannot hold.
+ *
+ * MuJoCo refuses moving bodies without mass. A massless link that only carries one other link becomes a joint of the
+ * body of that link. */
+#include "mjcf_write.h"
+#include "api/load/document/inertia.h"
+#include <stdio.h>
+#include <string.h>
+
+/* What is known of a link while bodies are written. */
+typedef struct link_state {
+    xmlNode *body; /* NULL: not written yet, or absorbed */
+    int      n_children;
+    bool     referenced; /* a frame or loop needs the link as a body */
+    double   mass;       /* of the link and of all links that are fixed to it */
+} link_state;
+
+typedef struct mjcf_file {
+    api_xml_writer w;
+    xmlNode       *root, *world, *base; /* base: the body of the base link, or the world */
+    link_state    *link;                /* [n_links] */
+    double         base_mass;           /* of the base link and of all links that are fixed to it */
+    int           *chain;               /* [n_links] */
+    dyn_pose      *J;                   /* [n_links] */
+} mjcf_file;
+
+static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
+{
+    double   q[4];
+    dyn_pose turn = *X;
+    memset(turn.p, 0, sizeof turn.p);
+    if (api_pose_is_identity(&turn)) return;
+    api_quaternion_of((const double(*)[3])X->R, q);
+    api_xml_put_numbers(w, element, "quat", (double[4]){q[3], q[0], q[1], q[2]}, 4);
+}
+
+static void put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
+{
+    if (X->p[0] != 0 || X->p[1] != 0 || X->p[2] != 0) api_xml_put_numbers(w, element, "pos", X->p, 3);
+    put_turn(w, element, X);
+}
+
+static bool has_inertia(const dyn_inertia *inertia)
+{
+    bool has = inertia->mass != 0;
+    for (int i = 0; i < 6; i++)
+        has = has || inertia->about_com[i] != 0;
+    return has;
+}
+
+/* Writes the tensor by its principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
+static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
+{
+    const double *t = inertia->about_com; /* xx xy xz yy yz zz */
+    if (!has_inertia(inertia)) return;
+    xmlNode *inertial = api_xml_put(w, body, "inertial");
+    dyn_pose X        = api_pose_identity();
+    double   I[3]     = {t[0], t[3], t[5]};
+    if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
+    memcpy(X.p, inertia->com, sizeof X.p);
+    api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
+    put_turn(w, inertial, &X);
+    api_xml_put_number(w, inertial, "mass", inertia->mass);
+    api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
+}
+
+/* MuJoCo refuses bodies that do not exist, and those whose motion is undetermined: moving ones without a mass, and
+ * tensors of bodies that have no extent, or that violate the triangle inequality. */
+static void report_refused(mjcf_file *f, const char *name, const dyn_inertia *inertia, bool massless)
+{
+    double I[3], axes[3][3], sum;
+    bool   refused = false;
+    api_tensor_principal(inertia->about_com, I, axes);
+    sum = I[0] + I[1] + I[2];
+    for (int i = 0; i < 3; i++)
+        refused = refused || (has_inertia(inertia) && (I[i] < 1e-15 || sum - I[i] < I[i] * (1 - 1e-9)));
+    if (massless)
+        api_xml_not_held(&f->w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
+                         api_text_shown(name), name);
+    else if (refused)
+        api_xml_not_held(&f->w, "/links",
+                         "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
+                         "principal moments of a body are positive, and none exceeds the sum of the others",
+                         api_text_shown(name), name);
+}
+
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+static void count_uses(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].parent_index != DYN_WORLD) f->link[d->links[i].parent_index].n_children++;
+    for (size_t i = 0; i < d->n_frames; i++)
+        if (d->frames[i].link != DYN_WORLD) f->link[d->frames[i].link].referenced = true;
+    for (size_t i = 0; i < d->n_loops; i++)
+        for (size_t k = 0; k < d->n_links; k++)
+            if (strcmp(d->loops[i].frame_a, d->links[k].name) == 0 ||
+                strcmp(d->loops[i].frame_b, d->links[k].name) == 0)
+                f->link[k].referenced = true;
+}
+
+/* Sums the masses of links that are fixed to each other, children before parents. */
+static void sum_masses(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    f->base_mass          = d->base_inertia.mass;
+    for (size_t k = d->n_links; k-- > 0;) {
+        int                      i    = d->order[k];
+        const api_document_link *link = &d->links[i];
+        f->link[i].mass += link->dyn.inertia.mass;
+        if (link->dyn.joint != DYN_FIXED) continue;
+        *(link->parent_index == DYN_WORLD ? &f->base_mass : &f->link[link->parent_index].mass) += f->link[i].mass;
+    }
+}
+
+/* True for a link that becomes a joint of the body that it carries. */
+static bool is_absorbed(const mjcf_file *f, int i)
+{
+    const dyn_link *dyn = &f->w.document->links[i].dyn;
+    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !has_inertia(&dyn->inertia) &&
+           f->link[i].n_children == 1 && !f->link[i].referenced;
+}
+
+/* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
+static int collect_chain(mjcf_file *f, int i, size_t *n)
+{
+    const api_document *d = f->w.document;
+    int                 up;
+    *n = 0;
+    for (up = i; up != DYN_WORLD && (up == i || is_absorbed(f, up)); up = d->links[up].parent_index)
+        f->chain[(*n)++] = up;
+    for (size_t a = 0; a < *n / 2; a++) { /* from the parent on */
+        int swapped          = f->chain[a];
+        f->chain[a]          = f->chain[*n - 1 - a];
+        f->chain[*n - 1 - a] = swapped;
+    }
+    return up;
+}
+
+/* A floating joint of the fixed base whose coordinates are those of a free joint. */
+static bool is_free(const mjcf_file *f, const api_document_link *link)
+{
+    return link->dyn.joint == DYN_FLOATING && link->parent_index == DYN_WORLD && !f->w.document->floating &&
+           api_pose_is_identity(&link->dyn.before) && api_pose_is_identity(&link->dyn.after);
+}
+
+/* Pose of a free body at its home. */
+static dyn_pose home_pose(const api_document_link *link)
+{
+    const double *h = link->home;
+    if (!link->has_home) return api_pose_identity();
+    dyn_pose X = api_pose_wxyz((double[4]){h[6], h[3], h[4], h[5]});
+    memcpy(X.p, h, sizeof X.p);
+    return X;
+}
+
+static void put_body(mjcf_file *f, int i)
+{
+    const api_document      *d     = f->w.document;
+    const api_document_link *link  = &d->links[i];
+    api_mjcf_chain           chain = {.w = &f->w, .links = f->chain, .J = f->J, .free = is_free(f, link)};
+    int                      up    = collect_chain(f, i, &chain.n);
+    xmlNode                 *below = chain.free ? f->world : up == DYN_WORLD ? f->base : f->link[up].body;
+    chain.X_pb                     = api_pose_identity();
+    for (size_t k = 0; k < chain.n; k++) {
+        const dyn_link *dyn    = &d->links[f->chain[k]].dyn;
+        dyn_pose        motion = api_mjcf_reference_motion(d, &d->links[f->chain[k]]);
+        f->J[k]                = api_pose_compose(&chain.X_pb, &dyn->before);
+        f->J[k]                = api_pose_compose(&f->J[k], &motion);
+        chain.X_pb             = api_pose_compose(&f->J[k], &dyn->after);
+    }
+    if (chain.free) chain.X_pb = home_pose(link);
+    chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
+    api_xml_put_text(&f->w, chain.body, "name", link->name);
+    put_pose(&f->w, chain.body, &chain.X_pb);
+    put_inertial(&f->w, chain.body, &link->dyn.inertia);
+    api_mjcf_put_joints(&chain);
+    bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
+    report_refused(f, link->name, &link->dyn.inertia, moves && f->link[i].mass == 0);
+}
+
+/* A link named `world` needs no body: it is MuJoCo's. */
+static void put_base(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    f->base               = f->world;
+    if (!d->floating && strcmp(d->base, "world") == 0) return;
+    f->base = api_xml_put(&f->w, f->world, "body");
+    api_xml_put_text(&f->w, f->base, "name", d->base);
+    put_inertial(&f->w, f->base, &d->base_inertia);
+    report_refused(f, d->base, &d->base_inertia, d->floating && f->base_mass == 0);
+    if (!d->floating) return;
+    api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
+}
+
+/* --- sites, loops ------------------------------------------------------------------------------------------------- */
+
+static void put_sites(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    for (size_t i = 0; i < d->n_frames; i++) {
+        const api_document_frame *frame = &d->frames[i];
+        xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->link[frame->link].body, "site");
+        api_xml_put_text(&f->w, site, "name", frame->name);
+        put_pose(&f->w, site, &frame->X_lf);
+    }
+}
+
+static xmlNode *body_of_frame(const mjcf_file *f, const char *name, dyn_pose *X)
+{
+    const api_document *d = f->w.document;
+    *X                    = api_pose_identity();
+    for (size_t i = 0; i < d->n_frames; i++)
+        if (strcmp(d->frames[i].name, name) == 0) {
+            *X = d->frames[i].X_lf;
+            return d->frames[i].link == DYN_WORLD ? f->base : f->link[d->frames[i].link].body;
+        }
+    for (size_t k = 0; k < d->n_links; k++)
+        if (strcmp(d->links[k].name, name) == 0) return f->link[k].body;
+    return f->base;
+}
+
+/* Puts a site at `offset` in the frame of a loop. */
+static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loop *loop, int side,
+                          const double offset[3])
+{
+    const char *attribute = side == 0 ? "site1" : "site2";
+    const char *name      = api_xml_join(&f->w, loop->name, attribute);
+    dyn_pose    X, shift = api_pose_translation(offset[0], offset[1], offset[2]);
+    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) name = api_xml_join(&f->w, name, "axis");
+    xmlNode *body = body_of_frame(f, side == 0 ? loop->frame_a : loop->frame_b, &X);
+    xmlNode *site = api_xml_put(&f->w, body, "site");
+    X             = api_pose_compose(&X, &shift);
+    api_xml_put_text(&f->w, site, "name", name);
+    put_pose(&f->w, site, &X);
+    api_xml_put_text(&f->w, element, attribute, name);
+}
+
+/* Writes a loop between sites of its own. A revolute joint keeps two points of its axis together. */
+static void put_loop(mjcf_file *f, xmlNode *equality, size_t i)
+{
+    static const double      origin[3];
+    const api_document_loop *loop    = &f->w.document->loops[i];
+    xmlNode                 *element = api_xml_put(&f->w, equality, loop->kind == API_LOOP_FIXED ? "weld" : "connect");
+    api_xml_put_text(&f->w, element, "name", loop->name);
+    for (int side = 0; side < 2; side++)
+        put_loop_site(f, element, loop, side, origin);
+    if (loop->kind != API_LOOP_REVOLUTE) return;
+    element = api_xml_put(&f->w, equality, "connect");
+    api_xml_put_text(&f->w, element, "name", api_xml_join(&f->w, loop->name, "axis"));
+    for (int side = 0; side < 2; side++)
+        put_loop_site(f, element, loop, side, loop->axis);
+}
+
+static bool is_held(const api_document_loop *loop)
+{
+    return loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_SPHERICAL || loop->kind == API_LOOP_REVOLUTE;
+}
+
+static void put_equalities(mjcf_file *f)
+{
+    const api_document *d   = f->w.document;
+    bool                any = false;
+    for (size_t i = 0; i < d->n_links; i++)
+        any = any || d->links[i].dyn.mimic || d->links[i].dyn.joint == DYN_HELICAL;
+    for (size_t i = 0; i < d->n_loops; i++)
+        any = any || is_held(&d->loops[i]);
+    xmlNode *equality = any ? api_xml_put(&f->w, f->root, "equality") : NULL;
+    if (any) api_mjcf_put_couplings(&f->w, equality);
+    for (size_t i = 0; i < d->n_loops; i++) {
+        const api_document_loop *loop = &d->loops[i];
+        char                     where[40];
+        if (is_held(loop)) {
+            put_loop(f, equality, i);
+            continue;
+        }
+        snprintf(where, sizeof where, "/loops/%zu", i);
+        api_xml_not_held(&f->w, where, "loop \"%.*s\" is not part of the file: MJCF has no %s equality",
+                         api_text_shown(loop->name), loop->name, loop->type);
+    }
+}
+
+static void put_settings(mjcf_file *f)
+{
+    xmlNode *compiler = api_xml_put(&f->w, f->root, "compiler");
+    api_xml_put_text(&f->w, compiler, "angle", "radian");
+    api_xml_put_text(&f->w, compiler, "autolimits", "true");
+    api_xml_put_numbers(&f->w, api_xml_put(&f->w, f->root, "option"), "gravity", f->w.document->gravity, 3);
+}
+
+static void put_all(mjcf_file *f, const char *name)
+{
+    const api_document *d = f->w.document;
+    api_xml_put_text(&f->w, f->root, "model", name);
+    put_settings(f);
+    f->world = api_xml_put(&f->w, f->root, "worldbody");
+    count_uses(f);
+    sum_masses(f);
+    put_base(f);
+    for (size_t k = 0; k < d->n_links; k++)
+        if (!is_absorbed(f, d->order[k])) put_body(f, d->order[k]);
+    put_sites(f);
+    put_equalities(f);
+    api_mjcf_put_motors(&f->w, f->root);
+    api_xml_report_forces(&f->w);
+}
+
+char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+{
+    mjcf_file f = {0};
+    f.root      = api_xml_writer_open(&f.w, reader, document, "mujoco");
+    f.link      = api_arena_take(reader->arena, document->n_links, sizeof *f.link);
+    f.chain     = api_arena_take(reader->arena, document->n_links, sizeof *f.chain);
+    f.J         = api_arena_take(reader->arena, document->n_links, sizeof *f.J);
+    if (f.link && f.chain && f.J)
+        put_all(&f, name);
+    else
+        f.w.failed = true;
+    return api_xml_writer_finish(&f.w, length);
+}

@@ -1,0 +1,209 @@
+"""`torqued convert --to urdf|mjcf`: what is written is read back as the same robot, MuJoCo reads it, and what the target
+cannot hold is listed."""
+import json
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+from xml.dom import minidom
+
+import mujoco
+import samples
+import tap
+from harness import BINARY, ROOT, ServerCase
+
+ROBOTS = {name[:-5]: os.path.join(folder, name) for folder in (os.path.join(ROOT, "models"), os.path.join(ROOT, "tests", "data", "robots"))
+          for name in sorted(os.listdir(folder)) if name.endswith(".json")}
+EXACT = 1e-10
+# What the targets lack, and what therefore differs.
+NOT_MJCF = {"hua": "elastic joints, motors", "three_link": "screws", "prismatic_revolute": "screws",
+            "stewart": "homes of spherical joints"}
+NOT_URDF = {"hua": "elastic joints, motors", "three_link": "screws", "prismatic_revolute": "screws"}
+LOOPS = ("delta", "stewart", "four_bar", "five_bar", "prismatic_revolute")
+
+RICH = {
+    "name": "rich", "description": "springs -- and rotors-", "gravity": [0.1, 0.2, -9.7], "base": {"type": "fixed", "link": "ground"},
+    "links": [
+        {"name": "a", "parent": "ground", "inertial": samples.body(2), "joint": {
+            "name": "ja", "type": "revolute", "axis": [0, 1, 1], "origin": {"dh": {"theta": 0.3, "d": 0.1, "a": 0.2, "alpha": 1.1}},
+            "limits": {"position": [-1, 2], "effort": 30}, "friction": {"viscous": 0.3, "coulomb": 0.2}, "rotor_inertia": 0.04,
+            "spring": {"stiffness": 3, "damping": 0.1, "rest": 0.4}, "home": 0.25}},
+        {"name": "b", "parent": "a", "inertial": samples.body(1), "joint": {
+            "name": "jb", "type": "helical", "axis": [1, 0, 0.2], "pitch": 0.05, "origin": {"xyz": [0, 0.1, 0.3], "rpy": [0.1, 1.5707963267948966, 0]}}},
+        {"name": "c", "parent": "b", "inertial": samples.body(1), "joint": {
+            "name": "jc", "type": "planar", "axis": [0.3, 0, -1], "origin": {"xyz": [0.2, 0, 0]}}},
+        {"name": "d", "parent": "c", "inertial": samples.body(1), "joint": {
+            "name": "jd", "type": "prismatic", "axis": [0, 0, 1], "mimic": {"joint": "ja", "multiplier": -0.5, "offset": 0.2}}},
+        {"name": "e", "parent": "c", "joint": {"name": "je", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0.1, 0, 0]}}},
+        {"name": "f", "parent": "e", "inertial": samples.body(1), "joint": {
+            "name": "jf", "type": "spherical", "origin": {"xyz": [0, 0, 0.2]}}}],
+    "frames": [{"name": "tip", "link": "d", "xyz": [0.1, 0.2, 0.3], "rpy": [0.5, -1.5707963267948966, 0.2]},
+               {"name": "mark", "link": "ground", "xyz": [1, 2, 3]}]}
+del RICH["links"][0]["joint"]["axis"]       # z, with Denavit-Hartenberg parameters
+
+
+class Converting(ServerCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def convert(self, path, *options, status=0):
+        done = subprocess.run([BINARY, "convert", *options, path], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout, done.stderr
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text if isinstance(text, str) else json.dumps(text))
+        return path
+
+    def again(self, path, target):
+        """The file in the target's format, the document that is read from it, and what was listed as lost."""
+        text, lost = self.convert(path, "--to", target)
+        minidom.parseString(text)
+        there = self.write("robot." + target, text)
+        options = () if target == "mjcf" else ("--mimic", "coupled", "--base", self.base_of(path))
+        return there, json.loads(self.convert(there, *options)[0]), lost
+
+    def base_of(self, path):
+        return json.loads(self.convert(path)[0])["base"]["type"]
+
+    def draw(self, name, rng, spread=1):
+        """A state by the names of the coordinates, which may be in another order in another document."""
+        about = self.client.get(f"/v1/models/{name}").json()
+        names = about["position_names"]
+        centre, spread = (about["reference"]["q"], 0.01) if "reference" in about else ([0.0] * len(names), spread)
+        q = {n: c + rng.uniform(-spread, spread) for n, c in zip(names, centre)}
+        for n in list(q):
+            if n.endswith("qw"):
+                parts = [n[:-1] + letter for letter in "xyzw"]
+                norm = sum(q[p] ** 2 for p in parts) ** 0.5
+                for p in parts:
+                    q[p] /= norm
+        return q, *({n: rng.uniform(-1, 1) for n in about["velocity_names"]} for _ in range(2))
+
+    def torques(self, name, state):
+        about = self.client.get(f"/v1/models/{name}").json()
+        self.assertEqual(sorted(about["position_names"]), sorted(state[0]))
+        order = (about["position_names"], about["velocity_names"], about["velocity_names"])
+        q, qd, qdd = ([part[n] for n in names] for part, names in zip(state, order))
+        answer = self.ask(name, "evaluate", {"q": q, "qd": qd, "qdd": qdd, "operations": {
+            "inverse-dynamics": {}, "mass-matrix": {}, "kinematics": {}}})
+        place = [about["velocity_names"].index(n) for n in state[1]]
+        M = answer["mass-matrix"]["mass_matrix"]
+        return ([answer["inverse-dynamics"]["tau"][i] for i in place], [[M[i][k] for k in place] for i in place],
+                answer["kinematics"]["poses"])
+
+    def compare(self, first, second, what):
+        rng = random.Random(what)
+        for _ in range(3):
+            state = self.draw(first, rng)
+            ours, theirs = self.torques(first, state), self.torques(second, state)
+            self.assertClose(theirs[1], ours[1], EXACT, what=what + ": mass matrix")
+            self.assertClose(theirs[0], ours[0], EXACT, scale=max(map(abs, ours[0])) or 1, what=what + ": torques")
+            for frame, pose in ours[2].items():
+                if frame in theirs[2]:
+                    self.assertClose(theirs[2][frame]["position"], pose["position"], EXACT, scale=1, what=f"{what}: {frame}")
+
+    def round_trip(self, name, path, target):
+        with open(path) as file:
+            self.put_model("first", json.load(file))
+        lost = self.convert(path, "--to", target)[1]
+        if "MuJoCo refuses" in lost:
+            return
+        other = [line for line in lost.splitlines() if target == "urdf" and "floating base" not in line]
+        document = self.again(path, target)[1]
+        self.put_model("second", document)
+        if other:       # listed, so the robot is another one
+            return
+        self.compare("first", "second", f"{name} as {target}")
+
+    def test_everything_that_mjcf_holds(self):
+        path = self.write("rich.json", RICH)
+        _, document, lost = self.again(path, "mjcf")
+        self.assertEqual(lost, "")
+        self.put_model("first", RICH)
+        self.put_model("second", document)
+        joints = {link["joint"]["name"]: link["joint"] for link in document["links"]}
+        self.assertEqual(joints["ja"]["limits"], {"position": [-1, 2], "effort": 30})
+        self.assertEqual(joints["ja"]["home"], 0.25)
+        self.assertEqual(document["gravity"], RICH["gravity"])
+        self.compare("first", "second", "rich as mjcf")
+
+    def test_what_urdf_does_not_hold_is_listed(self):
+        path = self.write("rich.json", RICH)
+        lost = self.convert(path, "--to", "urdf")[1]
+        for words in ('"rotor_inertia" of joint "ja"', '"spring" of joint "ja"', "gravity is not", 'joint "jf" is spherical'):
+            self.assertIn(words, lost)
+        self.assertEqual(lost.count("not-held"), 4)
+        text, said = self.convert(path, "--to", "urdf", "--strict", status=1)
+        self.assertEqual(text, "")
+        self.assertIn("--strict", said)
+
+    def test_losses_of_reading_count_too(self):
+        arm = os.path.join(ROOT, "tests", "data", "mjcf", "hand.xml")
+        self.assertIn("<tendon>", self.convert(arm)[1])
+        self.convert(arm, "--strict", status=1)
+        self.convert(os.path.join(ROOT, "tests", "data", "mjcf", "scara.xml"), "--strict")
+        self.convert(os.path.join(ROOT, "models", "two_link.json"), "--strict", "--to", "urdf")
+
+    def test_the_document_is_as_before(self):
+        for path in (os.path.join(ROOT, "models", "ur5.json"), os.path.join(ROOT, "tests", "data", "mjcf", "arm.xml")):
+            self.assertEqual(self.convert(path)[0], self.convert(path, "--to", "document")[0])
+
+    def test_names_are_escaped(self):
+        odd = 'a <b> & "c" \u00f6\U0001f916'
+        document = {"links": [{"name": odd, "parent": "base", "inertial": samples.body(1),
+                               "joint": {"name": odd, "type": "continuous", "axis": [0, 0, 1]}}]}
+        for target in ("urdf", "mjcf"):
+            read = self.again(self.write("odd.json", document), target)[1]
+            self.assertIn(odd, [link["name"] for link in read["links"]])
+            self.assertIn(odd, [link["joint"]["name"] for link in read["links"]])
+
+    def test_an_unknown_target(self):
+        path = os.path.join(ROOT, "models", "ur5.json")
+        self.assertIn("document|urdf|mjcf", self.convert(path, "--to", "sdf", status=2)[1])
+
+
+def both_ways(name, path, target):
+    def test(self):
+        self.round_trip(name, path, target)
+    return test
+
+
+def read_by_mujoco(name, path):
+    @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
+    def test(self):
+        written, lost = self.convert(path, "--to", "mjcf")
+        if "MuJoCo refuses" in lost or "site1" in written:      # newer than the sites of loops that Debian's MuJoCo knows
+            return
+        there = self.write("robot.xml", written)
+        model = mujoco.Model(there)
+        self.put_model("tree", json.loads(self.convert(there, "--equality", "independent")[0]))
+        drawn = mujoco.states(model, 2, 3)
+        for state, expected in zip(drawn, model.answer(drawn)):
+            q, qd, qdd = model.convert(state)
+            turn = model.columns(state)
+            M = self.ask("tree", "mass-matrix", {"q": q})["mass_matrix"]
+            n = model.nv
+            theirs = [expected["mass_matrix"][i * n:(i + 1) * n] for i in range(n)]
+            self.assertClose(mujoco.multiply(mujoco.multiply(turn, M), list(zip(*turn))), theirs, EXACT, what=name)
+            tau = self.ask("tree", "inverse-dynamics", {"q": q, "qd": qd, "qdd": qdd})["tau"]
+            loss = [c * ((v > 0) - (v < 0)) for c, v in zip(model.about["frictionloss"], qd)]
+            rigid = mujoco.apply(turn, [a - b for a, b in zip(tau, loss)])
+            self.assertClose(rigid, expected["inverse"], EXACT, what=name)
+    return test
+
+
+for label, place in ROBOTS.items():
+    if label not in NOT_URDF and label not in LOOPS:
+        setattr(Converting, f"test_urdf_{label}", both_ways(label, place, "urdf"))
+    if label not in NOT_MJCF:
+        setattr(Converting, f"test_mjcf_{label}", both_ways(label, place, "mjcf"))
+        setattr(Converting, f"test_mujoco_{label}", read_by_mujoco(label, place))
+
+if __name__ == "__main__":
+    tap.main()
