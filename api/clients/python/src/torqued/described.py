@@ -100,4 +100,4 @@ def _named(names: Sequence[str], array: npt.ArrayLike) -> dict[str, Any]:
     columns = np.asarray(array)
     if columns.shape[-1:] != (len(names),):
         raise ValueError(f"the array has the shape {columns.shape}; its last axis must have {len(names)} entries")
-    return {name: columns[..., i] for i, name in enumerate(names)}
+    return {name: columns[..., i] if columns.ndim > 1 else columns[i] for i, name in enumerate(names)}
