@@ -17,6 +17,7 @@ import unittest
 
 import cbor2
 import tap
+from access import Tokens
 from harness import PATIENCE, ROOT, Server, ServerCase
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -250,6 +251,17 @@ class Sockets(Probed):
         found = self.probe("http://localhost", "unix_socket", os.path.join(server.folder, "socket"))
         self.assertEqual((found["status"], found["http"]), (REFUSED, 404))    # there is no "a model"
         self.assertEqual(self.probe("http://localhost", "unix_socket", "/no/such")["status"], UNREACHABLE)
+
+    def test_a_server_that_asks_for_a_token(self):
+        tokens = Tokens(self.folder)
+        server = Server("--tokens", tokens.path)
+        self.addCleanup(server.kill)
+        found = self.probe(server.url(), "token", tokens.token["planner"])
+        self.assertEqual((found["status"], found["code"]), (REFUSED, "no-such-model"))
+        for name in ("expired", "unknown"):
+            found = self.probe(server.url(), "token", tokens.token[name])
+            self.assertEqual((found["http"], found["code"]), (401, "unauthorized"))
+        self.assertEqual(self.probe(server.url())["http"], 401)
 
     def test_no_answer_in_time(self):
         stuck = threading.Event()

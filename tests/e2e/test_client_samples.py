@@ -5,11 +5,14 @@ import glob
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 import tap
+from access import Tokens
 from client_samples import CLIENTS, SampleCase
+from harness import PATIENCE, Server
 from test_c_client import warnings
 
 ADDRESS = "http://127.0.0.1:8088"
@@ -26,9 +29,19 @@ def needs(program):
 
 
 class Commands(SampleCase):
-    """The commands of each language, as they stand on the page."""
+    """The commands of each language, as they stand on the page. Those that take a token of the environment are also tried with one
+    on a server that asks for it."""
 
-    def check(self, language):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, folder)
+        cls.tokens = Tokens(folder)
+        cls.guarded = Server("--tokens", cls.tokens.path)
+        cls.addClassCleanup(cls.guarded.kill)
+
+    def check(self, language, takes_token=True):
         lines = re.search(BLOCK.format(re.escape(language)), page(), re.DOTALL | re.MULTILINE)[1].splitlines()
         commands = [line[2:] for line in lines if line.startswith("$ ")]
         shown = [line for line in lines if not line.startswith("$ ")]
@@ -44,15 +57,28 @@ class Commands(SampleCase):
             self.check_one(printed)
             with open(os.path.join(folder, "torques.csv")) as file:
                 self.check_batch(file.read())
+            if takes_token:
+                program = commands[-2].replace(ADDRESS, self.guarded.url())
+                program = "\n".join([*commands[:-2], program.split(" && ")[-1]])       # is built already
+                self.check_token(program, folder, offline)
+
+    def check_token(self, program, folder, environment):
+        self.check_one(self.output("bash", "-c", program, cwd=folder,
+                                   environment={**environment, "TORQUED_TOKEN": self.tokens.token["planner"]}))
+        for refused in ({}, {"TORQUED_TOKEN": self.tokens.token["expired"]}):
+            done = subprocess.run(["bash", "-c", program], cwd=folder, capture_output=True, text=True, timeout=6 * PATIENCE,
+                                  env={**os.environ, **environment, **refused})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout + done.stderr, "credential|token")
 
     def test_python(self):
-        self.check("Python")
+        self.check("Python", takes_token=False)
 
     def test_c(self):
-        self.check("C")
+        self.check("C", takes_token=False)
 
     def test_cpp(self):
-        self.check("C++")
+        self.check("C++", takes_token=False)
 
     @needs("go")
     def test_go(self):
@@ -112,7 +138,7 @@ class Style(SampleCase):
     def test_c_and_cpp(self):
         common = [flag for flag in warnings() if "prototypes" not in flag]
         for path in glob.glob(self.source("*", "*.c")):
-            self.output("gcc", "-std=gnu11", "-O2", *warnings(), "-I", self.source("c"), "-c", "-o", os.devnull, path)
+            self.output("gcc", "-std=gnu11", "-O2", *warnings(), "-c", "-o", os.devnull, path)
         for path in glob.glob(self.source("cpp", "*.cc")):
             self.output("g++", "-std=c++17", "-O2", *common, "-c", "-o", os.devnull, path)
 

@@ -31,7 +31,7 @@ class Gateway(ServerCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.program = os.path.join(folder.name, "gateway")
-        built = subprocess.run(["gcc", "-std=gnu11", *warnings(), *SANITIZERS, "-I", os.path.join(CLIENTS, "c"), "-o", cls.program,
+        built = subprocess.run(["gcc", "-std=gnu11", *warnings(), *SANITIZERS, "-o", cls.program,
                                 os.path.join(CLIENTS, "plc", "gateway.c"), os.path.join(CLIENTS, "c", "torqued.c"),
                                 "-lcurl", "-lpthread"], capture_output=True, text=True)
         if built.returncode != 0:

@@ -1,7 +1,7 @@
 /* gateway.c - answers the cyclic UDP telegrams of a programmable controller with torques of a torqued server.
  * Usage: gateway ADDRESS:PORT MODEL URL; a bearer token is taken from the file that TORQUED_TOKEN_FILE names.
- * README.md beside this file has the telegrams. cc -I../c gateway.c ../c/torqued.c -lcurl -lpthread */
-#include "torqued.h"
+ * README.md beside this file has the telegrams. cc gateway.c ../c/torqued.c -lcurl -lpthread */
+#include "../c/torqued.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -140,6 +140,15 @@ test('tokens, timeouts, repeats', async () => {
     await assert.rejects(client.evaluate('m', 'bias', {q: [1]}, stop.signal), {message: 'enough'});
 });
 
+test('a server that asks for a token', async () => {
+    const {TORQUED_GUARDED: guarded, TORQUED_PLANNER: token} = process.env;
+    assert.ok(guarded !== undefined && token !== undefined);
+    const planner = new Torqued(guarded, {token});
+    assert.equal((await planner.model('puma560')).nq, 6);
+    await assert.rejects(planner.deleteModel('puma560'), {status: 403, code: 'forbidden'});
+    await assert.rejects(new Torqued(guarded).model('puma560'), {status: 401, code: 'unauthorized'});
+});
+
 // What is wrong by the contract does not compile.
 type Operations = Request<'evaluate'>['operations'];
 // @ts-expect-error: bias has no such output
