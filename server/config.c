@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE, OCTAL } kind;
+/* SWITCH: the flag alone says yes; the variable says yes or no. */
+typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE, OCTAL, SWITCH } kind;
 
 typedef struct setting {
     const char *name; /* the flag is --name, the variable TORQUED_NAME */
@@ -30,7 +31,7 @@ typedef struct setting {
 static const setting settings[] = {
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
-     "unix socket"},
+     "unix socket; HOST:PORT+plain speaks no TLS"},
     {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
     {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,
@@ -44,6 +45,17 @@ static const setting settings[] = {
      "file of the clients that may use the server: tokens (made by torqued token), users and their roles (default: "
      "every "
      "client may do everything)"},
+    {"tls-certificate", "FILE", TEXT, OFFSET(tls_certificate), 0, 0, NULL, NULL,
+     "certificate of the server and the chain up to its authority, PEM: TCP listeners then speak TLS 1.2 or 1.3 "
+     "(default: "
+     "no TLS)"},
+    {"tls-key", "FILE", TEXT, OFFSET(tls_key), 0, 0, NULL, NULL, "private key of --tls-certificate, PEM"},
+    {"tls-client-ca", "FILE", TEXT, OFFSET(tls_client_ca), 0, 0, NULL, NULL,
+     "certificates of the authorities that sign the certificates of clients, PEM; without --tokens every client with "
+     "such "
+     "a certificate may do everything (default: no client certificates)"},
+    {"insecure", NULL, SWITCH, OFFSET(insecure), 0, 0, "no", "no|yes",
+     "listen on addresses that other machines can reach also without TLS or without access control"},
     {"models", "DIR", TEXT, OFFSET(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,
@@ -132,7 +144,7 @@ static void describe_range(const setting *s, char *text, size_t size)
 {
     if (s->kind == TEXT)
         snprintf(text, size, "%s", s->value);
-    else if (s->kind == CHOICE)
+    else if (s->kind == CHOICE || s->kind == SWITCH)
         snprintf(text, size, "%s", s->choices);
     else if (s->kind == BYTES)
         snprintf(text, size, "%.15g to %.15gG", s->least, s->most / (1024 * MB));
@@ -169,6 +181,7 @@ static bool set_value(srv_config *config, const setting *s, const char *text)
     double value;
     switch (s->kind) {
     case TEXT: *(const char **)field(config, s) = text; return *text != '\0';
+    case SWITCH:
     case CHOICE: return set_choice(s, text, field(config, s));
     case OCTAL: return set_octal(s, text, field(config, s));
     case COUNT:
@@ -196,6 +209,7 @@ static bool set_or_report(srv_config *config, const setting *s, const char *sour
                                            [SECONDS]      = "seconds, ",
                                            [MICROSECONDS] = "microseconds, ",
                                            [CHOICE]       = "one of ",
+                                           [SWITCH]       = "one of ",
                                            [OCTAL]        = "an octal number, "};
     char                     range[120];
     describe_range(s, range, sizeof range);
@@ -234,6 +248,7 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *ind
     }
     char name[64];
     snprintf(name, sizeof name, "--%s", s->name);
+    if (s->kind == SWITCH && !flag[length]) return set_value(config, s, "yes");
     if (flag[length] == '=') return set_or_report(config, s, name, flag + length + 1, error, error_size);
     if (*index == argc) {
         snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
@@ -278,6 +293,23 @@ static bool check_lists(const srv_config *config, char *error, size_t error_size
     return false;
 }
 
+bool srv_config_is_switch(const char *flag)
+{
+    const setting *s = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, strlen(flag + 2)) : NULL;
+    return s && s->kind == SWITCH;
+}
+
+/* Checks the files of TLS: none is of use without the certificate and its key. */
+static bool check_tls(const srv_config *config, char *error, size_t error_size)
+{
+    bool certificate = config->tls_certificate != NULL, key = config->tls_key != NULL;
+    if (certificate == key && (certificate || !config->tls_client_ca)) return true;
+    snprintf(error, error_size,
+             "%s needs --tls-certificate FILE and --tls-key FILE, the certificate of the server and its key",
+             config->tls_client_ca ? "--tls-client-ca" : "TLS");
+    return false;
+}
+
 static srv_action parse_action(const char *flag)
 {
     if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) return SRV_HELP;
@@ -298,7 +330,8 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (!read_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
     }
     clip_sizes(config);
-    bool valid = check_addresses(config, error, error_size) && check_lists(config, error, error_size);
+    bool valid = check_addresses(config, error, error_size) && check_lists(config, error, error_size) &&
+                 check_tls(config, error, error_size);
     return valid ? SRV_SERVE : SRV_MISUSE;
 }
 
@@ -326,8 +359,8 @@ void srv_config_table(FILE *out)
         describe_range(s, range, sizeof range);
         for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the table cell */
             *bar = '/';
-        fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", s->name, s->value, variable, range,
-                s->default_text ? s->default_text : "", s->help);
+        fprintf(out, "| `--%s%s%s` | `%s` | %s | %s | %s |\n", s->name, s->value ? " " : "", s->value ? s->value : "",
+                variable, range, s->default_text ? s->default_text : "", s->help);
     }
 }
 
@@ -356,6 +389,7 @@ static void print_value(const srv_config *config, const setting *s, char *text, 
     case OCTAL: snprintf(text, size, "%o", (unsigned)*(const int *)value); return;
     case SECONDS:
     case MICROSECONDS: snprintf(text, size, "%.15g", *(const double *)value); return;
+    case SWITCH:
     case CHOICE:
         string = s->choices;
         for (int i = *(const int *)value; i > 0; i--)

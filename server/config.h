@@ -21,7 +21,9 @@ typedef struct srv_config {
     const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
     const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
-    const char *target;  /* vector instructions of the kernels; NULL: the fastest */
+    const char *tls_certificate, *tls_key; /* files; NULL: no TLS */
+    const char *tls_client_ca;             /* file; NULL: no client certificates */
+    const char *target;                    /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
@@ -32,6 +34,7 @@ typedef struct srv_config {
     int         log_format, log_level;
     size_t      log_sample;  /* one of so many routine requests has a line in the log */
     double      log_slow;    /* s, longest time of a routine request */
+    int         insecure;    /* 1: listen beyond this machine without TLS or access control */
     int         socket_mode; /* permissions of a Unix-domain socket */
 } srv_config;
 
@@ -44,12 +47,15 @@ void srv_config_table(FILE *out); /* prints a Markdown table */
 
 /* A setting as text, for help, the manual and completions. */
 typedef struct srv_setting_text {
-    const char *name, *value; /* the flag is --name VALUE */
+    const char *name, *value; /* the flag is --name VALUE; value NULL: a switch, --name */
     const char *variable;     /* its environment variable */
     const char *default_text; /* NULL: none */
     const char *choices;      /* "a|b"; NULL: any value */
     const char *help;
 } srv_setting_text;
+
+/* True if a flag such as "--insecure" is a setting that takes no value. */
+bool srv_config_is_switch(const char *flag);
 
 /* Calls `visit` for every setting, in the order of the table. The texts of `setting` live until `visit` returns. */
 void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *setting), void *arg);

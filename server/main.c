@@ -8,7 +8,7 @@
 #include "server/console/files.h"
 #include "server/work/cores.h"
 #include "server/work/priority.h"
-#include "server/net/listen.h"
+#include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
 #include <malloc.h>
@@ -29,8 +29,7 @@ typedef struct service {
     size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
 
-    srv_listener listener[SRV_LISTEN_MOST];
-    size_t       n_listeners; /* number of open listeners */
+    srv_listeners listeners;
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -91,14 +90,23 @@ static bool open_shared(service *s, char *error, size_t size)
 static bool open_listeners(service *s, char *error, size_t size)
 {
     srv_address address[SRV_LISTEN_MOST];
-    size_t      n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
+    s->listeners.has_certificate = s->config.tls_certificate != NULL;
+    size_t n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
     for (size_t i = 0; i < n; i++) {
-        srv_listener *listener = &s->listener[i];
+        srv_listener *listener = &s->listeners.listener[i];
         listener->address      = address[i];
         if (!srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
-        s->n_listeners++;
+        s->listeners.n++;
     }
-    return true;
+    return srv_exposure_check(&s->config, &s->listeners, error, size);
+}
+
+/* Repeats in the log what --insecure has allowed. */
+static void warn_of_exposure(service *s)
+{
+    char missing[600];
+    srv_exposure_describe(&s->config, &s->listeners, missing, sizeof missing);
+    if (*missing) srv_log_message(&s->log, SRV_WARNING, "insecure", "%s; --insecure allows it", missing);
 }
 
 static bool start_loops(service *s, char *error, size_t size)
@@ -107,19 +115,17 @@ static bool start_loops(service *s, char *error, size_t size)
     if (!open_listeners(s, error, size)) return false;
     s->loops = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
-        int sockets[SRV_LISTEN_MOST];
-        for (size_t j = 0; j < s->n_listeners; j++)
-            sockets[j] = s->listener[j].sockets[i];
-        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets, s->n_listeners, error, size)) return false;
+        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, &s->listeners, i, error, size)) return false;
         s->n_loops++;
     }
     srv_leave_real_time(); /* the loops have inherited the policy of this thread */
-    for (size_t j = 0; j < s->n_listeners; j++) {
+    for (size_t j = 0; j < s->listeners.n; j++) {
         srv_line line;
         srv_log_begin(&line, &s->log, SRV_INFO, "listening");
-        srv_log_text(&line, "address", s->listener[j].bound);
+        srv_log_text(&line, "address", s->listeners.listener[j].bound);
         srv_log_end(&line);
     }
+    warn_of_exposure(s);
     return true;
 }
 
@@ -129,7 +135,7 @@ static bool load_models(service *s, char *error, size_t size)
     api_set_ready(s->shared.api);
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
-    srv_log_text(&line, "address", s->listener[0].bound);
+    srv_log_text(&line, "address", s->listeners.listener[0].bound);
     srv_log_text(&line, "target", api_target(s->shared.api));
     srv_log_text(&line, "arithmetic", api_arithmetic(s->shared.api));
     srv_log_count(&line, "models", s->models.bundled);
@@ -144,14 +150,15 @@ static bool load_models(service *s, char *error, size_t size)
 static void show_example(service *s)
 {
     if (s->log.json || s->log.level < SRV_INFO) return;
-    const srv_listener *first = &s->listener[0];
+    const srv_listener *first = &s->listeners.listener[0];
     bool                local = *first->address.path;
     char                text[1200];
     snprintf(text, sizeof text,
-             "\ntry:  curl -s %s%s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
+             "\ntry:  curl -s %s%s %s://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
              "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
              "\"qdd\":[1,1,1,1,1,1]}'\n\n",
-             local ? "--unix-socket " : "", first->address.path, local ? "localhost" : first->bound);
+             local ? "--unix-socket " : "", first->address.path,
+             srv_listener_uses_tls(&s->listeners, 0) ? "https" : "http", local ? "localhost" : first->bound);
     srv_log_plain(&s->log, text);
 }
 
@@ -177,8 +184,8 @@ static void drain(service *s, const sigset_t *stop, bool patient)
 
 static void unlink_sockets(const service *s)
 {
-    for (size_t i = 0; i < s->n_listeners; i++)
-        srv_listener_unlink(&s->listener[i]);
+    for (size_t i = 0; i < s->listeners.n; i++)
+        srv_listener_unlink(&s->listeners.listener[i]);
 }
 
 static void close_all(service *s)
@@ -191,29 +198,62 @@ static void close_all(service *s)
     srv_store_close(s->models.store);
 }
 
-static int serve(service *s)
+/* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */
+static void reload(service *s)
 {
-    char     error[600] = "";
-    sigset_t stop;
-    int      number;
+    char             error[1200];
+    srv_credentials *next = srv_credentials_read(&s->config, error, sizeof error);
+    if (!next) {
+        srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
+                        error);
+        return;
+    }
+    srv_credentials_release(s->shared.credentials);
+    s->shared.credentials = next;
+    for (size_t i = 0; i < s->n_loops; i++)
+        srv_loop_set_credentials(&s->loops[i], next);
+    srv_log_message(&s->log, SRV_AUDIT, "reloaded", "%zu credentials of clients",
+                    next->clients ? srv_clients_count(next->clients) : 0);
+    warn_of_exposure(s);
+}
 
-    struct sigaction hangup;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    sigaction(SIGHUP, NULL, &hangup); /* SIGHUP stops the server unless nohup ignores it */
-    if (hangup.sa_handler != SIG_IGN) sigaddset(&stop, SIGHUP);
-    /* Before any thread starts, so that only sigwait receives these signals. */
-    pthread_sigmask(SIG_BLOCK, &stop, NULL);
+/* Waits for a signal that stops the server; SIGHUP only reloads. */
+static int wait_for_stop(service *s, const sigset_t *stop)
+{
+    sigset_t awaited = *stop;
+    int      number  = SIGHUP;
+    sigaddset(&awaited, SIGHUP);
+    while (sigwait(&awaited, &number) == 0 && number == SIGHUP)
+        reload(s);
+    return number;
+}
+
+/* Blocks the signals for which main waits, before any thread starts, so that no thread receives them. SIGHUP reloads
+ * also under nohup, which ignores it: it does not stop the server anyway. */
+static void block_signals(sigset_t *stop)
+{
+    sigset_t blocked;
+    sigemptyset(stop);
+    sigaddset(stop, SIGTERM);
+    sigaddset(stop, SIGINT);
+    blocked = *stop;
+    sigaddset(&blocked, SIGHUP);
+    signal(SIGHUP, SIG_DFL);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the store reports */
+}
 
+static int serve(service *s)
+{
+    char     error[1600] = "";
+    sigset_t stop;
+    block_signals(&stop);
     bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
               load_models(s, error, sizeof error);
     if (ok) {
         show_example(s);
-        sigwait(&stop, &number);
-        srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
+        srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(wait_for_stop(s, &stop)));
         api_set_draining(s->shared.api);
     }
     unlink_sockets(s); /* the next server can then use the paths */

@@ -4,13 +4,23 @@
  * to the newest set, so that requests need no lock. */
 #pragma once
 #include "clients.h"
+#include "tls.h"
 #include "server/config.h"
 #include <stdatomic.h>
 
 typedef struct srv_credentials {
     atomic_size_t references;
-    srv_clients  *clients; /* NULL: no --tokens */
+    uint64_t      generation;         /* greater than that of every set before */
+    srv_clients  *clients;            /* NULL: no --tokens */
+    srv_tls      *tls;                /* NULL: no TLS */
+    bool          takes_certificates; /* --tls-client-ca is given */
 } srv_credentials;
+
+/* True if clients need a credential: the server knows them by --tokens or by certificates. */
+static inline bool srv_access_is_controlled(const srv_credentials *c)
+{
+    return c->clients || c->takes_certificates;
+}
 
 /* Reads the files that the configuration names. NULL with a message. The caller releases it. */
 srv_credentials *srv_credentials_read(const srv_config *config, char *error, size_t error_size);

@@ -34,8 +34,9 @@ typedef struct flag_visit {
 
 static void visit_setting(void *arg, const srv_setting_text *s)
 {
-    const flag_visit *visit   = arg;
-    cli_completion    by_name = strcmp(s->value, "DIR") == 0 || strcmp(s->value, "FILE") == 0 ? CLI_FILE : CLI_NOTHING;
+    const flag_visit *visit = arg;
+    cli_completion    by_name =
+        s->value && (strcmp(s->value, "DIR") == 0 || strcmp(s->value, "FILE") == 0) ? CLI_FILE : CLI_NOTHING;
     visit->print(visit->command, &(cli_flag){.name       = s->name,
                                              .value      = s->value,
                                              .words      = s->choices,

@@ -38,7 +38,7 @@ static void print_option(FILE *out, const cli_option *o)
 static void print_setting(void *arg, const srv_setting_text *s)
 {
     FILE *out = arg;
-    fprintf(out, "  --%s %s\n", s->name, s->value);
+    fprintf(out, "  --%s%s%s\n", s->name, s->value ? " " : "", s->value ? s->value : "");
     print_wrapped(out, s->help, OPTION_INDENT);
     fprintf(out, "%*s%s%s%s\n", OPTION_INDENT, "", s->variable, s->default_text ? ", default " : "",
             s->default_text ? s->default_text : "");

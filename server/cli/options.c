@@ -1,5 +1,6 @@
 /* options.c - see options.h. */
 #include "options.h"
+#include "server/config.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static void keep_setting(parser *p)
 {
     char *flag                             = p->argv[p->index];
     p->out->settings[p->out->n_settings++] = flag;
-    if (!strchr(flag, '=') && p->index + 1 < p->argc) p->out->settings[p->out->n_settings++] = p->argv[++p->index];
+    if (!strchr(flag, '=') && !srv_config_is_switch(flag) && p->index + 1 < p->argc)
+        p->out->settings[p->out->n_settings++] = p->argv[++p->index];
 }
 
 static bool parse_flag(parser *p)

@@ -19,14 +19,14 @@ static bool has_room(const srv_acceptor *a)
 }
 
 /* Accepts one connection. False if none is pending (EAGAIN) or accepting fails. */
-static bool accept_one(srv_acceptor *a, int listener)
+static bool accept_one(srv_acceptor *a, size_t i)
 {
     struct sockaddr_storage peer;
     socklen_t               size = sizeof peer;
-    int                     fd   = accept4(listener, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int                     fd = accept4(a->listener[i], (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return errno == ECONNABORTED || errno == EINTR;
     /* On failure, MHD_add_connection closes fd. */
-    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size);
+    MHD_add_connection(a->loop->mhd[a->daemon[i]], fd, (struct sockaddr *)&peer, size);
     return true;
 }
 
@@ -41,10 +41,10 @@ static void pause_all(srv_acceptor *a)
 static void on_listener(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
-    srv_acceptor *a        = poll->data;
-    int           listener = a->listener[poll - a->poll];
-    int           left     = ACCEPTS_PER_TURN;
-    while (left > 0 && has_room(a) && accept_one(a, listener))
+    srv_acceptor *a    = poll->data;
+    size_t        i    = (size_t)(poll - a->poll);
+    int           left = ACCEPTS_PER_TURN;
+    while (left > 0 && has_room(a) && accept_one(a, i))
         left--;
     if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
     pause_all(a);
@@ -59,14 +59,16 @@ void srv_accept_resume(srv_acceptor *a)
         uv_poll_start(&a->poll[i], UV_READABLE, on_listener);
 }
 
-bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const int listeners[], size_t n)
+bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const srv_listeners *listeners, size_t index)
 {
-    *a = (srv_acceptor){.loop = loop, .n = n, .paused = true};
-    for (size_t i = 0; i < n; i++)
-        a->listener[i] = listeners[i];
-    for (size_t i = 0; i < n; i++) {
+    *a = (srv_acceptor){.loop = loop, .n = listeners->n, .paused = true};
+    for (size_t i = 0; i < a->n; i++) {
+        a->listener[i] = listeners->listener[i].sockets[index];
+        a->daemon[i]   = srv_listener_uses_tls(listeners, i) ? SRV_TLS : SRV_PLAIN;
+    }
+    for (size_t i = 0; i < a->n; i++) {
         a->poll[i].data = a;
-        if (uv_poll_init(&loop->uv, &a->poll[i], listeners[i]) != 0) return false;
+        if (uv_poll_init(&loop->uv, &a->poll[i], a->listener[i]) != 0) return false;
     }
     srv_accept_resume(a);
     return true;
@@ -77,7 +79,7 @@ void srv_accept_end(srv_acceptor *a)
 {
     pause_all(a);
     for (size_t i = 0; i < a->n; i++) {
-        while (accept_one(a, a->listener[i]))
+        while (accept_one(a, i))
             ;
         close(a->listener[i]);
     }

@@ -7,17 +7,21 @@
 
 struct srv_loop;
 
+/* A daemon of libmicrohttpd encrypts all of its connections, or none. */
+typedef enum srv_daemon { SRV_PLAIN, SRV_TLS, SRV_DAEMONS } srv_daemon;
+
 typedef struct srv_acceptor {
     struct srv_loop *loop;
     size_t           n;
     int              listener[SRV_LISTEN_MOST];
+    srv_daemon       daemon[SRV_LISTEN_MOST]; /* of libmicrohttpd that gets the connections of the listener */
     uv_poll_t        poll[SRV_LISTEN_MOST];
     bool             paused; /* true: not polling, because the limit of connections or descriptors is reached */
 } srv_acceptor;
 
-/* Starts polling the listening sockets, which the acceptor owns from now on. False if memory or descriptors are
- * short. */
-bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const int listeners[], size_t n);
+/* Starts polling socket number `index` of each listener, which the acceptor owns from now on. False if memory or
+ * descriptors are short. */
+bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const srv_listeners *listeners, size_t index);
 
 void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if the number of connections is below the limit */
 

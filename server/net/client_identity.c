@@ -14,12 +14,39 @@ static api_identity by_authorization(const srv_clients *clients, const char *aut
     return srv_clients_by_token(clients, authorization + length + blanks, now);
 }
 
-bool srv_identify(const srv_credentials *credentials, const srv_connection *connection, const srv_head *head,
+/* Checks the client's certificate once for a connection, and again after the authorities were read anew. */
+static const srv_certificate *certificate_of(const srv_credentials *credentials, srv_connection *connection)
+{
+    if (connection->certificate_generation != credentials->generation)
+        srv_tls_check_client(credentials->tls, connection->tls, &connection->certificate);
+    connection->certificate_generation = credentials->generation;
+    return &connection->certificate;
+}
+
+/* Without a file of clients, every client with a certificate of the authorities may do everything. With one, a client
+ * has the roles of its line; without a line it has none. */
+static api_identity by_certificate(const srv_clients *clients, const srv_certificate *certificate, time_t now)
+{
+    /* Everybody can write any name into a certificate that no authority has signed. */
+    if (certificate->refused) return (api_identity){.refused = certificate->refused};
+    api_identity found = {.name = certificate->common_name, .roles = clients ? 0 : API_ROLE_ADMIN};
+    api_identity line  = clients ? srv_clients_by_certificate(clients, certificate->common_name, now) : found;
+    if (line.name) found = line;
+    if (now >= certificate->expires) found.refused = "the client certificate has expired";
+    return found;
+}
+
+bool srv_identify(const srv_credentials *credentials, srv_connection *connection, const srv_head *head,
                   api_identity *identity)
 {
-    (void)connection;
-    *identity = (api_identity){0};
-    if (!credentials->clients) return false;
-    if (head->authorization) *identity = by_authorization(credentials->clients, head->authorization, time(NULL));
+    const srv_clients     *clients     = credentials->clients;
+    const srv_certificate *certificate = NULL;
+    *identity                          = (api_identity){0};
+    if (!srv_access_is_controlled(credentials)) return false;
+    if (connection->tls) certificate = certificate_of(credentials, connection);
+    if (head->authorization && clients)
+        *identity = by_authorization(clients, head->authorization, time(NULL));
+    else if (certificate && certificate->shown)
+        *identity = by_certificate(clients, certificate, time(NULL));
     return true;
 }

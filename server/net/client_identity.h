@@ -5,6 +5,7 @@
 #include "server/access/credentials.h"
 
 /* Recognises the client. False: the server has no access control. The identity's strings live as long as the
- * credentials. A token goes before the user of a Unix-domain socket, also if the token does not count. */
-bool srv_identify(const srv_credentials *credentials, const srv_connection *connection, const srv_head *head,
+ * credentials and the connection. A token goes before a certificate, and both before the user of a Unix-domain socket,
+ * also if they do not count. */
+bool srv_identify(const srv_credentials *credentials, srv_connection *connection, const srv_head *head,
                   api_identity *identity);

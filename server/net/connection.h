@@ -6,6 +6,7 @@
  * it closed. Only the loop's thread calls these functions. */
 #pragma once
 #include "peer.h"
+#include "server/access/credentials.h"
 #include "server/work/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,10 @@ typedef struct srv_connection {
     bool                   needs_lingering_close; /* true: the connection closes with input unread */
     bool                   client_closed;         /* the client has closed its side */
     srv_peer               peer;
+    gnutls_session_t       tls;             /* NULL: not encrypted */
+    srv_credentials       *tls_credentials; /* those with which the session began; NULL: not encrypted */
+    srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
+    uint64_t               certificate_generation;
     bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
     struct srv_loop       *loop;        /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;

@@ -6,7 +6,8 @@
 #include "server/work/priority.h"
 #include <sched.h>
 
-enum { RUNS_PER_TURN = 16 }; /* runs of libmicrohttpd per turn, before other events are handled */
+enum { MAX_TAKE_WAITS = 1000 }; /* ms for which srv_loop_set_credentials waits */
+enum { RUNS_PER_TURN = 16 };    /* runs of libmicrohttpd per turn, before other events are handled */
 static const uint64_t refused_time_limit    = 5000000000; /* ns for the client to receive the answer */
 static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for a request that is already on its way */
 static const uint64_t drain_interval        = 50000000;   /* ns between checks while the server stops */
@@ -68,30 +69,41 @@ static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 
+/* Runs the daemons of libmicrohttpd once. Returns the time, ns, after which one of them wants to run again: 0 if it has
+ * work that needs no event, SRV_NEVER if all wait for events. */
+static uint64_t run_daemons(srv_loop *loop)
+{
+    uint64_t wait = SRV_NEVER;
+    for (int i = 0; i < SRV_DAEMONS; i++) {
+        MHD_UNSIGNED_LONG_LONG ms = 0;
+        if (!loop->mhd[i]) continue;
+        MHD_run(loop->mhd[i]);
+        if (MHD_get_timeout(loop->mhd[i], &ms) == MHD_YES) wait = earliest(wait, ms * 1000000);
+    }
+    return wait;
+}
+
 /* One turn of the loop: runs libmicrohttpd, ends expired requests and connections, and schedules the next turn. */
 static void turn(srv_loop *loop)
 {
-    MHD_UNSIGNED_LONG_LONG ms = 0;
-    bool                   timed, more;
-    int                    runs = 0;
+    uint64_t wait;
+    int      runs = 0;
     srv_connections_read_clock(&loop->connections);
-    do {
-        MHD_run(loop->mhd);
-        timed = MHD_get_timeout(loop->mhd, &ms) == MHD_YES;
-        more  = timed && ms == 0;
-    } while (more && ++runs < RUNS_PER_TURN);
+    do
+        wait = run_daemons(loop);
+    while (wait == 0 && ++runs < RUNS_PER_TURN);
 
     uint64_t now = srv_connections_read_clock(&loop->connections);
     expire(loop, now);
     srv_accept_resume(&loop->acceptor);
     if (loop->draining) advance_drain(loop, now);
 
-    if (more) {
+    if (wait == 0) {
         uv_idle_start(&loop->busy, on_busy);
         return;
     }
     uv_idle_stop(&loop->busy);
-    arm_timer(loop, earliest(next_deadline(loop, now), timed ? now + ms * 1000000 : SRV_NEVER));
+    arm_timer(loop, earliest(next_deadline(loop, now), wait == SRV_NEVER ? SRV_NEVER : now + wait));
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -155,7 +167,8 @@ static void *run(void *argument)
     srv_loop *loop = argument;
     turn(loop);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
-    MHD_stop_daemon(loop->mhd);
+    for (int i = 0; i < SRV_DAEMONS; i++)
+        if (loop->mhd[i]) MHD_stop_daemon(loop->mhd[i]);
     return NULL;
 }
 
@@ -171,25 +184,46 @@ static void set_time_limits(srv_loop *loop)
     time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 
-static bool open_handles(srv_loop *loop)
+/* Starts the daemons that the listeners need. */
+static bool start_daemons(srv_loop *loop, const srv_listeners *listeners)
 {
-    int epoll = MHD_get_daemon_info(loop->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    if (uv_loop_init(&loop->uv) != 0) return false;
-    loop->ready.data = loop->timer.data = loop->busy.data = loop->wake.data = loop;
-    return uv_timer_init(&loop->uv, &loop->timer) == 0 && uv_idle_init(&loop->uv, &loop->busy) == 0 &&
-           uv_async_init(&loop->uv, &loop->wake, on_wake) == 0 && uv_poll_init(&loop->uv, &loop->ready, epoll) == 0 &&
-           uv_poll_start(&loop->ready, UV_READABLE, on_ready) == 0;
+    for (size_t i = 0; i < listeners->n; i++) {
+        srv_daemon daemon = srv_listener_uses_tls(listeners, i) ? SRV_TLS : SRV_PLAIN;
+        if (!loop->mhd[daemon]) loop->mhd[daemon] = srv_http_start(loop, daemon);
+        if (!loop->mhd[daemon]) return false;
+    }
+    return true;
 }
 
-bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
+static bool watch_daemons(srv_loop *loop)
+{
+    for (int i = 0; i < SRV_DAEMONS; i++) {
+        uv_poll_t *ready = &loop->ready[i];
+        if (!loop->mhd[i]) continue;
+        ready->data = loop;
+        int epoll   = MHD_get_daemon_info(loop->mhd[i], MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+        if (uv_poll_init(&loop->uv, ready, epoll) != 0 || uv_poll_start(ready, UV_READABLE, on_ready) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool open_handles(srv_loop *loop)
+{
+    if (uv_loop_init(&loop->uv) != 0) return false;
+    loop->timer.data = loop->busy.data = loop->wake.data = loop;
+    return uv_timer_init(&loop->uv, &loop->timer) == 0 && uv_idle_init(&loop->uv, &loop->busy) == 0 &&
+           uv_async_init(&loop->uv, &loop->wake, on_wake) == 0 && watch_daemons(loop);
+}
+bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listeners *listeners, size_t index, char *error,
                     size_t error_size)
 {
     *loop = (srv_loop){
         .server = server, .scratch = api_worker_open(), .credentials = srv_credentials_share(server->credentials)};
     srv_mutex_init(&loop->mutex);
     set_time_limits(loop);
-    if (loop->scratch) loop->mhd = srv_http_start(loop);
-    if (loop->mhd && open_handles(loop) && srv_accept_begin(&loop->acceptor, loop, listeners, n_listeners) &&
+    if (loop->scratch && start_daemons(loop, listeners) && open_handles(loop) &&
+        srv_accept_begin(&loop->acceptor, loop, listeners, index) &&
         pthread_create(&loop->thread, NULL, run, loop) == 0) {
         pthread_setname_np(loop->thread, "torqued-loop");
         return true;
@@ -206,8 +240,11 @@ void srv_loop_order(srv_loop *loop, srv_order order)
 
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials)
 {
+    static const struct timespec pause = {.tv_nsec = 1000000};
     srv_credentials_release(atomic_exchange(&loop->next_credentials, srv_credentials_share(credentials)));
     uv_async_send(&loop->wake);
+    for (int i = 0; i < MAX_TAKE_WAITS && atomic_load(&loop->next_credentials); i++)
+        nanosleep(&pause, NULL);
 }
 
 void srv_loop_post(srv_loop *loop, srv_job *job)

@@ -27,8 +27,8 @@ typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;
 
 typedef struct srv_loop {
     const srv_server  *server;
-    struct MHD_Daemon *mhd;
-    api_worker        *scratch; /* memory for requests that run on this thread */
+    struct MHD_Daemon *mhd[SRV_DAEMONS]; /* NULL: no listener needs it */
+    api_worker        *scratch;          /* memory for requests that run on this thread */
     srv_credentials   *credentials;
     srv_connections    connections;
     srv_lingering_list linger;
@@ -37,7 +37,7 @@ typedef struct srv_loop {
     uint64_t           drain_end, timer_time;
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
     uv_loop_t          uv;
-    uv_poll_t          ready; /* polls libmicrohttpd's epoll descriptor */
+    uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
     uv_timer_t         timer;
     uv_idle_t          busy; /* runs turns while libmicrohttpd has work that needs no event */
     uv_async_t         wake;
@@ -49,13 +49,14 @@ typedef struct srv_loop {
     pthread_t                  thread;
 } srv_loop;
 
-/* Starts a loop on listening sockets, which it owns from now on. False with a message; nothing is cleaned up,
- * because the process ends. */
-bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
+/* Starts loop number `index` on its socket of each listener, which it owns from now on. False with a message; nothing
+ * is cleaned up, because the process ends. */
+bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listeners *listeners, size_t index, char *error,
                     size_t error_size);
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order` must not decrease */
-/* From the main thread: replaces the credentials by which the loop recognises clients, from its next turn on. */
+/* From the main thread: replaces the credentials by which the loop recognises clients. Waits until the loop uses the
+ * new ones, for a second at most; a loop that is late takes them at its next turn. */
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials);
 void srv_loop_post(srv_loop *loop, srv_job *job); /* from a worker: hands a finished job back to the loop */
 bool srv_loop_try_join(srv_loop *loop);           /* true if the thread has ended; then everything is freed */

@@ -111,7 +111,7 @@ static void answer_directly(srv_exchange *x)
     x->stage                             = ANSWERED;
     x->connection->needs_lingering_close = true;
     free_body(x);
-    srv_response_send_directly(x->connection->fd, x->job.call);
+    srv_response_send_directly(x->connection, x->job.call);
 }
 
 static size_t smaller(size_t a, size_t b)

@@ -6,6 +6,7 @@
 #include "exchange.h"
 #include "disconnect.h"
 #include "api/metrics.h"
+#include <gnutls/abstract.h>
 #include <limits.h>
 #include <string.h>
 
@@ -32,13 +33,18 @@ static void on_disconnect(void *arg)
     uv_async_send(&loop->wake);
 }
 
-/* Registers a new connection. Reads the clock first, because the loop may have slept since the last turn. */
-static srv_connection *open_connection(srv_loop *loop, int fd)
+/* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
+ * the clock first, because the loop may have slept since the last turn. */
+static srv_connection *open_connection(srv_loop *loop, int fd, gnutls_session_t session)
 {
     srv_connections_read_clock(&loop->connections);
     srv_connection *connection = srv_connection_open(&loop->connections, fd);
     if (!connection) return NULL;
-    connection->loop   = loop;
+    connection->loop = loop;
+    connection->tls  = session;
+    if (session) connection->tls_credentials = srv_credentials_share(loop->credentials);
+    if (session && !srv_tls_prepare(loop->credentials->tls, session))
+        srv_connection_shut(&loop->connections, connection);
     connection->hangup = srv_disconnect_watch(&loop->uv, fd, on_disconnect, connection);
     return connection;
 }
@@ -48,7 +54,15 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     srv_disconnect_stop(connection->hangup);
     if (connection->needs_lingering_close && !connection->client_closed && connection->phase != SRV_CLOSING)
         srv_lingering_close_begin(&loop->linger, &loop->uv, connection->fd);
+    srv_credentials_release(connection->tls_credentials);
     srv_connection_close(&loop->connections, connection);
+}
+
+/* The session of a TLS connection; NULL: the connection is not encrypted. */
+static gnutls_session_t session_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info ? info->tls_session : NULL;
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
@@ -57,7 +71,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
-        *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+        *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+                                   session_of(mhd));
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;
@@ -119,16 +134,31 @@ static void on_message(void *cls, const char *format, va_list list)
     srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
 }
 
-struct MHD_Daemon *srv_http_start(srv_loop *loop)
+/* libmicrohttpd does not start with TLS without a certificate or this function. It is never called: every session has
+ * credentials of its own (open_connection). */
+static int find_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
+                               const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificate,
+                               unsigned int *length, gnutls_privkey_t *key)
 {
+    (void)session, (void)authorities, (void)n, (void)algorithms, (void)n_algorithms;
+    (void)certificate, (void)length, (void)key;
+    return -1;
+}
+
+struct MHD_Daemon *srv_http_start(srv_loop *loop, srv_daemon daemon)
+{
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem tls[]   = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)find_no_certificate},
+                                           {MHD_OPTION_END, 0, NULL}};
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET;
     /* The logger is the first option, so that it receives complaints about the others. Strictness 0: request_head.c
      * itself reports a missing Host or blanks in the target, as a problem document. No timeout: connection.h has
      * absolute deadlines. No limit of connections: accept.h counts those of all loops. */
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
-                            NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop,
-                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
-                            loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
-                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
-                            MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_room,
-                            MHD_OPTION_CONNECTION_MEMORY_INCREMENT, connection_room, MHD_OPTION_END);
+    return MHD_start_daemon(
+        flags | (daemon == SRV_TLS ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER,
+        on_message, loop, MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+        loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_room, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, connection_room,
+        MHD_OPTION_ARRAY, daemon == SRV_TLS ? tls : plain, MHD_OPTION_END);
 }

@@ -4,4 +4,4 @@
 
 /* Starts a daemon without threads or listening sockets: the loop runs it and adds the connections. NULL if it does
  * not start. */
-struct MHD_Daemon *srv_http_start(srv_loop *loop);
+struct MHD_Daemon *srv_http_start(srv_loop *loop, srv_daemon daemon);

@@ -26,7 +26,7 @@ static bool parse_host(const char *text, srv_address *address)
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
     if (*text == '*') return false; /* refused, because the resolver would take * for the loopback address */
-    const char *port   = colon + 1;
+    const char *port   = colon + 1, *options;
     size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
     if (text[0] == '[') {
         if (length < 3 || text[length - 1] != ']') return false;
@@ -35,7 +35,10 @@ static bool parse_host(const char *text, srv_address *address)
     } else if (memchr(text, ':', length)) {
         return false;
     }
-    if (length >= sizeof address->host || digits == 0 || digits > 5 || port[digits] || atoi(port) > 65535) return false;
+    if (length >= sizeof address->host || digits == 0 || digits > 5 || atoi(port) > 65535) return false;
+    options        = port + digits;
+    address->plain = strcmp(options, "+plain") == 0;
+    if (*options && !address->plain) return false;
     memcpy(address->host, text, length);
     memcpy(address->port, port, digits);
     return true;
@@ -122,6 +125,14 @@ static void print_address(const struct addrinfo *where, char *text, size_t size)
     snprintf(text, size, where->ai_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
+static bool is_loopback(const struct sockaddr *address)
+{
+    const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(ipv6) || (IN6_IS_ADDR_V4MAPPED(ipv6) && ipv6->s6_addr[12] == 127);
+}
+
 static void explain(const srv_address *address, char *error, size_t size)
 {
     if (errno == EADDRINUSE)
@@ -145,7 +156,8 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
         return false;
     }
     /* Uses the first address of a name, which clients also try first. */
-    bool ok = listen_all(found, n, listener->sockets);
+    bool ok                = listen_all(found, n, listener->sockets);
+    listener->is_reachable = !is_loopback(found->ai_addr);
     if (ok)
         print_address(found, listener->bound, sizeof listener->bound);
     else

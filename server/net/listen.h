@@ -10,15 +10,30 @@ typedef struct srv_address {
     char host[256]; /* without brackets */
     char port[6];
     char path[108]; /* path in "unix:PATH"; then host and port are empty */
+    bool plain;     /* HOST:PORT+plain: without TLS, also if the server has a certificate */
 } srv_address;
 
 /* An address and its open listening sockets, one for each loop. */
 typedef struct srv_listener {
     srv_address address;
-    char        bound[300]; /* the address as text, with the actual port */
+    bool        is_reachable; /* other machines can connect: it is no loopback address and no Unix-domain socket */
+    char        bound[300];   /* the address as text, with the actual port */
     int         sockets[SRV_LOOPS_MOST];
     struct stat file; /* identity of the file of a Unix-domain socket that this process created */
 } srv_listener;
+
+/* All listeners of the server. */
+typedef struct srv_listeners {
+    srv_listener listener[SRV_LISTEN_MOST];
+    size_t       n;
+    bool         has_certificate; /* the server has one: listeners speak TLS, but Unix-domain sockets and plain ones */
+} srv_listeners;
+
+static inline bool srv_listener_uses_tls(const srv_listeners *all, size_t i)
+{
+    const srv_address *address = &all->listener[i].address;
+    return all->has_certificate && !*address->path && !address->plain;
+}
 
 /* Parses an address such as "127.0.0.1:8088", "[::1]:8088", "localhost:0" or "unix:/run/torqued.socket". False if
  * malformed. */

@@ -59,7 +59,16 @@ enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bo
     return ok ? MHD_YES : MHD_NO;
 }
 
-void srv_response_send_directly(int fd, const api_call *call)
+/* Sends what the socket takes at once. The connection ends, whether everything was sent or not. */
+static void send_last(const srv_connection *connection, const char *text, size_t size)
+{
+    if (connection->tls)
+        srv_tls_send_last(connection->tls, text, size);
+    else if (send(connection->fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+}
+
+void srv_response_send_directly(const srv_connection *connection, const api_call *call)
 {
     const api_reply *reply = api_reply_of(call);
     char            *text  = NULL, date[40];
@@ -77,9 +86,7 @@ void srv_response_send_directly(int fd, const api_call *call)
     fputs("\r\n", out);
     const char *body = reply->static_body ? reply->static_body : reply->body;
     if (body && !reply->head) fwrite(body, 1, reply->length, out);
-    bool    whole = fclose(out) == 0;
-    ssize_t sent  = whole ? send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
-    (void)sent; /* the connection ends, whether the reply was sent or not */
+    if (fclose(out) == 0) send_last(connection, text, size);
     free(text);
 }
 

@@ -1,5 +1,6 @@
 /* response.h - send the api's reply as a libmicrohttpd response, count the request and log it. */
 #pragma once
+#include "connection.h"
 #include "api/api.h"
 #include "server/log.h"
 #include <microhttpd.h>
@@ -8,9 +9,10 @@
  * `retry_after` > 0 replaces the reply's Retry-After, seconds. */
 enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
 
-/* Writes the call's reply to the socket, bypassing libmicrohttpd, which cannot send while it reads a request. The
- * connection must be closed afterwards. The write does not block; what does not fit the socket's buffer is lost. */
-void srv_response_send_directly(int fd, const api_call *call);
+/* Writes the call's reply to the socket, or through its TLS session, bypassing libmicrohttpd, which cannot send while
+ * it reads a request. The connection must be closed afterwards. The write does not block; what does not fit the
+ * socket's buffer is lost. */
+void srv_response_send_directly(const srv_connection *connection, const api_call *call);
 
 typedef struct srv_access {
     const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete */

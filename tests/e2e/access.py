@@ -1,6 +1,7 @@
 """Clients with tokens for tests of access control: `torqued token`, the file of --tokens, and the roles of paths."""
 import os
 import re
+import ssl
 import subprocess
 
 from harness import BINARY
@@ -68,3 +69,47 @@ PUBLIC = ["/", "/docs", "/livez", "/readyz", "/openapi.json", "/problems/forbidd
 
 def statuses(expected):
     return expected if isinstance(expected, tuple) else (expected,)
+
+
+class Certificates:
+    """Certificates in a folder, made by openssl: of the server, of an authority, and of clients that it has signed."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.make_server()
+        self.make_authority("ca")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def _openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=self.folder)
+
+    def _self_signed(self, subject, name, *options):
+        self._openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
+                      f"/CN={subject}", "-keyout", f"{name}.new-key", "-out", f"{name}.new", *options)
+        os.rename(self.path(f"{name}.new-key"), self.path(f"{name}.key"))
+        os.rename(self.path(f"{name}.new"), self.path(f"{name}.pem"))
+
+    def make_server(self):
+        self._self_signed("localhost", "server", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+
+    def make_authority(self, name):
+        self._self_signed(name, name)
+
+    def make_client(self, subject, name, authority="ca", *options, days="30"):
+        self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={subject}",
+                      "-keyout", f"{name}.key", "-out", f"{name}.csr")
+        self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.pem", "-CAkey", f"{authority}.key",
+                      "-CAcreateserial", "-days", days, "-out", f"{name}.pem", *options)
+
+    def arguments(self, client_ca=None):
+        given = ["--tls-certificate", self.path("server.pem"), "--tls-key", self.path("server.key")]
+        return given + (["--tls-client-ca", self.path(client_ca)] if client_ca else [])
+
+    def context(self, client=None, trusted="server.pem"):
+        """What a client that trusts the server's certificate uses, with the certificate `client` or none."""
+        context = ssl.create_default_context(cafile=self.path(trusted))
+        if client:
+            context.load_cert_chain(self.path(f"{client}.pem"), self.path(f"{client}.key"))
+        return context

@@ -34,7 +34,9 @@ REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime e
 class Server:
     """One running torqued. `arguments` follow the harness's own; a repeated flag overrides. `command` starts the binary."""
 
-    def __init__(self, *arguments, environment=None, wait=True, command=()):
+    def __init__(self, *arguments, environment=None, wait=True, command=(), context=None):
+        """`context`: an SSLContext of clients, if the server speaks TLS."""
+        self.context = context
         if not os.access(BINARY, os.X_OK):
             raise FileNotFoundError(f"there is no {BINARY}; make builds it")
         self.folder = tempfile.mkdtemp(prefix="torqued-e2e-", dir=MEMORY)
@@ -92,13 +94,23 @@ class Server:
         raise RuntimeError(f"not ready after {PATIENCE} s:\n{self.log()}")
 
     def client(self, timeout=PATIENCE):
-        return Client(self.port, timeout)
+        return Client(self.port, timeout, self.context)
 
     def socket(self, timeout=PATIENCE):
-        return RawSocket(self.port, timeout)
+        return RawSocket(self.port, timeout, self.context)
 
     def url(self, path=""):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http{'s' if self.context else ''}://127.0.0.1:{self.port}{path}"
+
+    def reload(self):
+        """Sends SIGHUP and waits until the server has read its files again."""
+        before = self.log().count('"event":"reloaded"') + self.log().count('"event":"not-reloaded"')
+        self.process.send_signal(signal.SIGHUP)
+        give_up = time.monotonic() + PATIENCE
+        while self.log().count('"event":"reloaded"') + self.log().count('"event":"not-reloaded"') == before:
+            if time.monotonic() > give_up:
+                raise AssertionError(f"not reloaded:\n{self.log()[-2000:]}")
+            time.sleep(0.01)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

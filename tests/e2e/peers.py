@@ -26,8 +26,10 @@ class Answer:
 class Client:
     """A keep-alive connection; opens a new one when the server has closed the last."""
 
-    def __init__(self, port, timeout):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    def __init__(self, port, timeout, context=None):
+        """`context`: an SSLContext, for TLS."""
+        self.connection = (http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context) if context
+                           else http.client.HTTPConnection("127.0.0.1", port, timeout=timeout))
 
     def request(self, method, path, body=None, headers=None):
         """`body`: bytes or text as they are, anything else as JSON. Sends no Content-Type unless told or JSON."""
@@ -71,8 +73,10 @@ def _header_names(keywords):
 class RawSocket:
     """Bytes out, HTTP answers in: for what a well-behaved client library would not send."""
 
-    def __init__(self, port, timeout):
+    def __init__(self, port, timeout, context=None):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout)
+        if context:
+            self.sock = context.wrap_socket(self.sock, server_hostname="127.0.0.1")
         self.buffer = b""
 
     def send(self, data):

@@ -33,6 +33,9 @@ static void test_addresses(void **state)
     assert_address("[::1]:0", "::1", "0");
     assert_address("[::]:65535", "::", "65535");
     assert_address("localhost:1", "localhost", "1");
+    srv_address address;
+    assert_true(srv_address_parse("[::1]:80+plain", &address) && address.plain);
+    assert_true(srv_address_parse("[::1]:80", &address) && !address.plain);
 }
 
 static void test_bad_addresses(void **state)
@@ -44,6 +47,9 @@ static void test_bad_addresses(void **state)
                                       "host:",
                                       "host:x",
                                       "host:80x",
+                                      "host:80+",
+                                      "host:80+tls",
+                                      "host:80plain",
                                       "host:-1",
                                       "host:65536",
                                       "host:100000",

@@ -1,0 +1,70 @@
+"""Listening beyond this machine: refused without TLS and access control, unless the operator insists."""
+import subprocess
+import tempfile
+import unittest
+
+import tap
+from access import Tokens
+from harness import BINARY, MODELS, Server
+
+
+def start(*arguments):
+    """A server that must not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run([BINARY, "--store", folder, *MODELS, *arguments], capture_output=True, text=True, timeout=30)
+
+
+class Refused(unittest.TestCase):
+    def test_nothing_protects(self):
+        for listen in ("0.0.0.0:0", "[::]:0", "127.0.0.1:0,0.0.0.0:0"):
+            with self.subTest(listen=listen):
+                done = start("--listen", listen)
+                self.assertEqual(done.returncode, 1)
+                for text in ("no --tokens", "no --tls-certificate", "torqued token", "openssl req", "--tls-key", "--insecure"):
+                    self.assertIn(text, done.stderr)
+                self.assertNotIn('"event":"ready"', done.stderr)
+
+    def test_tokens_without_tls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("--listen", "0.0.0.0:0", "--tokens", Tokens(folder).path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no --tls-certificate", done.stderr)
+        self.assertNotIn("no --tokens", done.stderr)
+
+    def test_half_of_tls(self):
+        for arguments in (("--tls-key", "k"), ("--tls-certificate", "c"), ("--tls-client-ca", "c"),
+                          ("--tls-client-ca", "c", "--tls-key", "k")):
+            done = start(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("needs --tls-certificate FILE and --tls-key FILE", done.stderr)
+
+
+class Insisted(unittest.TestCase):
+    def run_insecure(self, *arguments, **environment):
+        server = Server("--listen", "0.0.0.0:0,127.0.0.1:0", *arguments, environment=environment)
+        try:
+            warnings = [line["message"] for line in server.events() if line["event"] == "insecure"]
+            self.assertEqual(len(warnings), 1)
+            self.assertRegex(warnings[0], r"0\.0\.0\.0:\d+, where every client may do everything .* --insecure allows it")
+        finally:
+            self.assertIsNone(server.stop())
+
+    def test_the_log_repeats_it(self):
+        self.run_insecure("--insecure")
+        self.run_insecure("--insecure=yes")
+        self.run_insecure(TORQUED_INSECURE="yes")
+
+    def test_loopback_needs_nothing(self):
+        server = Server("--listen", "127.0.0.1:0,[::ffff:127.0.0.1]:0,unix:s")
+        self.assertNotIn('"event":"insecure"', server.log())
+        self.assertIsNone(server.stop())
+
+    def test_the_switch(self):
+        done = subprocess.run([BINARY, "serve", "--insecure", "--listen", "x"], capture_output=True, text=True, timeout=30)
+        self.assertIn('--listen is "x"', done.stderr)
+        done = start("--insecure=maybe")
+        self.assertIn('--insecure is "maybe"; expected one of no|yes', done.stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
