@@ -5,11 +5,13 @@ import socket
 import sys
 import threading
 
-from harness import ROOT
+from harness import MODELS, ROOT
 
 SOURCE = os.path.join(ROOT, "api", "clients", "python", "src")
 sys.path.insert(0, SOURCE)
 sys.dont_write_bytecode = True
+if MODELS:      # for private servers, whose binary does not find them
+    os.environ["TORQUED_MODELS"] = MODELS[1]
 
 import torqued  # noqa: E402, F401  (the path is set first)
 

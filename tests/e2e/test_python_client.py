@@ -3,6 +3,8 @@ import json
 import math
 import os
 import pickle
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,11 +14,10 @@ import time
 
 import numpy as np
 import tap
-from harness import BINARY, MODELS, PATIENCE, ROOT, ServerCase
+from harness import BINARY, PATIENCE, ROOT, ServerCase
 from python_client import SOURCE, torqued
 from samples import branched, pendulum
 
-FLAGS = MODELS
 
 
 def states(count, *, seed=1, width=7, parts=4):
@@ -307,11 +308,44 @@ class Python(ServerCase):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
+class Tokens(ServerCase):
+    """A server that knows its clients."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "tokens")
+        cls.tokens = {}
+        with open(path, "w", encoding="utf-8") as file:
+            for name, role in (("planner", "evaluate"), ("operator", "evaluate,admin")):
+                done = subprocess.run([BINARY, "token", name, role], capture_output=True, text=True, check=True)
+                file.write(done.stdout)
+                cls.tokens[name] = re.search(r"\S{20,}", done.stderr)[0]
+        os.chmod(path, 0o600)
+        cls.arguments = ("--tokens", path)
+        super().setUpClass()
+
+    def test_tokens(self):
+        with torqued.Client(self.server.url(), token=self.tokens["planner"]) as planner:
+            self.assertEqual(planner.model("panda").inverse_dynamics(np.zeros(7)).tau.shape, (7,))
+            with self.assertRaises(torqued.Problem) as caught:
+                planner.put("mine", pendulum())
+            self.assertEqual(caught.exception.status, 403)
+        with torqued.Client(self.server.url(), token=self.tokens["operator"]) as operator:
+            operator.put("mine", pendulum()).delete()
+        for token in (None, "unknown"):
+            with torqued.Client(self.server.url(), token=token) as stranger, self.assertRaises(torqued.Problem) as caught:
+                stranger.models()
+            self.assertEqual(caught.exception.status, 401)
+        self.assertNotIn(self.tokens["planner"], self.server.log())
+
+
 class Private(ServerCase):
     """serve(): no harness around the server that is tried."""
 
     def test_serve(self):
-        with torqued.serve(BINARY, arguments=FLAGS) as server:
+        with torqued.serve(BINARY) as server:
             self.assertTrue(server.ready())
             arm = server.put("arm", pendulum())
             self.assertEqual(arm.inverse_dynamics([0.0], qdd=[1.0]).tau.shape, (1,))
@@ -327,7 +361,7 @@ class Private(ServerCase):
             torqued.serve(BINARY, arguments=["--no-such-flag"])
         with self.assertRaisesRegex(FileNotFoundError, "there is no program /nowhere/torqued"):
             torqued.serve("/nowhere/torqued")
-        server = torqued.serve(BINARY, arguments=FLAGS)
+        server = torqued.serve(BINARY)
         server.process.kill()
         with self.assertRaisesRegex(torqued.ServerFailed, "status -9"):
             server.close()
@@ -336,7 +370,7 @@ class Private(ServerCase):
     def test_it_ends_with_its_process(self):
         """Also when that is killed and can clean up nothing."""
         program = (f"import sys; sys.path.insert(0, {SOURCE!r}); import torqued, time\n"
-                   f"server = torqued.serve({BINARY!r}, arguments={tuple(FLAGS)!r})\n"
+                   f"server = torqued.serve({BINARY!r})\n"
                    "print(server.process.pid, server.folder, flush=True); time.sleep(60)")
         owner = subprocess.Popen([sys.executable, "-B", "-c", program], stdout=subprocess.PIPE, text=True)
         pid, folder = owner.stdout.readline().split()
@@ -352,7 +386,7 @@ class Private(ServerCase):
     def test_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t")
-            with torqued.serve(BINARY, arguments=FLAGS, listen=f"unix:{path}") as server:
+            with torqued.serve(BINARY, listen=f"unix:{path}") as server:
                 self.assertTrue(server.ready())
                 with torqued.Client(f"unix:{path}") as other:
                     self.assertIn("panda", [entry["name"] for entry in other.models()])

@@ -17,4 +17,5 @@ from .errors import BadAnswer, ConnectionFailed, DeadlinePassed, Error, Problem,
 from .local_server import LocalServer, ServerFailed, serve
 
 __all__ = ["Answer", "Array", "AsyncClient", "AsyncModel", "BadAnswer", "Client", "ConnectionFailed", "Coordinates",
-           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed", "TimedOut", "__version__", "serve"]
+           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed", "TimedOut",
+           "__version__", "serve"]

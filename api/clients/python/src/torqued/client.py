@@ -90,7 +90,8 @@ class Client:
         """Creates or replaces a model from a document (a mapping), a text, bytes, or the path of a file.
 
         `base` and `mimic` are for URDF, `equality` for MJCF. With `if_match` only the model of this revision is
-        replaced, with `if_absent` none; a change that is refused for that is a Problem 412. `report` of the model says what was assumed.
+        replaced, with `if_absent` none; a change that is refused for that is a Problem 412. `report` of the model says
+        what was assumed.
         """
         body, media_type = calls.model_source(source)
         self._ask(calls.change("PUT", name, if_match=if_match, if_absent=if_absent,

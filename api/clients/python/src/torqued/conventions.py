@@ -38,8 +38,8 @@ def rotation(quaternion: npt.ArrayLike) -> Array:
 
 def from_mujoco(model: Described, qpos: npt.ArrayLike, qvel: Optional[npt.ArrayLike] = None,
                 qacc: Optional[npt.ArrayLike] = None) -> dict[str, Array]:
-    """q, qd and qdd of a state of MuJoCo. Its free joint has the quaternion [w,x,y,z] and the linear velocity in the axes of the
-    world: v = Rᵀ v_world, v' = Rᵀ v'_world - w × v. Quaternions of ball joints are reordered."""
+    """q, qd and qdd of a state of MuJoCo. Its free joint has the quaternion [w,x,y,z] and the linear velocity in the axes of
+    the world: v = Rᵀ v_world, v' = Rᵀ v'_world - w × v. Quaternions of ball joints are reordered."""
     q = _quaternions(model, np.array(qpos, float))
     if model.description["base"] == "fixed":
         return _given(q, qvel, qacc)
@@ -47,8 +47,8 @@ def from_mujoco(model: Described, qpos: npt.ArrayLike, qvel: Optional[npt.ArrayL
 
 
 def to_mujoco_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
-    """Generalized forces of MuJoCo, such as qfrc_inverse, of `tau` at the state q of torqued: the force on a free joint is in the
-    axes of the world."""
+    """Generalized forces of MuJoCo, such as qfrc_inverse, of `tau` at the state q of torqued: the force on a free joint is in
+    the axes of the world."""
     forces = np.array(tau, float)
     if model.description["base"] == "floating":
         forces[..., :3] = _turned(rotation(np.asarray(q, float)[..., 3:7]), forces[..., :3])
@@ -67,8 +67,8 @@ def from_drake(model: Described, q: npt.ArrayLike, v: Optional[npt.ArrayLike] = 
 
 
 def to_drake_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
-    """Generalized forces of Drake of `tau` at the state q of torqued: moment, then force on the floating base, in the axes of the
-    world."""
+    """Generalized forces of Drake of `tau` at the state q of torqued: moment, then force on the floating base, in the axes of
+    the world."""
     forces = np.array(tau, float)
     if model.description["base"] == "floating":
         turn = rotation(np.asarray(q, float)[..., 3:7])

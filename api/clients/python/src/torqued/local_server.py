@@ -45,7 +45,8 @@ class LocalServer(Client):
         path = os.path.join(self.folder, "socket")
         super().__init__(f"unix:{path}", **options)
         listens = f"unix:{path}" + (f",{listen}" if listen else "")
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TORQUED_")}
+        inherited = {name: value for name, value in os.environ.items()
+                     if name == "TORQUED_MODELS" or not name.startswith("TORQUED_")}
         try:
             with open(self.log_path, "wb") as log:
                 self.process = subprocess.Popen(
@@ -116,7 +117,8 @@ def serve(binary: Optional[str] = None, *, listen: Optional[str] = None, argumen
             arm = server.put("arm", "arm.urdf")
 
     `binary`: the program, else $TORQUED_BIN or the `torqued` on $PATH. `listen`: further addresses, such as
-    "127.0.0.1:8088" for its console in a browser. `arguments`: flags of the server; `environment`: variables for it. `options`
-    are those of Client. The server ends with the block, and with this process, however that ends.
+    "127.0.0.1:8088" for its console in a browser. `arguments`: flags of the server; `environment`: variables for it, which
+    has none of the settings in this process's but $TORQUED_MODELS. `options` are those of Client.
+    The server ends with the block, and with this process, however that ends.
     """
     return LocalServer(binary, listen, arguments, environment, **options)

@@ -44,4 +44,5 @@ def unit(model: Described, output: str) -> str:
     kinds = {joint["type"] for joint in model.description["joints"]}
     if model.description["base"] == "fixed" and kinds <= {"revolute", "continuous", "spherical"}:
         return turning
-    return LINEAR[turning] if model.description["base"] == "fixed" and kinds == {"prismatic"} else f"{turning}, {LINEAR[turning]}"
+    sliding = model.description["base"] == "fixed" and kinds == {"prismatic"}
+    return LINEAR[turning] if sliding else f"{turning}, {LINEAR[turning]}"
