@@ -22,6 +22,7 @@ const api_resource api_resources[] = {
      NULL,
      false},
     {"/livez", {[API_GET] = api_get_livez}, NULL, false},
+    {"/metrics", {[API_GET] = api_get_metrics}, NULL, false},
     {"/readyz", {[API_GET] = api_get_readyz}, NULL, false},
     {"/openapi.json", {[API_GET] = api_get_openapi}, NULL, false},
     {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true},
@@ -120,23 +121,28 @@ static bool is_sane_id(const char *id)
     return id[n] == '\0' && n >= 1 && n <= 128;
 }
 
-/* Sets Request-Id to the client's id, or to 16 hexadecimal digits that are unique in this process. The digits are a
- * counter that starts at the current time, permuted by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), a
- * bijection. */
-static void set_request_id(api_call *call, const char *id)
+/* The digits are a counter that starts at the current time, permuted by the finaliser of SplitMix64 (Steele, Lea, Flood
+ * 2014), a bijection that maps only 0 to 0. */
+void api_make_id(api *a, char id[API_ID_SIZE])
 {
-    char made[17] = {0};
-    if (id && is_sane_id(id)) {
-        api_reply_header(call, "Request-Id", id);
-        return;
-    }
-    unsigned long long z = atomic_fetch_add_explicit(&call->api->next_id, 1, memory_order_relaxed);
+    unsigned long long z = atomic_fetch_add_explicit(&a->next_id, 1, memory_order_relaxed);
     z                    = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z                    = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     z ^= z >> 31;
     for (int i = 15; i >= 0; i--, z >>= 4)
-        made[i] = "0123456789abcdef"[z & 15];
-    api_reply_header(call, "Request-Id", made);
+        id[i] = "0123456789abcdef"[z & 15];
+    id[16] = '\0';
+}
+
+/* Sets Request-Id to the client's id, or to a new one. */
+static void set_request_id(api_call *call, const char *id)
+{
+    char made[API_ID_SIZE];
+    if (!id || !is_sane_id(id)) {
+        api_make_id(call->api, made);
+        id = made;
+    }
+    api_reply_header(call, "Request-Id", id);
 }
 
 /* Turns the reply into 304: the headers of the 200, Content-Length included, without the body. */
@@ -220,23 +226,61 @@ void api_refuse(api_call *call, api_code code, const char *format, ...)
     api_reply_problem(call, &problem);
 }
 
+/* The duration of a step, ns, that ended at `end` or, if the request did not get so far, with the request; 0: it did
+ * not begin. */
+static uint64_t duration(const api_call *call, uint64_t began, uint64_t end)
+{
+    if (end == 0) end = call->stamps.ended;
+    return began > 0 && end > began ? end - began : 0;
+}
+
+api_figures api_call_figures(const api_call *call)
+{
+    const api_stamps *stamps = &call->stamps;
+    const api_model  *model  = call->model;
+    api_figures       f      = {.began    = stamps->began,
+                                .states   = call->states,
+                                .model    = model ? model->name : NULL,
+                                .revision = model ? model->revision : NULL,
+                                .trace    = *call->trace ? call->trace : NULL,
+                                .span     = *call->trace ? call->span : NULL,
+                                .parent   = *call->trace ? call->parent_span : NULL};
+    if (call->operation_number == 0) return f;
+    f.decode   = duration(call, stamps->began, stamps->decoded);
+    f.evaluate = duration(call, stamps->decoded, stamps->evaluated);
+    f.encode   = duration(call, stamps->evaluated, 0);
+    return f;
+}
+
+static void count_run(const api_call *call)
+{
+    const api_label_values operation = {{call->operation_number}};
+    const api_figures      f         = api_call_figures(call);
+    if (f.decode > 0) api_metric_observe(API_METRIC_DECODE_SECONDS, operation, f.decode);
+    if (f.evaluate > 0) api_metric_observe(API_METRIC_EVALUATE_SECONDS, operation, f.evaluate);
+    if (f.encode > 0) api_metric_observe(API_METRIC_ENCODE_SECONDS, operation, f.encode);
+    if (call->reply.status == 200) api_metric_add(API_METRIC_STATES, operation, (int64_t)call->states);
+}
+
 void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
     api_input   input = {worker, body, length, deadline};
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return;
-    uint64_t began = api_now();
-    bool     done  = call->wants_coding;
+    bool done          = call->wants_coding;
+    call->stamps.began = api_now();
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
-    else if (!done && api_deadline_check_at(deadline, began, &problem))
+    else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
     call->wants_body = call->wants_coding = false;
     if (done) api_reply_compress(call, deadline, &problem);
     if (problem.code) api_reply_problem(call, &problem);
-    api_cost_learn(call, began);
+    call->stamps.ended = api_now();
+    count_run(call);
+    api_cost_learn(call);
     api_scratch_reset(&worker->scratch);
 }
 

@@ -170,7 +170,7 @@ typedef struct api_request {
     const char         *method;
     const char         *target; /* path and query as sent, still percent-encoded */
     const char         *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
-    const char         *request_timeout, *request_id;
+    const char         *request_timeout, *request_id, *traceparent;
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
@@ -241,6 +241,18 @@ const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
 unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPERATION of metrics.h; 0: no operation */
+
+/* What is known about a call, for the log, the metrics and Server-Timing. */
+typedef struct api_figures {
+    uint64_t    began;                    /* ns on CLOCK_MONOTONIC, start of api_run; 0: it has not run */
+    uint64_t    decode, evaluate, encode; /* ns, duration of each step of an operation; 0: it was not reached */
+    size_t      states;                   /* number of states of the request; 0: not known */
+    const char *model, *revision;         /* of the model that the path names; NULL: none. Valid until api_end */
+    const char *trace, *span, *parent;    /* of traceparent: the trace, the span of this request and that of the client;
+                                             NULL: none. Valid until api_end */
+} api_figures;
+
+api_figures api_call_figures(const api_call *call);
 
 /* The change that a PUT or DELETE of a model has made, for the audit log. */
 typedef struct api_change {

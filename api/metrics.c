@@ -1,14 +1,18 @@
 /* metrics.c - see metrics.h.
  *
- * All threads add to the same counts. The three additions of a request take 40 ns on one thread and 55 ns on each of
- * two threads that do nothing else (2 cores); the lightest request takes some 10 us. Separate counts for each thread
- * would save a thousandth of it. */
+ * Each thread counts in a block of its own, which only it writes, so that counting takes neither an atomic
+ * read-modify-write nor a cache line of another thread: the figures of a light request take 30 ns together. A reader
+ * sums the blocks. Threads beyond BLOCKS - 1 share the last block, and so do all gauges: a gauge rises on one thread
+ * and falls on another, and a sum of several blocks could show it below zero. Blocks outlive their threads. */
 #include "metrics.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-/* Numbers of counts in a series. A histogram has one count for each bound, one for longer times, and the sum of all
- * times. */
+enum { BLOCKS = 24, SHARED = BLOCKS - 1 };
+
+/* Numbers of counts in a series. A histogram has one count for each bound, one for larger values, and the sum of all
+ * values. */
 enum { OVERFLOW = API_BOUNDS, SUM, HISTOGRAM_COUNTS, COUNTER_COUNTS = 1, GAUGE_COUNTS = 1 };
 
 enum {
@@ -19,15 +23,31 @@ enum {
 
 typedef _Atomic int64_t count;
 
-/* The counts of each metric, [value of the first label][value of the second label][count]. Metrics do not share cache
- * lines. */
+/* The counts of each metric, [value of the first label][value of the second label][count]. */
+typedef struct block {
 #define X(METRIC, name, type, unit, first, second, help)                                                               \
-    static _Alignas(64) count counts_of_##METRIC[VALUES_OF_##first * VALUES_OF_##second * type##_COUNTS];
-API_METRICS(X)
+    count METRIC[VALUES_OF_##first * VALUES_OF_##second * type##_COUNTS];
+    _Alignas(64) API_METRICS(X)
 #undef X
+} block;
 
-static count *const counts_of[API_METRIC_COUNT] = {
-#define X(METRIC, ...) counts_of_##METRIC,
+static block                  blocks[BLOCKS];
+static atomic_uint            n_threads;    /* number of threads that have counted */
+static _Thread_local unsigned own = BLOCKS; /* index of the block of this thread; BLOCKS: none yet */
+
+typedef struct layout {
+    size_t   first;     /* index of the first count in a block */
+    unsigned values[2]; /* number of values of each label */
+    unsigned counts;    /* number of counts in a series */
+    bool     shared;    /* counted in the shared block */
+} layout;
+
+static const layout layouts[API_METRIC_COUNT] = {
+#define X(METRIC, name, type, unit, first, second, help)                                                               \
+    {offsetof(block, METRIC) / sizeof(count),                                                                          \
+     {VALUES_OF_##first, VALUES_OF_##second},                                                                          \
+     type##_COUNTS,                                                                                                    \
+     API_##type == API_GAUGE},
     API_METRICS(X)
 #undef X
 };
@@ -39,40 +59,50 @@ static const api_metric_kind kinds[API_METRIC_COUNT] = {
 #undef X
 };
 
-static const struct {
-    const char *name;
-    unsigned    values;
-} labels_of[] = {
-#define X(LABEL, name, values) {name, values},
+static const char *const label_names[] = {
+#define X(LABEL, name, values) name,
     API_LABELS(X)
+#undef X
+};
+
+static const char *const thread_texts[] = {
+#define X(VALUE, text) text,
+    API_THREADS(X)
+#undef X
+};
+
+static const char *const access_texts[] = {
+#define X(VALUE, text) text,
+    API_ACCESSES(X)
 #undef X
 };
 
 static const char *_Atomic operation_names[VALUES_OF_OPERATION];
 
-const double api_metric_bounds[API_BOUNDS] = {25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3,
-                                              25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1,    2.5,    5,    10};
+/* Upper bounds of the buckets in the unit of the counts: ns, and thousandths. */
+static const uint64_t bounds_of_times[API_BOUNDS] = {
+    25000,    50000,    100000,    250000,    500000,    1000000,    2500000,    5000000,    10000000,
+    25000000, 50000000, 100000000, 250000000, 500000000, 1000000000, 2500000000, 5000000000, 10000000000};
+static const uint64_t bounds_of_ratios[API_BOUNDS] = {50,   100,  200,  300,  400,  500,  600,  700,   850,
+                                                      1000, 1200, 1400, 1700, 2000, 3000, 5000, 10000, 20000};
 
-static size_t counts_in_series(api_metric metric)
+static const uint64_t *bounds_of(api_metric metric)
 {
-    return kinds[metric].type == API_HISTOGRAM ? HISTOGRAM_COUNTS : 1;
-}
-
-static unsigned values_of(api_metric metric, size_t label)
-{
-    return labels_of[kinds[metric].label[label]].values;
+    return kinds[metric].unit == API_UNIT_RATIO ? bounds_of_ratios : bounds_of_times;
 }
 
 /* --- counting ---------------------------------------------------------------------------------------------------- */
 
-static count *series_of(api_metric metric, api_label_values labels)
+static size_t index_of(const layout *l, api_label_values labels)
 {
-    size_t place = 0;
-    for (size_t i = 0; i < API_METRIC_LABELS; i++) {
-        unsigned n = values_of(metric, i);
-        place      = place * n + (labels.value[i] < n ? labels.value[i] : 0);
-    }
-    return counts_of[metric] + place * counts_in_series(metric);
+    size_t first  = labels.value[0] < l->values[0] ? labels.value[0] : 0;
+    size_t second = labels.value[1] < l->values[1] ? labels.value[1] : 0;
+    return l->first + (first * l->values[1] + second) * l->counts;
+}
+
+static count *counts_at(unsigned b, size_t index)
+{
+    return (count *)&blocks[b] + index;
 }
 
 static int64_t load(const count *c)
@@ -80,25 +110,37 @@ static int64_t load(const count *c)
     return atomic_load_explicit(c, memory_order_relaxed);
 }
 
-static void add(count *c, int64_t by)
+static unsigned choose_block(void)
 {
-    atomic_fetch_add_explicit(c, by, memory_order_relaxed);
+    unsigned number = atomic_fetch_add_explicit(&n_threads, 1, memory_order_relaxed);
+    return own      = number < SHARED ? number : SHARED;
+}
+
+static void add(unsigned b, count *c, int64_t by)
+{
+    if (b == SHARED)
+        atomic_fetch_add_explicit(c, by, memory_order_relaxed);
+    else
+        atomic_store_explicit(c, load(c) + by, memory_order_relaxed); /* no other thread writes this block */
 }
 
 void api_metric_add(api_metric metric, api_label_values labels, int64_t by)
 {
-    add(series_of(metric, labels), by);
+    const layout *l = &layouts[metric];
+    unsigned      b = l->shared ? SHARED : own < BLOCKS ? own : choose_block();
+    add(b, counts_at(b, index_of(l, labels)), by);
 }
 
-void api_metric_observe(api_metric metric, api_label_values labels, uint64_t time)
+void api_metric_observe(api_metric metric, api_label_values labels, uint64_t value)
 {
-    count *series  = series_of(metric, labels);
-    double seconds = (double)time / 1e9; /* rounds like the constants: a time equal to a bound stays equal */
-    size_t bucket  = 0;
-    while (bucket < OVERFLOW && seconds > api_metric_bounds[bucket])
+    const uint64_t *bounds = bounds_of(metric);
+    unsigned        b      = own < BLOCKS ? own : choose_block();
+    count          *series = counts_at(b, index_of(&layouts[metric], labels));
+    size_t          bucket = 0;
+    while (bucket < OVERFLOW && value > bounds[bucket])
         bucket++;
-    add(&series[bucket], 1);
-    add(&series[SUM], (int64_t)time);
+    add(b, &series[bucket], 1);
+    add(b, &series[SUM], (int64_t)value);
 }
 
 void api_metric_name_operation(unsigned value, const char *name)
@@ -115,46 +157,81 @@ const api_metric_kind *api_metric_kind_of(api_metric metric)
 
 const char *api_label_name(api_label label)
 {
-    return labels_of[label].name;
+    return label_names[label];
+}
+
+static double in_unit(api_metric metric, int64_t value)
+{
+    static const double parts[] = {[API_UNIT_NUMBER] = 1, [API_UNIT_SECONDS] = 1e9, [API_UNIT_RATIO] = 1e3};
+    return (double)value / parts[kinds[metric].unit];
+}
+
+double api_metric_bound(api_metric metric, size_t i)
+{
+    return in_unit(metric, (int64_t)bounds_of(metric)[i]);
+}
+
+/* Sums a count over the blocks. */
+static int64_t total(const layout *l, size_t index)
+{
+    if (l->shared) return load(counts_at(SHARED, index));
+    unsigned n   = atomic_load_explicit(&n_threads, memory_order_relaxed);
+    int64_t  sum = n > SHARED ? load(counts_at(SHARED, index)) : 0;
+    for (unsigned b = 0; b < n && b < SHARED; b++)
+        sum += load(counts_at(b, index));
+    return sum;
 }
 
 int64_t api_metric_value(api_metric metric, api_label_values labels)
 {
-    return load(series_of(metric, labels));
+    return total(&layouts[metric], index_of(&layouts[metric], labels));
+}
+
+static const char *text_of(api_label label, unsigned value)
+{
+    switch (label) {
+    case API_LABEL_OPERATION: return atomic_load_explicit(&operation_names[value], memory_order_relaxed);
+    case API_LABEL_PROBLEM: return api_problem_kind_of((api_code)value)->code;
+    case API_LABEL_THREAD: return thread_texts[value];
+    case API_LABEL_ACCESS: return access_texts[value];
+    case API_LABEL_UNLABELLED: return "";
+    default: return NULL;
+    }
 }
 
 static void write_label(api_label label, unsigned value, char text[API_LABEL_TEXT])
 {
-    const char *name = NULL;
-    if (label == API_LABEL_OPERATION) name = atomic_load_explicit(&operation_names[value], memory_order_relaxed);
-    if (label == API_LABEL_PROBLEM) name = api_problem_kind_of((api_code)value)->code;
+    const char *known = text_of(label, value);
     if (label == API_LABEL_STATUS)
-        snprintf(text, API_LABEL_TEXT, "%u", value);
+        snprintf(text, API_LABEL_TEXT, "%u", value > 0 ? (value - 1) / 32 * 100 + 100 + (value - 1) % 32 : 0);
     else
-        snprintf(text, API_LABEL_TEXT, "%s", name ? name : label == API_LABEL_UNLABELLED ? "" : "none");
+        snprintf(text, API_LABEL_TEXT, "%s", known ? known : "none");
 }
 
 /* Reads the counts of a series. False if nothing was ever added to it. */
-static bool read_counts(api_metric metric, const count *counts, api_metric_series *series)
+static bool read_counts(api_metric metric, api_label_values labels, api_metric_series *series)
 {
-    bool    histogram = kinds[metric].type == API_HISTOGRAM;
-    int64_t value     = load(&counts[histogram ? SUM : 0]);
-    series->value     = kinds[metric].unit == API_UNIT_SECONDS ? (double)value / 1e9 : (double)value;
+    const layout *l         = &layouts[metric];
+    size_t        index     = index_of(l, labels);
+    bool          histogram = kinds[metric].type == API_HISTOGRAM;
+    int64_t       value     = total(l, index + (histogram ? SUM : 0));
+    series->value           = in_unit(metric, value);
     if (!histogram) return value != 0;
-    uint64_t times = 0;
+    uint64_t values = 0;
     for (size_t i = 0; i <= API_BOUNDS; i++)
-        series->bucket[i] = times += (uint64_t)load(&counts[i]);
-    return times > 0;
+        series->bucket[i] = values += (uint64_t)total(l, index + i);
+    return values > 0;
 }
 
 void api_metric_read(api_metric metric, api_metric_reader *read, void *arg)
 {
     const api_metric_kind *kind     = &kinds[metric];
+    const layout          *l        = &layouts[metric];
     bool                   labelled = kind->label[0] != API_LABEL_UNLABELLED;
-    for (unsigned i = 0; i < values_of(metric, 0); i++)
-        for (unsigned j = 0; j < values_of(metric, 1); j++) {
+    for (unsigned i = 0; i < l->values[0]; i++)
+        for (unsigned j = 0; j < l->values[1]; j++) {
             api_metric_series series = {0};
-            if (!read_counts(metric, series_of(metric, (api_label_values){{i, j}}), &series) && labelled) continue;
+            if (!read_counts(metric, (api_label_values){{i, j}}, &series) && labelled) continue;
             write_label(kind->label[0], i, series.label[0]);
             write_label(kind->label[1], j, series.label[1]);
             read(arg, &series);

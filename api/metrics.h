@@ -1,13 +1,14 @@
 /* metrics.h - count what happens in the process, for whoever watches it.
  *
  * API_METRICS(X) lists every metric; the enum, the descriptions and the memory of the counts are generated from it. All
- * layers count into the same static memory, from any thread, without locks or allocation. A figure is counted at one
- * place only. Code that decides by a figure, such as the limit of connections, reads it here too.
+ * layers count into static memory, from any thread, without locks or allocation. A figure is counted at one place only.
+ * Code that decides by a figure, such as the limit of connections, reads it here too.
  *
  * A metric with labels has one series for each combination of label values, like those of Prometheus. Label values are
  * small numbers with texts, so that memory and the number of series are bounded. */
 #pragma once
 #include "problem.h"
+#include <stddef.h>
 #include <stdint.h>
 
 /* clang-format off */
@@ -15,22 +16,58 @@
 #define API_LABELS(X) \
     X(UNLABELLED, "", 1) \
     X(OPERATION, "operation", 32)            /* api_call_operation; 0: none, or one that does not exist */ \
-    X(STATUS, "status", 600)                 /* status of an answer; 0: the connection ended without one */ \
-    X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */
+    X(STATUS, "status", 161)                 /* api_status_label of the status of an answer */ \
+    X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */ \
+    X(THREAD, "thread", API_THREAD_COUNT)    /* api_thread_label */ \
+    X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */
+
+/* X(VALUE, "text") of labels with fixed texts: the thread that runs a request, and the access of the store. */
+#define API_THREADS(X)  X(LOOP, "loop") X(WORKER, "worker") X(WRITER, "writer")
+#define API_ACCESSES(X) X(WRITE, "write") X(READ, "read")
 
 /* X(METRIC, "name", type, unit, first label, second label, "help"). Names follow the rules of Prometheus: unit in the
- * plural and `_total` for counters at the end. A histogram counts times. */
+ * plural and `_total` for counters at the end. */
 #define API_METRICS(X) \
     X(CONNECTIONS, "torqued_connections", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Open connections.") \
+    X(ACCEPTED, "torqued_accepted_connections_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Connections that were accepted.") \
     X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Requests that wait for a worker.") \
+    X(ADMITTED_WORK, "torqued_admitted_work_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "Estimated duration of the requests that wait for a worker or run on one, to the microsecond.") \
     X(REQUESTS, "torqued_requests_total", COUNTER, NUMBER, OPERATION, STATUS, \
       "Requests that ended, by operation and by the status of the answer, 0 if the connection ended without one.") \
     X(REQUEST_SECONDS, "torqued_request_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
       "Time from the request line to the last byte of the answer, or to the end of the connection.") \
+    X(QUEUE_SECONDS, "torqued_queue_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
+      "Time that a request waited for a worker. Requests that ran on the thread of their connection are left out.") \
+    X(DECODE_SECONDS, "torqued_decode_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
+      "Time to read and check the body of a request.") \
+    X(EVALUATE_SECONDS, "torqued_evaluate_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
+      "Time to evaluate the states of a request.") \
+    X(ENCODE_SECONDS, "torqued_encode_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
+      "Time to write the answer, compression included.") \
+    X(STATES, "torqued_states_total", COUNTER, NUMBER, OPERATION, UNLABELLED, \
+      "States of the requests that were answered 200.") \
+    X(ESTIMATE_RATIO, "torqued_estimate_ratio", HISTOGRAM, RATIO, UNLABELLED, UNLABELLED, \
+      "Estimated duration of an operation divided by its actual duration.") \
+    X(RUNS, "torqued_runs_total", COUNTER, NUMBER, THREAD, UNLABELLED, \
+      "Complete requests, by the kind of thread that they were given to.") \
+    X(RECEIVED_BYTES, "torqued_received_bytes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Bytes of the bodies of requests.") \
+    X(SENT_BYTES, "torqued_sent_bytes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Bytes of the bodies of answers.") \
     X(PROBLEMS, "torqued_problems_total", COUNTER, NUMBER, PROBLEM, UNLABELLED, \
-      "Requests that ended with a problem, by its code.")
+      "Requests that were refused or failed, by the code of the problem.") \
+    X(MODELS, "torqued_models", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Models.") \
+    X(MODEL_BYTES, "torqued_model_bytes", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Memory of all models.") \
+    X(STORE_ERRORS, "torqued_store_errors_total", COUNTER, NUMBER, ACCESS, UNLABELLED, \
+      "Accesses of the store that failed.") \
+    X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Lines of the log that were lost because its reader is too slow.")
 /* clang-format on */
 
 typedef enum api_label {
@@ -46,10 +83,32 @@ typedef enum api_metric {
         API_METRIC_COUNT
 } api_metric;
 
+typedef enum api_thread_label {
+#define X(VALUE, text) API_THREAD_##VALUE,
+    API_THREADS(X)
+#undef X
+        API_THREAD_COUNT
+} api_thread_label;
+
+typedef enum api_access_label {
+#define X(VALUE, text) API_ACCESS_##VALUE,
+    API_ACCESSES(X)
+#undef X
+        API_ACCESS_COUNT
+} api_access_label;
+
+/* The label value of a status: each class has the statuses x00 to x31. Other numbers count as 0. */
+static inline unsigned api_status_label(unsigned status)
+{
+    unsigned number = status % 100;
+    return status >= 100 && status < 600 && number < 32 ? 1 + (status / 100 - 1) * 32 + number : 0;
+}
+
 typedef enum api_metric_type { API_COUNTER, API_GAUGE, API_HISTOGRAM } api_metric_type;
 
-/* Units of the published figures. Counts are integers: a number of things, or nanoseconds for API_UNIT_SECONDS. */
-typedef enum api_metric_unit { API_UNIT_NUMBER, API_UNIT_SECONDS } api_metric_unit;
+/* Units of the published figures. Counts are integers: a number of things, nanoseconds for API_UNIT_SECONDS, or
+ * thousandths for API_UNIT_RATIO. */
+typedef enum api_metric_unit { API_UNIT_NUMBER, API_UNIT_SECONDS, API_UNIT_RATIO } api_metric_unit;
 
 enum { API_METRIC_LABELS = 2, API_LABEL_TEXT = 40, API_BOUNDS = 18 };
 
@@ -64,8 +123,8 @@ typedef struct api_label_values {
 /* Adds to a counter or a gauge. `by` is in units of the count; it is negative only for gauges. */
 void api_metric_add(api_metric metric, api_label_values labels, int64_t by);
 
-/* Adds one time, ns, to a histogram. */
-void api_metric_observe(api_metric metric, api_label_values labels, uint64_t time);
+/* Adds one time, ns, or one ratio, thousandths, to a histogram. */
+void api_metric_observe(api_metric metric, api_label_values labels, uint64_t value);
 
 /* Gives an operation its text as a label value. `name` lives as long as the process. */
 void api_metric_name_operation(unsigned value, const char *name);
@@ -82,20 +141,21 @@ typedef struct api_metric_kind {
 const api_metric_kind *api_metric_kind_of(api_metric metric);
 const char            *api_label_name(api_label label); /* "" for API_LABEL_UNLABELLED */
 
-extern const double api_metric_bounds[API_BOUNDS]; /* upper bounds of the buckets of histograms, s */
+/* Returns the upper bound of bucket `i`, below API_BOUNDS, of a histogram, in its unit. */
+double api_metric_bound(api_metric metric, size_t i);
 
 /* One series of a metric as it was while it was read. */
 typedef struct api_metric_series {
     char     label[API_METRIC_LABELS][API_LABEL_TEXT]; /* texts of the label values; "": the metric lacks the label */
     double   value;                                    /* of a counter or gauge; of a histogram, the sum; in its unit */
-    uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of times up to each bound, then of all times */
+    uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of values up to each bound, then of all */
 } api_metric_series;
 
 typedef void api_metric_reader(void *arg, const api_metric_series *series);
 
 /* Calls `read` for each series of a metric. Labelled series to which nothing was ever added are left out. Each count is
- * read once, while other threads go on counting: the buckets of a series agree with its number of times, but its sum,
- * and other series, may be ahead or behind by the requests of that moment. */
+ * read once, while other threads go on counting: the buckets of a series agree with its number of values, but its sum,
+ * and other series, may be ahead or behind by the requests of that moment. A counter never falls. */
 void api_metric_read(api_metric metric, api_metric_reader *read, void *arg);
 
 /* Returns the count of one counter or gauge. */

@@ -1,6 +1,7 @@
 /* log.c - see log.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "log.h"
+#include "api/metrics.h"
 #include "server/work/clock.h"
 #include "server/work/priority.h"
 #include <limits.h>
@@ -169,6 +170,12 @@ static bool enqueue(srv_log *log, const char *text, size_t length)
     return true;
 }
 
+static void note_lost(srv_log *log, uint64_t lines)
+{
+    log->lost += lines;
+    api_metric_add(API_METRIC_LOST_LINES, API_NO_LABELS, (int64_t)lines);
+}
+
 static bool enqueue_lost(srv_log *log)
 {
     srv_line line;
@@ -185,7 +192,7 @@ void srv_log_end(srv_line *line)
     finish(line);
     pthread_mutex_lock(&log->mutex);
     if (log->lost > 0 && enqueue_lost(log)) log->lost = 0;
-    if (log->lost > 0 || !enqueue(log, line->text, line->length)) log->lost++;
+    if (log->lost > 0 || !enqueue(log, line->text, line->length)) note_lost(log, 1);
     pthread_mutex_unlock(&log->mutex);
 }
 
@@ -253,7 +260,7 @@ static void *write_all(void *argument)
         size_t done = write_lines(log, text, length);
         if (!last) nanosleep(&pause, NULL);
         pthread_mutex_lock(&log->mutex);
-        log->lost += count_lines(text + done, length - done);
+        note_lost(log, count_lines(text + done, length - done));
     }
     pthread_mutex_unlock(&log->mutex);
     return NULL;

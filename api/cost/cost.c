@@ -4,6 +4,7 @@
 #include "api/request/operation.h"
 #include "api/model/loops.h"
 #include "api/contact/ground.h"
+#include "api/metrics.h"
 #include "peek.h"
 #include <math.h>
 
@@ -100,12 +101,15 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     double least    = call->operation ? call->operation->least_seconds : 0;
     double expected =
         api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated);
-    return expected > least ? expected : least;
+    return call->expected = expected > least ? expected : least;
 }
 
-void api_cost_learn(const api_call *call, uint64_t began)
+void api_cost_learn(const api_call *call)
 {
     if (call->estimated <= 0 || call->reply.status != 200) return;
-    double took = 1e-9 * (double)((int64_t)(api_now() - began) + call->helped);
+    double took = 1e-9 * (double)((int64_t)(call->stamps.ended - call->stamps.began) + call->helped);
+    if (took > 0)
+        api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
+                           (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));
     api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated, took);
 }

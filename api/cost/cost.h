@@ -5,6 +5,6 @@
 
 struct api_call;
 
-/* Corrects later estimates of this kind of request. The call was estimated, and api_run has executed it since
- * `began` (ns on CLOCK_MONOTONIC). The time that helper threads spent on it counts as well. */
-void api_cost_learn(const struct api_call *call, uint64_t began);
+/* Corrects later estimates of this kind of request. The call was estimated, and api_run has executed it (its stamps).
+ * The time that helper threads spent on it counts as well. */
+void api_cost_learn(const struct api_call *call);

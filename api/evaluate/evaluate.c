@@ -101,8 +101,9 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
 
 /* Data that the tasks of all slots share. */
 typedef struct job {
-    api_answer     *answer;
-    api_evaluation *slots;
+    api_answer      *answer;
+    api_evaluation  *slots;
+    _Atomic uint64_t share[3]; /* ns that the measured windows took to be read, evaluated and written, on all threads */
 } job;
 
 static size_t end_of_chunk(const api_plan *plan, size_t chunk)
@@ -188,36 +189,77 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
     size_t         evaluating = needs_order(plan->query) ? 1 : n;
     api_evaluation one;
     job            j = {.answer = answer};
-    return begin(plan) && (j.slots = take_slots(plan, evaluating, &one)) &&
-           api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) && finish(j.slots) &&
-           check_all(&j, n, chunks) && api_answer_open(answer, bound, n > 1) &&
-           api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
+    if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one)) ||
+        !api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) || !finish(j.slots) ||
+        !check_all(&j, n, chunks))
+        return false;
+    plan->query->call->stamps.evaluated = api_now();
+    return api_answer_open(answer, bound, n > 1) && api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
 }
 
 enum {
     LOOK = 8192 /* numbers between two checks of the deadline: a chunk of a large model takes long */
 };
 
+/* True if one window has all states. */
+static bool is_one_window(const api_plan *plan)
+{
+    return plan->window == plan->blocks;
+}
+
+/* Reads, evaluates and writes the window from block e->first to `last`. `stamps`, unless NULL, receives the times when
+ * it was read and when it was evaluated. */
+static bool pass_window(const job *j, api_evaluation *e, size_t chunk, size_t last, api_stamps *stamps)
+{
+    if (!api_batch_read_blocks(e, e->first, last)) return false;
+    if (stamps) stamps->decoded = api_now();
+    if (!evaluate_blocks(e, e->first, last) ||
+        (e->plan->failed_rows && !api_answer_check(j->answer, e, e->first, last)))
+        return false;
+    if (stamps) stamps->evaluated = api_now();
+    return api_answer_fill(j->answer, e, chunk, e->first, last);
+}
+
+/* Passes the first window of a chunk and measures its steps. */
+static bool pass_first_window(job *j, api_evaluation *e, size_t chunk, size_t last)
+{
+    if (is_one_window(e->plan)) return pass_window(j, e, chunk, last, &e->query->call->stamps);
+    api_stamps stamps = {.began = api_now()};
+    if (!pass_window(j, e, chunk, last, &stamps)) return false;
+    const uint64_t share[] = {stamps.decoded - stamps.began, stamps.evaluated - stamps.decoded,
+                              api_now() - stamps.evaluated};
+    for (size_t step = 0; step < 3; step++)
+        atomic_fetch_add_explicit(&j->share[step], share[step], memory_order_relaxed);
+    return true;
+}
+
 /* Reads, evaluates and writes a chunk window by window. */
 static bool pass_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
-    const job      *j    = arg;
+    job            *j    = arg;
     api_evaluation *e    = &j->slots[slot];
     const api_plan *plan = e->plan;
-    size_t          end  = end_of_chunk(plan, chunk);
-    e->problem           = problem;
-    e->first             = chunk * plan->chunk;
+    size_t          end = end_of_chunk(plan, chunk), begin = chunk * plan->chunk;
+    e->problem = problem;
+    e->first   = begin;
     for (size_t since = 0; e->first < end; e->first += plan->window) {
         size_t last = e->first + plan->window < end ? e->first + plan->window : end;
         if (since >= LOOK && !api_deadline_check(e->query->input->deadline, problem)) return false;
-        since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * plan->entries;
-        if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
-            (plan->failed_rows && !api_answer_check(j->answer, e, e->first, last)) ||
-            !api_answer_fill(j->answer, e, chunk, e->first, last))
-            return false;
+        since       = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * plan->entries;
+        bool passed = e->first == begin ? pass_first_window(j, e, chunk, last) : pass_window(j, e, chunk, last, NULL);
+        if (!passed) return false;
         e->zeros_written = e->zeros_written || last - e->first == plan->window;
     }
     return true;
+}
+
+/* Divides the time since the request was decoded among the three steps of the windows, as the measured ones took. */
+static void divide_time(api_stamps *stamps, const job *j)
+{
+    double read = (double)j->share[0], evaluate = (double)j->share[1], all = read + evaluate + (double)j->share[2];
+    double passed     = (double)(api_now() - stamps->decoded) / (all > 0 ? all : 1);
+    stamps->evaluated = stamps->decoded + (uint64_t)(passed * (read + evaluate));
+    stamps->decoded += (uint64_t)(passed * read);
 }
 
 static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bound)
@@ -225,9 +267,11 @@ static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bo
     api_parallel   parallel = api_query_parallel(plan->query);
     size_t         chunks = (plan->blocks + plan->chunk - 1) / plan->chunk, n = api_parallel_slots(&parallel, chunks);
     api_evaluation one;
-    job            j = {.answer = answer};
-    return api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
-           api_run_parallel(&parallel, n, chunks, pass_chunk, &j);
+    job            j    = {.answer = answer};
+    bool           done = api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
+                api_run_parallel(&parallel, n, chunks, pass_chunk, &j);
+    if (!is_one_window(plan)) divide_time(&plan->query->call->stamps, &j);
+    return done;
 }
 
 static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
@@ -292,8 +336,13 @@ bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_
 {
     api_plan   plan   = {.query = q};
     api_answer answer = {.plan = &plan, .body = body};
-    bool       done   = decode(q, request, &plan, &answer, bytes) && evaluate(&plan, &answer, bytes);
-    bool       rows   = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
+    bool       done   = decode(q, request, &plan, &answer, bytes);
+    if (done) {
+        q->call->states         = api_states(q);
+        q->call->stamps.decoded = api_now();
+        done                    = evaluate(&plan, &answer, bytes);
+    }
+    bool rows = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
     api_failed_rows_close(plan.failed_rows);
     return done || (!rows && fail_first(&plan, request));
 }

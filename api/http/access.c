@@ -150,7 +150,7 @@ static bool admit_origin(api_call *call, const char *origin)
     if (!origin || !origin_is_listed(list, origin)) return false;
     api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
     api_reply_static_header(call, "Access-Control-Expose-Headers",
-                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After");
+                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After, Server-Timing, traceparent");
     return true;
 }
 
@@ -163,7 +163,8 @@ bool api_admit_origin(api_call *call, const api_request *request, api_problem *p
     api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
     api_reply_static_header(
         call, "Access-Control-Allow-Headers",
-        "Accept, Authorization, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout");
+        "Accept, Authorization, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout, "
+        "traceparent");
     api_reply_static_header(call, "Access-Control-Max-Age", "600");
     api_reply_empty(call, 204);
     return false;

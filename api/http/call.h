@@ -17,6 +17,8 @@ struct api_operation;
 
 typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
+enum { API_ID_SIZE = 17, API_TRACE_SIZE = 33 /* bytes of hexadecimal texts with their NUL */ };
+
 enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 
 enum { API_HEADER_TEXT = 960 /* bytes of header values, such as Request-Id, Location, ETag and an origin */ };
@@ -46,6 +48,11 @@ struct api_worker {
     api_scratch        scratch;
 };
 
+/* When the steps of api_run ended, ns on CLOCK_MONOTONIC; 0: the request did not get so far. */
+typedef struct api_stamps {
+    uint64_t began, decoded, evaluated, ended;
+} api_stamps;
+
 /* The arguments of api_run: worker, body and deadline. */
 typedef struct api_input {
     api_worker         *worker;
@@ -68,14 +75,18 @@ struct api_call {
     double                      timeout;                  /* s, from Request-Timeout or the configured maximum */
     api_share                   share;     /* bytes claimed from the memory budget; api_end returns them */
     double                      estimated; /* s, estimated duration before cost feedback; 0: not estimated */
-    int64_t                     helped;    /* ns of work by helper threads, beyond the elapsed time */
-    bool                        wants_body;
-    bool                        wants_coding; /* the reply to a GET is complete, but not yet compressed */
-    api_coding                  coding;       /* the content coding that the client prefers */
-    bool                        unchanged;    /* true: the client's copy is current, answer 304 */
-    bool                        takes_gzip; /* true: the client accepts gzip, with at least the quality of no coding */
-    bool                        wants_page; /* true: a GET whose client prefers HTML to JSON, as browsers do */
-    const api_file             *file;       /* the embedded file that the path names; NULL: none */
+    double                      expected;  /* s, estimated duration after cost feedback */
+    api_stamps                  stamps;
+    size_t                      states; /* number of states of the request; 0: not known */
+    char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
+    int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
+    bool    wants_body;
+    bool    wants_coding;       /* the reply to a GET is complete, but not yet compressed */
+    api_coding      coding;     /* the content coding that the client prefers */
+    bool            unchanged;  /* true: the client's copy is current, answer 304 */
+    bool            takes_gzip; /* true: the client accepts gzip, with at least the quality of no coding */
+    bool            wants_page; /* true: a GET whose client prefers HTML to JSON, as browsers do */
+    const api_file *file;       /* the embedded file that the path names; NULL: none */
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
     char                   *query; /* query with options for `format`, the call's own copy; NULL: none */
@@ -95,6 +106,9 @@ static inline api_preconditions api_call_conditions(const api_call *call)
 /* Passes the middlewares, then checks path, method, timeout, media types, model and preconditions of a request.
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
+
+/* Writes 16 hexadecimal digits that are unique in this process and not zero. In api.c. */
+void api_make_id(api *api, char id[API_ID_SIZE]);
 
 /* True if the client of the call may use the model of this name. Valid during api_begin. In authorize.c. */
 bool api_may_use_model(const api_call *call, const char *name);
@@ -138,6 +152,7 @@ void api_reply_problem(api_call *call, const api_problem *problem) __attribute__
 /* Handlers for the table of resources; a comment names the file of each. */
 api_handler api_get_service;                                                 /* service.c */
 api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem; /* service.c */
+api_handler api_get_metrics;                                                 /* metrics_page.c */
 api_handler api_list_models, api_get_model, api_get_document;                /* models.c */
 api_handler api_put_model, api_delete_model;                                 /* models.c */
 api_handler api_post_operation, api_operation_exists;                        /* operations.c */

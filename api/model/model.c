@@ -7,6 +7,7 @@
 #include "api/wire/utf8.h"
 #include "loops.h"
 #include "loops_build.h"
+#include <malloc.h>
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -377,6 +378,13 @@ api_model *api_model_from_text(const char *text, size_t length, const char *name
     api_model *model    = document ? api_model_from_document(document, name, max_links, problem) : NULL;
     json_decref(document);
     return model;
+}
+
+/* The report is left out: it has a few short texts. */
+size_t api_model_bytes(const api_model *model)
+{
+    return malloc_usable_size((void *)(uintptr_t)model) + malloc_usable_size(model->dyn) +
+           malloc_usable_size(model->document) + model->arena.bytes;
 }
 
 api_model *api_model_share(api_model *model)

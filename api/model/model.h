@@ -98,6 +98,7 @@ api_model *api_model_from_document(const json_t *document, const char *name, siz
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem);
 
+size_t     api_model_bytes(const api_model *model); /* its memory, less what is computed when a request asks for it */
 api_model *api_model_share(api_model *model);
 void       api_model_release(api_model *model); /* NULL is fine */
 

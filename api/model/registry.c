@@ -6,6 +6,7 @@
  * `entries_lock` is held only briefly: by readers for a lookup, by the writer for a replacement. */
 #include "registry.h"
 #include "record.h"
+#include "api/metrics.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,14 @@ bool api_model_name_is_valid(const char *name)
     return length <= API_NAME_MAX && name[length] == '\0';
 }
 
+/* Counts a model that comes (`by` 1) or goes (-1); NULL: none. */
+static void count_model(const api_model *model, int by)
+{
+    if (!model) return;
+    api_metric_add(API_METRIC_MODELS, API_NO_LABELS, by);
+    api_metric_add(API_METRIC_MODEL_BYTES, API_NO_LABELS, by * (int64_t)api_model_bytes(model));
+}
+
 api_registry *api_registry_new(size_t limit)
 {
     api_registry *r = calloc(1, sizeof *r);
@@ -58,8 +67,10 @@ api_registry *api_registry_new(size_t limit)
 void api_registry_free(api_registry *r)
 {
     if (!r) return;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
+        count_model(r->entries[i].model, -1);
         api_model_release(r->entries[i].model);
+    }
     pthread_mutex_destroy(&r->entries_lock);
     pthread_mutex_destroy(&r->change_lock);
     free(r->entries);
@@ -172,6 +183,8 @@ static void replace_model(api_registry *r, const char *name, api_model *model, b
     e->model       = model ? api_model_share(model) : NULL;
     e->bundled     = e->bundled || bundled;
     r->n_models    = r->n_models + (model != NULL) - (old != NULL);
+    count_model(model, 1);
+    count_model(old, -1);
     if (!e->model && !e->bundled) {
         r->n--;
         memmove(e, e + 1, (size_t)(r->entries + r->n - e) * sizeof *e);

@@ -3,6 +3,7 @@
 #include "client_identity.h"
 #include "response.h"
 #include "request_head.h"
+#include "api/metrics.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
+    uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
     char                  *body;             /* the received part of job.body; moves when it grows */
     size_t                 capacity;         /* bytes allocated at `body` */
     size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
@@ -76,6 +78,7 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                          .from      = x->connection->peer.text,
                          .received  = x->received,
                          .began     = x->began,
+                         .queued    = x->queued,
                          .answered  = x->stage == ANSWERED,
                          .delivered = delivered};
     srv_response_record(x->loop->server->log, x->mhd, &access);
@@ -95,7 +98,7 @@ static enum MHD_Result answer(srv_exchange *x)
     x->stage = ANSWERED;
     free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    return srv_response_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
+    return srv_response_send(x->mhd, x->job.call, x->loop->draining, x->retry_after, x->queued);
 }
 
 /* Answers before the body was received. libmicrohttpd closes the connection afterwards. */
@@ -244,8 +247,14 @@ static enum MHD_Result suspend(srv_exchange *x)
     if (x->connection->client_closed)
         atomic_store(&x->job.deadline.cancelled, true); /* the client disconnected before the request was complete */
     schedule_expiry(x->loop, x->job.deadline.time);
+    x->queued = srv_now();
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
+}
+
+static void count_run(api_thread_label thread)
+{
+    api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
 /* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
@@ -261,11 +270,15 @@ static enum MHD_Result evaluate(srv_exchange *x)
     x->pool                  = writes ? server->writer : server->pool;
     x->job.cost += writes ? write_cost : 0;
     if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
+        count_run(API_THREAD_LOOP);
         srv_job_run(&x->job, x->loop->scratch);
         return answer(x);
     }
     double wait;
-    if (srv_pool_admit(x->pool, &x->job, &wait)) return suspend(x);
+    if (srv_pool_admit(x->pool, &x->job, &wait)) {
+        count_run(writes ? API_THREAD_WRITER : API_THREAD_WORKER);
+        return suspend(x);
+    }
     api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
     x->retry_after = (unsigned)ceil(wait);
     return answer(x);

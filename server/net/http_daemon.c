@@ -71,6 +71,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
+        api_metric_add(API_METRIC_ACCEPTED, API_NO_LABELS, 1);
         *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
                                    session_of(mhd));
     } else {

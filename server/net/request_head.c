@@ -31,6 +31,7 @@ static const struct {
     WANTED("Origin", request.origin),
     WANTED("Request-Id", request.request_id),
     WANTED("Request-Timeout", request.request_timeout),
+    WANTED("traceparent", request.traceparent),
 };
 enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
 

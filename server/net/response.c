@@ -48,12 +48,51 @@ static bool add_headers(struct MHD_Response *response, const api_reply *reply, b
     return ok;
 }
 
-enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after)
+/* Time that the request waited for a worker, ns. */
+static uint64_t waited(const api_figures *f, uint64_t queued)
+{
+    return queued > 0 && f->began > queued ? f->began - queued : 0;
+}
+
+/* Appends `NAME;dur=` and the duration in ms, to the microsecond, without the cost of snprintf. Returns the end. */
+static char *put_duration(char *to, const char *name, uint64_t ns)
+{
+    char     reversed[24];
+    int      n  = 0;
+    uint64_t us = (ns + 500) / 1000;
+    if (ns == 0) return to;
+    to = stpcpy(to, name);
+    do {
+        if (n == 3) reversed[n++] = '.';
+        reversed[n++] = (char)('0' + us % 10);
+    } while ((us /= 10) > 0 || n < 5);
+    while (n > 0)
+        *to++ = reversed[--n];
+    return to;
+}
+
+/* Tells the client how long the steps of an operation took (W3C Server Timing). */
+static bool add_timing(struct MHD_Response *response, const api_call *call, uint64_t queued)
+{
+    char        text[160], *to = text;
+    api_figures f = api_call_figures(call);
+    if (f.decode == 0) return true;
+    to  = put_duration(to, "queue;dur=", waited(&f, queued));
+    to  = put_duration(to, to == text ? "decode;dur=" : ", decode;dur=", f.decode);
+    to  = put_duration(to, ", evaluate;dur=", f.evaluate);
+    to  = put_duration(to, ", encode;dur=", f.encode);
+    *to = '\0';
+    return MHD_add_response_header(response, "Server-Timing", text);
+}
+
+enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after,
+                                  uint64_t queued)
 {
     const api_reply     *reply    = api_reply_of(call);
     struct MHD_Response *response = make_response(call);
     if (!response) return MHD_NO;
     bool ok = add_headers(response, reply, close, retry_after);
+    ok      = ok && add_timing(response, call, queued);
     ok      = ok && MHD_queue_response(mhd, reply->status, response) == MHD_YES;
     MHD_destroy_response(response); /* the queue has its own reference */
     return ok ? MHD_YES : MHD_NO;
@@ -127,11 +166,38 @@ static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
     return own ? own->http_status : 0; /* status of an error answer by libmicrohttpd itself */
 }
 
-static void count_request(const srv_access *access, unsigned status, uint64_t ns)
+/* Bytes of the body of the answer, as far as the client is known to have received it. */
+static uint64_t sent_bytes(const srv_access *access)
 {
-    unsigned operation = access->call ? api_call_operation(access->call) : 0;
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{operation, status}}, 1);
-    api_metric_observe(API_METRIC_REQUEST_SECONDS, (api_label_values){{operation}}, ns);
+    const api_reply *reply = access->call && access->answered ? api_reply_of(access->call) : NULL;
+    return reply && access->delivered && !reply->head ? reply->length : 0;
+}
+
+static void count_request(const srv_access *access, unsigned status, const api_figures *f, uint64_t ns)
+{
+    api_label_values operation = {{access->call ? api_call_operation(access->call) : 0}};
+    api_label_values ended     = {{operation.value[0], api_status_label(status)}};
+    api_metric_add(API_METRIC_REQUESTS, ended, 1);
+    api_metric_observe(API_METRIC_REQUEST_SECONDS, operation, ns);
+    if (access->received > 0) api_metric_add(API_METRIC_RECEIVED_BYTES, API_NO_LABELS, (int64_t)access->received);
+    if (sent_bytes(access) > 0) api_metric_add(API_METRIC_SENT_BYTES, API_NO_LABELS, (int64_t)sent_bytes(access));
+    if (access->queued > 0 && f->began > 0)
+        api_metric_observe(API_METRIC_QUEUE_SECONDS, operation, waited(f, access->queued));
+}
+
+/* Logs what is known about the work of a request: trace, model, states and times. */
+static void put_figures(srv_line *line, const srv_access *access, const api_figures *f)
+{
+    srv_log_text(line, "trace", f->trace);
+    srv_log_text(line, "span", f->span);
+    srv_log_text(line, "parent", f->parent);
+    srv_log_text(line, "model", f->model);
+    srv_log_text(line, "revision", f->revision);
+    if (f->states > 0) srv_log_count(line, "states", f->states);
+    if (access->queued > 0 && f->began > 0) srv_log_ms(line, "queue", waited(f, access->queued));
+    if (f->decode > 0) srv_log_ms(line, "decode", f->decode);
+    if (f->evaluate > 0) srv_log_ms(line, "evaluate", f->evaluate);
+    if (f->encode > 0) srv_log_ms(line, "encode", f->encode);
 }
 
 /* Writes the audit line of a change of a model or of a refused credential: by whom, from where, and what it did. */
@@ -159,11 +225,13 @@ static void audit(srv_log *log, const srv_access *access, unsigned status)
 
 void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
-    unsigned status = status_of(mhd, access);
-    uint64_t ns     = srv_now() - access->began;
-    uint64_t omitted;
-    srv_line line;
-    count_request(access, status, ns);
+    unsigned    status = status_of(mhd, access);
+    uint64_t    ns     = srv_now() - access->began;
+    uint64_t    omitted;
+    api_figures f = {0};
+    srv_line    line;
+    if (access->call) f = api_call_figures(access->call);
+    count_request(access, status, &f, ns);
     if (access->call) audit(log, access, status);
     if (!srv_log_samples(log, access->call && access->delivered && status < 400, ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
@@ -179,6 +247,7 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
         srv_log_text(&line, "problem", access->answered ? reply->problem : NULL);
         srv_log_text(&line, "route", api_call_route(access->call));
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
+        put_figures(&line, access, &f);
     }
     if (!access->delivered) srv_log_text(&line, "ended", "early");
     if (omitted > 0) srv_log_count(&line, "omitted", omitted);

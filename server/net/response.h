@@ -6,8 +6,10 @@
 #include <microhttpd.h>
 
 /* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.
- * `retry_after` > 0 replaces the reply's Retry-After, seconds. */
-enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
+ * `retry_after` > 0 replaces the reply's Retry-After, seconds. `queued`: when a worker was asked to run the request,
+ * ns; 0: none was. */
+enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after,
+                                  uint64_t queued);
 
 /* Writes the call's reply to the socket, or through its TLS session, bypassing libmicrohttpd, which cannot send while
  * it reads a request. The connection must be closed afterwards. The write does not block; what does not fit the
@@ -20,6 +22,7 @@ typedef struct srv_access {
     const char     *client; /* name of the client; "" or NULL: not recognised */
     const char     *from;   /* its address, or its user on a Unix-domain socket */
     uint64_t        received, began;
+    uint64_t        queued;    /* ns, when a worker was asked to run the request; 0: none was */
     bool            answered;  /* the reply was queued or written */
     bool            delivered; /* the client received the whole reply */
 } srv_access;

@@ -1,6 +1,7 @@
 /* store.c - see store.h. */
 #include "store.h"
 #include "durable_file.h"
+#include "api/metrics.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -129,6 +130,7 @@ void srv_store_close(srv_store *store)
 
 static bool refuse(const srv_store *store, const char *file, int error, api_problem *problem)
 {
+    api_metric_add(API_METRIC_STORE_ERRORS, (api_label_values){{API_ACCESS_WRITE}}, 1);
     bool     full = error == ENOSPC || error == EDQUOT || error == EFBIG;
     srv_line line;
     srv_log_begin(&line, store->log, SRV_ERROR, "store");
@@ -214,6 +216,7 @@ api_store srv_store_interface(srv_store *store)
 static void report_unreadable(const srv_store *store, api *service, const char *file, const char *problem)
 {
     srv_line line;
+    api_metric_add(API_METRIC_STORE_ERRORS, (api_label_values){{API_ACCESS_READ}}, 1);
     srv_log_begin(&line, store->log, SRV_WARNING, "unreadable");
     srv_log_text(&line, "store", store->folder);
     srv_log_text(&line, "file", file);

@@ -3,6 +3,7 @@
 #include "worker.h"
 #include "priority.h"
 #include "api/metrics.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,10 +57,19 @@ static void unlink_job(srv_pool *pool, srv_job *job)
     api_metric_add(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS, -1);
 }
 
+/* Counts the estimated work of a job that is admitted (`sign` 1) or has ended (-1). The same rounding of both leaves no
+ * rest. */
+static void count_work(const srv_job *job, int sign)
+{
+    const double most = 1e6; /* s; an estimate may be as large as the numbers in a request */
+    api_metric_add(API_METRIC_ADMITTED_WORK, API_NO_LABELS, sign * (int64_t)(fmin(job->cost, most) * 1e9));
+}
+
 /* Subtracts the job's cost from the admitted work. Without unfinished jobs the sum is set to 0, so that rounding
  * errors do not accumulate. */
 static void release_cost(srv_pool *pool, const srv_job *job)
 {
+    count_work(job, -1);
     pool->unfinished--;
     pool->admitted = pool->unfinished ? pool->admitted - job->cost : 0;
 }
@@ -230,6 +240,7 @@ bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait)
     *wait     = pool->admitted / (double)pool->n_workers;
     bool room = *wait < pool->limit; /* a job of any cost is admitted as soon as the wait is below the limit */
     if (room) {
+        count_work(job, 1);
         pool->admitted += job->cost;
         pool->unfinished++;
     }

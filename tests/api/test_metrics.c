@@ -4,6 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SERIES = 64 };
@@ -49,7 +51,8 @@ static void test_names(void **state)
         assert_int_equal(strspn(kind->name, "abcdefghijklmnopqrstuvwxyz_"), strlen(kind->name));
         assert_int_equal(ends_with(kind->name, "_total"), kind->type == API_COUNTER);
         assert_int_equal(strstr(kind->name, "_seconds") != NULL, kind->unit == API_UNIT_SECONDS);
-        assert_true(kind->type != API_HISTOGRAM || kind->unit == API_UNIT_SECONDS);
+        assert_int_equal(strstr(kind->name, "_ratio") != NULL, kind->unit == API_UNIT_RATIO);
+        assert_true(kind->type != API_HISTOGRAM || kind->unit != API_UNIT_NUMBER);
         assert_true(ends_with(kind->help, "."));
         assert_true(kind->label[0] != API_LABEL_UNLABELLED || kind->label[1] == API_LABEL_UNLABELLED);
         for (int other = 0; other < m; other++)
@@ -57,8 +60,25 @@ static void test_names(void **state)
     }
     assert_string_equal(api_label_name(API_LABEL_STATUS), "status");
     assert_string_equal(api_label_name(API_LABEL_UNLABELLED), "");
-    for (size_t i = 1; i < API_BOUNDS; i++)
-        assert_true(api_metric_bounds[i] > api_metric_bounds[i - 1]);
+    for (size_t i = 1; i < API_BOUNDS; i++) {
+        assert_true(api_metric_bound(API_METRIC_QUEUE_SECONDS, i) > api_metric_bound(API_METRIC_QUEUE_SECONDS, i - 1));
+        assert_true(api_metric_bound(API_METRIC_ESTIMATE_RATIO, i) >
+                    api_metric_bound(API_METRIC_ESTIMATE_RATIO, i - 1));
+    }
+    assert_true(api_metric_bound(API_METRIC_QUEUE_SECONDS, 0) == 25e-6);
+    assert_true(api_metric_bound(API_METRIC_ESTIMATE_RATIO, 9) == 1);
+}
+
+static void test_statuses(void **state)
+{
+    for (unsigned status = 0; status < 1000; status++) {
+        unsigned label = api_status_label(status);
+        bool     known = status >= 100 && status < 600 && status % 100 < 32;
+        assert_int_equal(label > 0, known);
+        assert_true(label < 161);
+        for (unsigned other = 0; known && other < status; other++)
+            assert_int_not_equal(api_status_label(other), label);
+    }
 }
 
 /* --- counting on one thread --------------------------------------------------------------------------------------- */
@@ -81,17 +101,21 @@ static void test_labels(void **state)
     assert_int_equal(read_all(API_METRIC_REQUESTS), 0);
     api_metric_name_operation(31, "juggle");
     api_metric_name_operation(32, "beyond");
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, 200}}, 2);
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{0, 599}}, 3);
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{32, 600}}, 4); /* out of range */
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}, 2);
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{0, api_status_label(531)}}, 3);
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{32, 161}}, 4); /* out of range */
     api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, 0}}, 5);
     assert_int_equal(read_all(API_METRIC_REQUESTS), 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "200")->value == 2);
-    assert_true(series_with(API_METRIC_REQUESTS, "none", "599")->value == 3);
+    assert_true(series_with(API_METRIC_REQUESTS, "none", "531")->value == 3);
     assert_true(series_with(API_METRIC_REQUESTS, "none", "0")->value == 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "0")->value == 5);
-    assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{31, 200}}), 2);
+    assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}), 2);
     assert_int_equal(read_all(API_METRIC_PROBLEMS), 0); /* counts of one metric are not those of another */
+    api_metric_add(API_METRIC_RUNS, (api_label_values){{API_THREAD_WRITER}}, 1);
+    assert_non_null(series_with(API_METRIC_RUNS, "writer", ""));
+    api_metric_add(API_METRIC_STORE_ERRORS, (api_label_values){{API_ACCESS_READ}}, 1);
+    assert_non_null(series_with(API_METRIC_STORE_ERRORS, "read", ""));
 }
 
 static void test_histogram(void **state)
@@ -120,7 +144,8 @@ static void test_histogram(void **state)
 
 /* --- many threads ------------------------------------------------------------------------------------------------- */
 
-enum { THREADS = 16, ROUNDS = 500000, LABELS = 3 };
+/* More threads than the registry has blocks, so that some share one. */
+enum { THREADS = 40, ROUNDS = 100000, LABELS = 3 };
 
 static atomic_bool       counting;
 static pthread_barrier_t start; /* threads that are created one by one would otherwise run one by one */
@@ -132,7 +157,7 @@ static void *count_much(void *arg)
     for (unsigned i = 0; i < ROUNDS; i++) {
         unsigned operation = 1 + (self + i) % LABELS;
         api_metric_add(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS, 1);
-        api_metric_add(API_METRIC_REQUESTS, (api_label_values){{operation, 201}}, 1);
+        api_metric_add(API_METRIC_REQUESTS, (api_label_values){{operation, api_status_label(201)}}, 1);
         api_metric_observe(API_METRIC_REQUEST_SECONDS, (api_label_values){{operation}}, 1000u * (i % 100));
         api_metric_add(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS, -1);
     }
@@ -250,23 +275,120 @@ static void test_operations(void **state)
                  {"/v1/models", "none"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned number = operation_of(cases[i].target);
-        api_metric_add(API_METRIC_REQUESTS, (api_label_values){{number, 299 - (unsigned)i}}, 1);
+        api_metric_add(API_METRIC_REQUESTS, (api_label_values){{number, api_status_label(231 - (unsigned)i)}}, 1);
         char status[12];
-        snprintf(status, sizeof status, "%zu", 299 - i);
+        snprintf(status, sizeof status, "%zu", 231 - i);
         assert_non_null(series_with(API_METRIC_REQUESTS, cases[i].label, status));
     }
+}
+
+static uint64_t times_of(api_metric metric, const char *operation)
+{
+    const api_metric_series *series = series_with(metric, operation, "");
+    return series ? series->bucket[API_BOUNDS] : 0;
+}
+
+static double states_of(const char *operation)
+{
+    const api_metric_series *series = series_with(API_METRIC_STATES, operation, "");
+    return series ? series->value : 0;
+}
+
+/* One window, several windows, motions, several operations, and a request that fails: the steps that were reached are
+ * counted, and the states of answers alone. */
+static void test_steps(void **state)
+{
+    static const struct {
+        const char *operation, *body;
+        double      states;
+        bool        evaluated;
+    } cases[] = {{"bias", "{'q':[1,0,0,0]}", 1, true},
+                 {"mass-matrix", "{'q':[[1,0,0,0],[2,0,0,0],[3,0,0,0]]}", 3, true},
+                 {"evaluate", "{'q':[1,0,0,0],'operations':{'bias':{},'energy':{}}}", 1, true},
+                 {"simulate", "{'q':[0,0,0,0],'qd':[0,0,0,0],'duration':0.1,'step':0.01,'samples':3}", 3, true},
+                 {"bias", "{'q':[1,0]}", 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *operation = cases[i].operation;
+        char        path[64];
+        uint64_t    decoded = times_of(API_METRIC_DECODE_SECONDS, operation),
+                 evaluated  = times_of(API_METRIC_EVALUATE_SECONDS, operation),
+                 encoded    = times_of(API_METRIC_ENCODE_SECONDS, operation);
+        double states       = states_of(operation);
+        snprintf(path, sizeof path, "arm/%s", operation);
+        assert_int_equal(post(path, cases[i].body)->status, cases[i].evaluated ? 200 : 422);
+        assert_int_equal(times_of(API_METRIC_DECODE_SECONDS, operation), decoded + 1);
+        assert_int_equal(times_of(API_METRIC_EVALUATE_SECONDS, operation), evaluated + cases[i].evaluated);
+        assert_int_equal(times_of(API_METRIC_ENCODE_SECONDS, operation), encoded + cases[i].evaluated);
+        assert_true(states_of(operation) == states + cases[i].states);
+    }
+}
+
+/* --- the page ----------------------------------------------------------------------------------------------------- */
+
+/* The value of a series on the page that was asked for last. */
+static double page_value(const answer *page, const char *series)
+{
+    char line[200];
+    snprintf(line, sizeof line, "\n%s ", series);
+    const char *found = strstr(page->text, line);
+    assert_non_null(found);
+    return strtod(found + strlen(line), NULL);
+}
+
+static void test_page(void **state)
+{
+    post("slider/energy", "{'q':[[1],[2]],'qd':[0]}");
+    ask("GET", "/nowhere", NULL);
+    const answer *page = ask("GET", "/metrics", NULL);
+    assert_int_equal(page->status, 200);
+    assert_string_equal(header_of(page, "Cache-Control"), "no-store");
+    assert_true(page_value(page, "torqued_ready") == 1);
+    assert_true(page_value(page, "torqued_models") == 3);
+    assert_in_range(page_value(page, "torqued_model_bytes"), 3000, 100000);
+    assert_true(page_value(page, "torqued_states_total{operation=\"energy\"}") >= 2);
+    assert_true(page_value(page, "torqued_problems_total{problem=\"no-such-path\"}") >= 1);
+    assert_true(page_value(page, "torqued_decode_duration_seconds_bucket{operation=\"energy\",le=\"+Inf\"}") ==
+                page_value(page, "torqued_decode_duration_seconds_count{operation=\"energy\"}"));
+    assert_true(page_value(page, "torqued_estimate_ratio_count") >= 0);
+    for (int m = 0; m < API_METRIC_COUNT; m++) {
+        char type[100];
+        snprintf(type, sizeof type, "# TYPE %s ", api_metric_kind_of((api_metric)m)->name);
+        assert_non_null(strstr(page->text, type));
+    }
+    assert_int_equal(ask("HEAD", "/metrics", NULL)->status, 200);
+    assert_int_equal(ask("POST", "/metrics", "{}")->status, 405);
+    assert_int_equal(ask("GET", "/metrics?name=up", NULL)->status, 422);
+}
+
+static void test_models(void **state)
+{
+    int64_t models = api_metric_value(API_METRIC_MODELS, API_NO_LABELS);
+    int64_t bytes  = api_metric_value(API_METRIC_MODEL_BYTES, API_NO_LABELS);
+    for (int i = 0; i < 2; i++) { /* the second time it replaces a model of the same size */
+        ask("PUT", "/v1/models/rod",
+            "{'links':[{'name':'rod','parent':'base','joint':{'name':'hinge','type':'revolute','axis':[0,1,0]}}]}");
+        assert_int_equal(api_metric_value(API_METRIC_MODELS, API_NO_LABELS), models + 1);
+        assert_true(api_metric_value(API_METRIC_MODEL_BYTES, API_NO_LABELS) > bytes + 500);
+    }
+    ask("DELETE", "/v1/models/rod", NULL);
+    assert_int_equal(api_metric_value(API_METRIC_MODELS, API_NO_LABELS), models);
+    assert_int_equal(api_metric_value(API_METRIC_MODEL_BYTES, API_NO_LABELS), bytes);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_gauge),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test_setup_teardown(test_problems, door_setup, door_teardown),
         cmocka_unit_test_setup_teardown(test_operations, door_setup, door_teardown),
+        cmocka_unit_test_setup_teardown(test_steps, door_setup, door_teardown),
+        cmocka_unit_test_setup_teardown(test_page, door_setup, door_teardown),
+        cmocka_unit_test_setup_teardown(test_models, door_setup, door_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,18 @@ static void test_times(void **state)
     assert_true(none.series.value >= 0.006);
 }
 
+/* Refused requests have no figures of work, and their answers count as bytes sent. */
+static void test_bytes(void **state)
+{
+    int64_t sent = api_metric_value(API_METRIC_SENT_BYTES, API_NO_LABELS);
+    end_request("GET", "/livez", true);
+    end_request("HEAD", "/livez", true);
+    assert_int_equal(api_metric_value(API_METRIC_SENT_BYTES, API_NO_LABELS), sent + 18);
+    found queue = {.first = "none", .second = ""};
+    api_metric_read(API_METRIC_QUEUE_SECONDS, find, &queue);
+    assert_int_equal(queue.n, 0);
+}
+
 /* The log of this test has the level "error". A change of a model is logged all the same. */
 static void test_audit_at_every_level(void **state)
 {
@@ -102,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_audit_at_every_level),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
