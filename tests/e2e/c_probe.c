@@ -6,6 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef FAILING_ALLOCATION
+/* The allocation of the number in $FAIL fails, and all after it if $STICKY is set. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+static long  left = -1;
+static int   sticky;
+
+static int fails(void)
+{
+    if (left < 0) return 0;
+    if (left > 0) left--;
+    if (left > 0) return 0;
+    if (!sticky) left = -1;
+    return 1;
+}
+
+void *malloc(size_t size)
+{
+    return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return fails() ? NULL : __libc_realloc(memory, size);
+}
+#endif
+
 static int report(const torqued_problem *problem)
 {
     printf("status %d\nhttp %d\nrow %ld\nretry_after %g\ncode %s\npointer %s\ndetail %s\nrequest_id %s\n",
@@ -31,6 +64,13 @@ int main(int count, char **arguments)
         if (strcmp(arguments[i], "timeout") == 0) server.timeout = strtod(value, NULL);
         if (strcmp(arguments[i], "options") == 0) call.options = value;
     }
+#ifdef FAILING_ALLOCATION
+    /* The thousands of allocations that initialise libcurl and its TLS library are left out. */
+    torqued_client *first = torqued_open(NULL, NULL);
+
+    left   = atol(getenv("FAIL"));
+    sticky = getenv("STICKY") != NULL;
+#endif
     torqued_client *client = torqued_open(&server, &problem);
     if (!client) return report(&problem);
     for (int rounds = atoi(arguments[2]); rounds > 0; rounds--) {
@@ -48,6 +88,11 @@ int main(int count, char **arguments)
         }
         if (status == TORQUED_BAD_ANSWER) torqued_describe(client, "a model", &model);
     }
+#ifdef FAILING_ALLOCATION
+    if (left > 0) problem.status = (torqued_status)99; /* there were not so many */
+    left = -1;
+    torqued_close(first);
+#endif
     report(&problem);
     torqued_close(client);
     return 0;

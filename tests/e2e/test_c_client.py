@@ -24,7 +24,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 CLIENT = os.path.join(ROOT, "api", "clients", "c")
 LIBRARIES = ("-lcurl", "-lpthread", "-lcmocka", "-lm")
 SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-OK, REFUSED, UNREACHABLE, BAD_ANSWER, BAD_ARGUMENT = range(5)
+OK, REFUSED, UNREACHABLE, BAD_ANSWER, BAD_ARGUMENT, NO_MEMORY = range(6)
 
 
 def warnings():
@@ -242,6 +242,26 @@ class Answers(Probed):
                 body[rng.randrange(len(body))] = rng.choice((rng.randrange(256), 0xff, 0x5b, 0x9f, 0xbb, 0xd8))
             bodies.append(bytes(body))
         self.status(*bodies)
+
+
+class Memory(Probed):
+    def test_every_allocation_may_fail(self):
+        """Once, and from there on: a status says so, nothing crashes, and the last one succeeds because nothing has failed."""
+        program = build(self.folder, "c_probe", "-O1", "-DFAILING_ALLOCATION")
+        seen = set()
+        with self.fake() as (_, url):
+            for sticky in ({}, {"STICKY": "1"}):
+                for number in range(1, 2000):
+                    done = run(program, url, "2", "options", '{"outputs": ["tau"]}', FAIL=str(number), **sticky)
+                    self.assertEqual(done.returncode, 0, (number, sticky, done.stderr))
+                    status = int(re.match(r"status ([0-9]+)", done.stdout)[1])
+                    if status == 99:
+                        break
+                    seen.add(status)
+                self.assertGreater(number, 50)
+                self.assertEqual(status, 99)
+        self.assertLessEqual({OK, NO_MEMORY}, seen)
+        self.assertLessEqual(seen, {OK, NO_MEMORY, UNREACHABLE}, "libcurl reports some as failed connections")
 
 
 class Sockets(Probed):

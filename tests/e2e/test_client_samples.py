@@ -101,6 +101,74 @@ class Commands(SampleCase):
         self.check("Julia")
 
 
+class Idle(SampleCase):
+    """A second request, after the server has closed the idle connection of the first."""
+    arguments = ("--idle-timeout", "1")
+    RUST = """mod torqued;
+use torqued::{Client, Value};
+fn main() -> std::io::Result<()> {
+    let mut client = Client::new(&std::env::args().nth(1).unwrap())?;
+    for _ in 0..2 {
+        let answer = client.evaluate("two_link", "bias", &Value::map([("q", Value::state(&[0.1, 0.2]))]))?;
+        println!("{}", answer.numbers("bias").len());
+        std::thread::sleep(std::time::Duration::from_millis(2500));
+    }
+    Ok(())
+}
+"""
+    GO = """package main
+
+import ("fmt"; "log"; "os"; "time"; "torqued")
+
+func main() {
+	client := torqued.New(os.Args[1])
+	for i := 0; i < 2; i++ {
+		var answer struct{ Bias []float64 }
+		if err := client.Evaluate("two_link", "bias", map[string]any{"q": []float64{0.1, 0.2}}, &answer); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(len(answer.Bias))
+		time.Sleep(2500 * time.Millisecond)
+	}
+}
+"""
+    JAVA = """import java.util.Map;
+public final class Twice {
+    public static void main(String[] arguments) throws Exception {
+        var client = new Torqued(arguments[0]);
+        for (int i = 0; i < 2; i++) {
+            var answer = client.evaluate("two_link", "bias", Map.of("q", new double[] {0.1, 0.2}));
+            System.out.println(((Torqued.Array) answer.get("bias")).numbers().length);
+            Thread.sleep(2500);
+        }
+    }
+}
+"""
+
+    def check(self, language, name, text, build, *command):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, language)
+            shutil.copytree(os.path.join(CLIENTS, language), copy)
+            os.makedirs(os.path.dirname(os.path.join(copy, name)), exist_ok=True)
+            with open(os.path.join(copy, name), "w") as file:
+                file.write(text)
+            offline = {"GOCACHE": os.path.join(folder, "cache"), "GOPROXY": "off", "GOTOOLCHAIN": "local"}
+            self.output(*build, cwd=copy, environment=offline)
+            self.assertEqual(self.output(*command, self.server.url(), cwd=copy).split(), ["2", "2"])
+
+    @needs("rustc")
+    def test_rust(self):
+        self.check("rust", "twice.rs", self.RUST, ["rustc", "--edition", "2021", "twice.rs"], "./twice")
+
+    @needs("go")
+    def test_go(self):
+        self.check("go", "twice/main.go", self.GO, ["go", "build", "-o", "program", "./twice"], "./program")
+
+    @needs("javac")
+    def test_java(self):
+        self.check("java", "Twice.java", self.JAVA, ["javac", "Torqued.java", "Twice.java"], "java", "Twice")
+
+
 class Page(unittest.TestCase):
     def test_lines_of_the_samples(self):
         """Lines that are neither blank nor comments."""

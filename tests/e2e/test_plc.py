@@ -49,7 +49,7 @@ class Gateway(ServerCase):
 
     def gateway(self, url=None, model="puma560"):
         """A socket that is connected to a gateway of its own, and the gateway's process."""
-        process = self.start("127.0.0.1:0", model, url or self.server.url())
+        process = self.start("127.0.0.1:0", model, url or self.server.url(), str(PATIENCE))
         port = int(re.search(r"port ([0-9]+)", process.stdout.readline())[1])
         plc = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.addCleanup(plc.close)
@@ -131,7 +131,7 @@ class Gateway(ServerCase):
 
     def test_arguments(self):
         for arguments in ((), ("127.0.0.1", "m", "http://h"), ("127.0.0.1:x9", "m", "ftp://h"), ("nowhere:1", "m", "http://h"),
-                          ("127.0.0.1:99999", "m", "http://h"), ("x" * 99 + ":1", "m", "http://h")):
+                          ("127.0.0.1:99999", "m", "http://h"), ("127.0.0.1:0", "m", "http://h", "-1"), ("x" * 99 + ":1", "m", "http://h")):
             done = subprocess.run([self.program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertTrue(done.stderr)

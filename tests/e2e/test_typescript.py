@@ -1,15 +1,19 @@
 """The TypeScript client of api/clients/typescript: built with its lock file, its tests compiled strictly and run against a server,
 its samples run. Skipped where npm is absent or cannot fetch the packages."""
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import threading
 
 import tap
 from access import Tokens
 from client_samples import CLIENTS, SampleCase
 from harness import ROOT, Server
+from samples import PUMA
 
 BUILD = os.environ.get("BUILD", "build")
 FOLDER = os.path.join(ROOT, BUILD, "typescript")
@@ -18,6 +22,47 @@ FOLDER = os.path.join(ROOT, BUILD, "typescript")
 def version():
     with open(os.path.join(ROOT, "Makefile")) as file:
         return re.search(r"^VERSION := (\S+)", file.read(), re.MULTILINE)[1]
+
+
+class Page:
+    """Serves the compiled client, and a page that puts the torques of one state into its title."""
+    TEXT = """<!doctype html><title>nothing yet</title>
+<script type="importmap" nonce="x">{"imports": {"torqued": "/dist/torqued.js", "cbor-x": "/node_modules/cbor-x/index.js"}}</script>
+<script type="module" nonce="x">
+let evaluates = true;
+try { new Function(''); } catch { evaluates = false; }
+import('torqued').then(({Torqued}) => new Torqued('SERVER').evaluate('puma560', 'inverse-dynamics', PUMA))
+    .then(({tau}) => { document.title = (evaluates ? 'eval ' : 'tau ') + [...tau].join(','); }, error => { document.title = String(error); });
+</script>"""
+
+    def __init__(self):
+        page = self
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=FOLDER)
+
+            def do_GET(self):
+                if self.path != "/":
+                    return super().do_GET()
+                text = page.TEXT.replace("SERVER", page.connect).replace("PUMA", json.dumps(PUMA)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Security-Policy",
+                                 f"default-src 'none'; script-src 'self' 'nonce-x'; connect-src {page.connect}")
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://localhost:{self.server.server_address[1]}"     # harness.py finds the server by its 127.0.0.1
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class TypeScript(SampleCase):
@@ -51,6 +96,23 @@ class TypeScript(SampleCase):
         samples = os.path.join(FOLDER, "samples")
         self.check_one(self.output("node", "one.mjs", self.server.url(), cwd=samples))
         self.check_batch(self.output("node", "batch.mjs", self.server.url(), cwd=samples))
+
+    def test_in_a_browser(self):
+        """In Chromium, under a Content-Security-Policy without eval, from another origin than the server's."""
+        chromium = shutil.which("chromium")
+        if not chromium:
+            self.skipTest("no chromium here")
+        page = Page()
+        self.addCleanup(page.close)
+        server = Server("--allow-origin", page.url)
+        self.addCleanup(server.kill)
+        page.connect = server.url()
+        with tempfile.TemporaryDirectory() as profile:
+            dom = self.output(chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                              "--virtual-time-budget=15000", "--dump-dom", page.url + "/")
+        found = re.search(r"<title>(.*?)</title>", dom)[1]
+        self.assertIn("tau ", found, dom)
+        self.check_one(found.removeprefix("tau "))
 
     def test_the_package_needs_cbor_x_alone(self):
         folder = os.path.join(FOLDER, "installed_package")

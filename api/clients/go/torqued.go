@@ -47,6 +47,7 @@ func (c *Client) Evaluate(model, operation string, request, answer any) error {
 		return err
 	}
 	post.Header.Set("Content-Type", "application/json")
+	post.Header["Idempotency-Key"] = nil // not sent; net/http then repeats the request if the kept connection was closed
 	if c.Token != "" {
 		post.Header.Set("Authorization", "Bearer "+c.Token)
 	}

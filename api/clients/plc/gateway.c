@@ -1,6 +1,7 @@
 /* gateway.c - answers the cyclic UDP telegrams of a programmable controller with torques of a torqued server.
- * Usage: gateway ADDRESS:PORT MODEL URL; a bearer token is taken from the file that TORQUED_TOKEN_FILE names.
- * README.md beside this file has the telegrams. cc gateway.c ../c/torqued.c -lcurl -lpthread */
+ * Usage: gateway ADDRESS:PORT MODEL URL [TIMEOUT]; TIMEOUT in s; a bearer token is taken from the file that
+ * TORQUED_TOKEN_FILE names. README.md beside this file has the telegrams. cc gateway.c ../c/torqued.c -lcurl -lpthread
+ */
 #include "../c/torqued.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -167,12 +168,14 @@ static int open_socket(const char *text)
 
 int main(int count, char **arguments)
 {
-    if (count != 4) {
-        fprintf(stderr, "usage: gateway ADDRESS:PORT MODEL URL\n");
+    if (count != 4 && count != 5) {
+        fprintf(stderr, "usage: gateway ADDRESS:PORT MODEL URL [TIMEOUT]\n");
         return 2;
     }
     torqued_problem problem;
-    torqued_server  server = {.url = arguments[3], .token_file = getenv("TORQUED_TOKEN_FILE"), .timeout = TIMEOUT};
+    torqued_server  server = {.url        = arguments[3],
+                              .token_file = getenv("TORQUED_TOKEN_FILE"),
+                              .timeout    = count > 4 ? strtod(arguments[4], NULL) : TIMEOUT};
     torqued_client *client = torqued_open(&server, &problem);
     if (!client) {
         fprintf(stderr, "gateway: %s\n", problem.detail);

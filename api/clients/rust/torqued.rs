@@ -63,9 +63,7 @@ impl Client {
     /// `url` is http://HOST:PORT; a bearer token is taken from the environment variable TORQUED_TOKEN.
     pub fn new(url: &str) -> io::Result<Client> {
         let host = url.strip_prefix("http://").ok_or_else(|| wrong("the URL starts with http://"))?.trim_end_matches('/');
-        let stream = TcpStream::connect(host)?;
-        stream.set_nodelay(true)?;
-        Ok(Client { stream: BufReader::new(stream), host: host.to_string(), token: std::env::var("TORQUED_TOKEN").ok() })
+        Ok(Client { stream: connect(host)?, host: host.to_string(), token: std::env::var("TORQUED_TOKEN").ok() })
     }
 
     /// Posts the request to an operation. A refusal is an error with the text of the problem document.
@@ -81,12 +79,19 @@ impl Client {
         )
         .into_bytes();
         message.extend(body);
-        self.stream.get_mut().write_all(&message)?;
-        let (status, body) = self.read_answer()?;
+        let (status, body) = self.exchange(&message).or_else(|_| {
+            self.stream = connect(&self.host)?; // the server closes connections that nobody used for a while
+            self.exchange(&message)
+        })?;
         if status != 200 {
             return Err(wrong(&format!("{status} {}", String::from_utf8_lossy(&body))));
         }
         decode(&mut &body[..], 0).ok_or_else(|| wrong("the answer is not CBOR"))
+    }
+
+    fn exchange(&mut self, message: &[u8]) -> io::Result<(u16, Vec<u8>)> {
+        self.stream.get_mut().write_all(message)?;
+        self.read_answer()
     }
 
     fn read_answer(&mut self) -> io::Result<(u16, Vec<u8>)> {
@@ -111,6 +116,12 @@ impl Client {
         self.stream.read_exact(&mut body)?;
         Ok((status, body))
     }
+}
+
+fn connect(host: &str) -> io::Result<BufReader<TcpStream>> {
+    let stream = TcpStream::connect(host)?;
+    stream.set_nodelay(true)?;
+    Ok(BufReader::new(stream))
 }
 
 fn wrong(text: &str) -> io::Error {

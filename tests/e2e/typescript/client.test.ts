@@ -134,6 +134,10 @@ test('tokens, timeouts, repeats', async () => {
     await assert.rejects(client.deleteModel('a b'), {status: 503});
     assert.equal(seen[3]?.[0], 'http://host/v1/models/a%20b');
     assert.equal(seen.length, 4);
+    const slow = new Torqued('http://host', {
+        timeout: 5, fetch: async () => new Response('{"code": "busy"}', {status: 503, headers: {'Retry-After': '11'}}),
+    });
+    await assert.rejects(slow.service(), {code: 'busy', retryAfter: 11}); // at once: the timeout would pass before
     const stop = new AbortController();
     stop.abort(new Error('enough'));
     refusals = 0;

@@ -15,9 +15,9 @@ const CBOR = 'application/cbor';
 export interface Options {
     /** Bearer token, or a function that gives the present one. Sent in the head of requests, never in a URL. */
     token?: string | (() => string | Promise<string>);
-    /** Seconds that one request may take; 60 if absent. */
+    /** Seconds that a call may take, its repetitions included; 60 if absent. */
     timeout?: number;
-    /** How often an evaluation or a GET that found the server busy (503) or unreachable is repeated; 0 if absent. */
+    /** How often an evaluation or a GET that found the server busy (503) or unreachable is repeated; 2 if absent. */
     retries?: number;
     /** Instead of the global fetch, for example one with the certificate of a private authority or over a Unix socket. */
     fetch?: typeof fetch;
@@ -42,6 +42,7 @@ interface Message {
     signal?: AbortSignal | undefined;
 }
 
+const FIRST_PAUSE = 0.05; // s, before a repetition when the server names none
 const pathOf = (model: string): string => `/v1/models/${encodeURIComponent(model)}`;
 const pause = (seconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, 1e3 * seconds));
 
@@ -101,24 +102,28 @@ export class Torqued {
     }
 
     private async ask(message: Message): Promise<unknown> {
-        for (let left = message.repeatable ? this.options.retries ?? 0 : 0; ; left--) {
+        const end = performance.now() + 1e3 * (this.options.timeout ?? 60);
+        for (let left = message.repeatable ? this.options.retries ?? 2 : 0; ; left--) {
             try {
-                return await this.send(message);
+                return await this.send(message, end);
             } catch (error) {
                 const busy = error instanceof Problem && error.status === 503;
-                if (left <= 0 || !(busy || error instanceof Unreachable)) throw error;
-                await pause(error instanceof Problem ? error.retryAfter ?? 0.1 : 0.1);
+                const wait = error instanceof Problem ? error.retryAfter ?? FIRST_PAUSE : FIRST_PAUSE;
+                const late = performance.now() + 1e3 * wait >= end;
+                if (left <= 0 || late || !(busy || error instanceof Unreachable)) throw error;
+                await pause(wait);
             }
         }
     }
 
-    private async send(message: Message): Promise<unknown> {
+    /** `end`: time of performance.now() at which to give up. */
+    private async send(message: Message, end: number): Promise<unknown> {
         const head: Record<string, string> = {Accept: CBOR, ...message.head};
         if (message.type) head['Content-Type'] = message.type;
         const {token} = this.options;
         if (token !== undefined) head['Authorization'] = `Bearer ${typeof token === 'string' ? token : await token()}`;
         const stop = new AbortController();
-        const timer = setTimeout(() => stop.abort(new Error('timeout')), 1e3 * (this.options.timeout ?? 60));
+        const timer = setTimeout(() => stop.abort(new Error('timeout')), end - performance.now());
         const forward = (): void => stop.abort(message.signal?.reason);
         if (message.signal?.aborted) forward();
         message.signal?.addEventListener('abort', forward);
