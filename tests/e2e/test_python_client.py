@@ -129,6 +129,12 @@ class Python(ServerCase):
             with self.assertRaises(TypeError):
                 self.panda.inverse_dynamics(wrong)
 
+    def test_degrees(self):
+        """What looks like degrees is used and reported, at the line of the caller."""
+        with self.assertWarnsRegex(torqued.SuspiciousFigures, "/q/1: .* at 90 rad") as caught:
+            answer = self.panda.inverse_dynamics([0, 90, 0, 0, 0, 0, 0])
+        self.assertEqual((caught.filename, answer.warnings[0]["where"]), (__file__, "/q/1"))
+
     def test_deadline(self):
         q = np.zeros((1000, 7))
         with self.assertRaises(torqued.TimedOut):       # the client's clock or the server's, whichever is first
@@ -182,6 +188,8 @@ class Python(ServerCase):
             self.panda.batch(self.panda.inverse_dynamics, q=q[0])
         with self.assertRaisesRegex(ValueError, "row by row"):
             self.panda.batch(self.panda.identify, q=q, qd=qd, qdd=qdd, tau=q)
+        with self.assertRaisesRegex(TypeError, "'energy': expected a method of a model"):
+            self.panda.batch("energy", q=q)
         with self.assertRaisesRegex(ValueError, "no rows"):
             self.panda.batch(self.panda.inverse_dynamics, q=np.zeros((0, 7)))
 
@@ -210,7 +218,8 @@ class Python(ServerCase):
         problem = self.assertRaisesProblem("angle-too-large", self.panda.batch, self.panda.inverse_dynamics, q=q, size=200)
         self.assertEqual((problem.row, problem.pointer), (450, "/q/450/2"))
         q[450, 2] = 50
-        answer = self.panda.batch(self.panda.inverse_dynamics, q=q[:800], size=200)
+        with self.assertWarns(torqued.SuspiciousFigures):
+            answer = self.panda.batch(self.panda.inverse_dynamics, q=q[:800], size=200)
         self.assertEqual([warning["where"] for warning in answer.warnings], ["/q/450/2"])
 
     def test_pieces_one_by_one(self):

@@ -10,12 +10,12 @@ A model has one method for each operation of the API, with its fields as argumen
 them. Arrays of NumPy go in and come out. AsyncClient is the same under asyncio, serve() starts a private server.
 """
 from .aio import AsyncClient, AsyncModel
-from .answers import Answer, Array, Coordinates, Head
+from .answers import Answer, Array, Coordinates, Head, SuspiciousFigures
 from .client import Client, Model
 from .contract.version import VERSION as __version__
 from .errors import BadAnswer, ConnectionFailed, DeadlinePassed, Error, Problem, TimedOut
 from .local_server import LocalServer, ServerFailed, serve
 
 __all__ = ["Answer", "Array", "AsyncClient", "AsyncModel", "BadAnswer", "Client", "ConnectionFailed", "Coordinates",
-           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed", "TimedOut",
-           "__version__", "serve"]
+           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed",
+           "SuspiciousFigures", "TimedOut", "__version__", "serve"]

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import address, calls, http1
-from .answers import A, head_of
+from .answers import A, answer_of
 from .async_connection import Pool
 from .chunks import CHUNK, Chunks, Progress, Whole
 from .contract.async_operations import AsyncOperations
@@ -168,7 +168,7 @@ class AsyncModel(Described, AsyncOperations):
     async def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any], timeout: Optional[float]) -> A:
         call = calls.evaluation(self.name, operation, request, self.revision if self.pinned else None, timeout)
         response = await self.client.send(call, timeout)
-        return kind(calls.value_of(response), head_of(response))
+        return answer_of(kind, calls.value_of(response), response)
 
     async def chunks(self, operation: Callable[..., Awaitable[A]], *, size: int = CHUNK, ahead: int = 2,
                      progress: Union[bool, Progress] = False, **fields: Any) -> AsyncIterator[tuple[slice, A]]:

@@ -1,6 +1,7 @@
 """Give the outputs of an answer as attributes and as a mapping."""
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Iterator, Mapping, Optional, Type, TypeVar, Union
 
@@ -21,10 +22,6 @@ class Head:
     request_id: Optional[str]
     revision: Optional[str]         # of the model that was evaluated
     arithmetic: Optional[str]       # fused or unfused
-
-
-def head_of(response: http1.Response) -> Head:
-    return Head(response.field("Request-Id"), response.field("Model-Revision"), response.field("Arithmetic"))
 
 
 class Answer(Mapping[str, Any]):
@@ -70,6 +67,17 @@ class Answer(Mapping[str, Any]):
 
 
 A = TypeVar("A", bound=Answer)
+
+
+class SuspiciousFigures(UserWarning):
+    """Figures of a request look like degrees or millimetres; they were used as they are."""
+
+
+def answer_of(kind: Type[A], outputs: Mapping[str, Any], response: http1.Response) -> A:
+    """The answer in a response. Warns, at the line that called the operation, of figures that the server finds suspicious."""
+    for entry in outputs.get("warnings", ()):
+        warnings.warn(f"{entry['where']}: {entry['text']}", SuspiciousFigures, stacklevel=4)
+    return kind(outputs, Head(response.field("Request-Id"), response.field("Model-Revision"), response.field("Arithmetic")))
 
 
 def _brief(value: Any) -> str:

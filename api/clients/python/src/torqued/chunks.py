@@ -21,8 +21,11 @@ class Chunks:
 
     def __init__(self, operation: Callable[..., Any], fields: Mapping[str, Any], size: int,
                  progress: Union[bool, Progress]) -> None:
-        if operation.__name__ in NOT_BY_ROWS:
-            raise ValueError(f"{operation.__name__} does not work row by row: call it with the whole request")
+        if not callable(operation):
+            raise TypeError(f"{operation!r}: expected a method of a model, such as model.inverse_dynamics")
+        name = getattr(operation, "__name__", "")
+        if name in NOT_BY_ROWS:
+            raise ValueError(f"{name} does not work row by row: call it with the whole request")
         if size < 1:
             raise ValueError(f"size {size}: a piece has at least one row")
         self.fields = {name: _with_arrays(name, value) for name, value in fields.items()}

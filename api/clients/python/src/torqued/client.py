@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import address, calls, http1
-from .answers import A, head_of
+from .answers import A, answer_of
 from .chunks import CHUNK, Chunks, Progress, Whole
 from .connection import Pool
 from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
@@ -175,7 +175,7 @@ class Model(Described, Operations):
     def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any], timeout: Optional[float]) -> A:
         call = calls.evaluation(self.name, operation, request, self.revision if self.pinned else None, timeout)
         response = self.client.send(call, timeout)
-        return kind(calls.value_of(response), head_of(response))
+        return answer_of(kind, calls.value_of(response), response)
 
     def chunks(self, operation: Callable[..., A], *, size: int = CHUNK, progress: Union[bool, Progress] = False,
                **fields: Any) -> Iterator[tuple[slice, A]]:
