@@ -1,6 +1,7 @@
 /* config.c - see config.h. */
 #define _GNU_SOURCE /* environ */
 #include "config.h"
+#include "server/access/networks.h"
 #include "server/net/listen.h"
 #include <math.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ typedef struct setting {
 static const setting settings[] = {
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
-     "unix socket; HOST:PORT+plain speaks no TLS"},
+     "unix socket; HOST:PORT+plain speaks no TLS, HOST:PORT+proxy expects the PROXY protocol"},
     {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
     {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,
@@ -56,6 +57,12 @@ static const setting settings[] = {
      "a certificate may do everything (default: no client certificates)"},
     {"insecure", NULL, SWITCH, OFFSET(insecure), 0, 0, "no", "no|yes",
      "listen on addresses that other machines can reach also without TLS or without access control"},
+    {"trusted-proxy", "ADDRESS", TEXT, OFFSET(trusted_proxies), 0, 0, NULL, NULL,
+     "addresses or networks of proxies, separated by commas, such as 127.0.0.1,10.0.0.0/8, or unix for programs at "
+     "unix "
+     "sockets: their Forwarded and X-Forwarded-For name the client, and HOST:PORT+proxy takes connections from them "
+     "alone "
+     "(default: none)"},
     {"models", "DIR", TEXT, OFFSET(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,
@@ -277,6 +284,26 @@ static bool check_addresses(const srv_config *config, char *error, size_t error_
     return false;
 }
 
+/* Checks --trusted-proxy, which a listener for the PROXY protocol needs. */
+static bool check_proxies(const srv_config *config, char *error, size_t error_size)
+{
+    srv_networks networks;
+    srv_address  addresses[SRV_LISTEN_MOST];
+    size_t       n    = srv_addresses_parse(config->listen, addresses);
+    bool         good = srv_networks_parse(config->trusted_proxies, &networks), needed = false;
+    for (size_t i = 0; i < n; i++)
+        needed |= addresses[i].proxy;
+    if (!good)
+        snprintf(error, error_size,
+                 "--trusted-proxy is \"%.200s\"; expected addresses and networks such as 127.0.0.1, 10.0.0.0/8 or "
+                 "unix, up to "
+                 "%d, with commas between",
+                 config->trusted_proxies, SRV_NETWORKS);
+    else if (needed && networks.n == 0)
+        snprintf(error, error_size, "--listen has +proxy: --trusted-proxy must say from where proxies connect");
+    return good && (!needed || networks.n > 0);
+}
+
 /* Checks --host and --allow-origin. */
 static bool check_lists(const srv_config *config, char *error, size_t error_size)
 {
@@ -331,7 +358,7 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
     }
     clip_sizes(config);
     bool valid = check_addresses(config, error, error_size) && check_lists(config, error, error_size) &&
-                 check_tls(config, error, error_size);
+                 check_tls(config, error, error_size) && check_proxies(config, error, error_size);
     return valid ? SRV_SERVE : SRV_MISUSE;
 }
 

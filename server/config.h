@@ -23,6 +23,7 @@ typedef struct srv_config {
     const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *tls_certificate, *tls_key; /* files; NULL: no TLS */
     const char *tls_client_ca;             /* file; NULL: no client certificates */
+    const char *trusted_proxies;           /* networks, separated by commas; NULL: none */
     const char *target;                    /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;

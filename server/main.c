@@ -78,6 +78,7 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared                = (srv_server){.config = c, .log = &s->log};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
+    srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
     s->shared.pool   = srv_pool_open(c->workers, c->queue);

@@ -11,7 +11,7 @@
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-enum { MAX_CLIENTS = 4096 };
+enum { MAX_CLIENTS = 4096, UNMAPPED = 65534 };
 
 typedef enum kind { TOKEN, CERTIFICATE, UID, GID } kind;
 
@@ -138,12 +138,14 @@ static bool parse_hash(const char *hex, uint8_t hash[SRV_TOKEN_HASH])
     return gnutls_hex_decode(&digits, hash, &size) == 0 && size == SRV_TOKEN_HASH;
 }
 
+/* Reads the number of a user or group. The kernel shows every user that the server's namespace does not have as
+ * UNMAPPED (user_namespaces(7)), so this number cannot name a client. */
 static bool parse_id(const char *text, id_t *id)
 {
     size_t             digits = strspn(text, "0123456789");
     unsigned long long value  = strtoull(text, NULL, 10);
     *id                       = (id_t)value;
-    return digits > 0 && digits <= 10 && text[digits] == '\0' && value < UINT32_MAX;
+    return digits > 0 && digits <= 10 && text[digits] == '\0' && value < UINT32_MAX && value != UNMAPPED;
 }
 
 /* Reads a time such as 2027-01-31T12:00:00Z. Printing it again must give the same text: strptime also takes other
@@ -207,7 +209,8 @@ static const char *parse_line(char *line, client *c, const char **bad)
         return "roles: evaluate, admin, observe, with commas between them";
     *bad = field = strtok_r(NULL, blanks, &rest);
     if (!field || !parse_credential(field, c))
-        return "sha256: and 64 hexadecimal digits, certificate: and a common name, uid: or gid: and a number";
+        return "sha256: and 64 hexadecimal digits, certificate: and a common name, uid: or gid: and a number other "
+               "than 65534";
     while ((*bad = field = strtok_r(NULL, blanks, &rest)))
         if (!parse_limit(field, c)) return "expires=2027-01-31T12:00:00Z or models=PATTERN,..., each once";
     return NULL;

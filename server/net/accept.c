@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* accept4 */
 #include "accept.h"
 #include "event_loop.h"
+#include "proxy_header.h"
 #include "api/metrics.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -18,6 +19,16 @@ static bool has_room(const srv_acceptor *a)
     return (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS) < server->config->connections;
 }
 
+/* Only a trusted proxy may say who its client is. */
+static void accept_from_proxy(srv_acceptor *a, size_t i, int fd, const struct sockaddr_storage *peer)
+{
+    srv_ip ip;
+    if (srv_ip_of((const struct sockaddr *)peer, &ip) && srv_networks_contain(&a->loop->server->proxies, &ip))
+        srv_proxy_header_begin(a->loop, fd, a->daemon[i], peer);
+    else
+        close(fd);
+}
+
 /* Accepts one connection. False if none is pending (EAGAIN) or accepting fails. */
 static bool accept_one(srv_acceptor *a, size_t i)
 {
@@ -25,6 +36,10 @@ static bool accept_one(srv_acceptor *a, size_t i)
     socklen_t               size = sizeof peer;
     int                     fd = accept4(a->listener[i], (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return errno == ECONNABORTED || errno == EINTR;
+    if (a->has_proxy_header[i]) {
+        accept_from_proxy(a, i, fd, &peer);
+        return true;
+    }
     /* On failure, MHD_add_connection closes fd. */
     MHD_add_connection(a->loop->mhd[a->daemon[i]], fd, (struct sockaddr *)&peer, size);
     return true;
@@ -63,8 +78,9 @@ bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const srv_listener
 {
     *a = (srv_acceptor){.loop = loop, .n = listeners->n, .paused = true};
     for (size_t i = 0; i < a->n; i++) {
-        a->listener[i] = listeners->listener[i].sockets[index];
-        a->daemon[i]   = srv_listener_uses_tls(listeners, i) ? SRV_TLS : SRV_PLAIN;
+        a->listener[i]         = listeners->listener[i].sockets[index];
+        a->has_proxy_header[i] = listeners->listener[i].address.proxy;
+        a->daemon[i]           = srv_listener_uses_tls(listeners, i) ? SRV_TLS : SRV_PLAIN;
     }
     for (size_t i = 0; i < a->n; i++) {
         a->poll[i].data = a;

@@ -10,10 +10,13 @@ struct srv_loop;
 /* A daemon of libmicrohttpd encrypts all of its connections, or none. */
 typedef enum srv_daemon { SRV_PLAIN, SRV_TLS, SRV_DAEMONS } srv_daemon;
 
+typedef struct srv_proxy_arrival srv_proxy_arrival; /* proxy_header.c */
+
 typedef struct srv_acceptor {
     struct srv_loop *loop;
     size_t           n;
     int              listener[SRV_LISTEN_MOST];
+    bool             has_proxy_header[SRV_LISTEN_MOST];
     srv_daemon       daemon[SRV_LISTEN_MOST]; /* of libmicrohttpd that gets the connections of the listener */
     uv_poll_t        poll[SRV_LISTEN_MOST];
     bool             paused; /* true: not polling, because the limit of connections or descriptors is reached */

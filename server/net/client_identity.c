@@ -36,17 +36,29 @@ static api_identity by_certificate(const srv_clients *clients, const srv_certifi
     return found;
 }
 
+/* A line of the user goes before lines of its groups. */
+static api_identity by_user(const srv_clients *clients, const srv_peer *peer, time_t now)
+{
+    api_identity found = srv_clients_by_uid(clients, peer->uid, now);
+    for (size_t i = 0; i < peer->n_groups && !found.name; i++)
+        found = srv_clients_by_gid(clients, peer->groups[i], now);
+    return found;
+}
+
 bool srv_identify(const srv_credentials *credentials, srv_connection *connection, const srv_head *head,
                   api_identity *identity)
 {
-    const srv_clients     *clients     = credentials->clients;
-    const srv_certificate *certificate = NULL;
-    *identity                          = (api_identity){0};
+    const srv_clients     *clients      = credentials->clients;
+    const srv_certificate *certificate  = NULL;
+    bool                   is_forwarded = head->forwarded || head->x_forwarded_for;
+    *identity                           = (api_identity){0};
     if (!srv_access_is_controlled(credentials)) return false;
-    if (connection->tls) certificate = certificate_of(credentials, connection);
+    if (connection->tls && !is_forwarded) certificate = certificate_of(credentials, connection);
     if (head->authorization && clients)
         *identity = by_authorization(clients, head->authorization, time(NULL));
     else if (certificate && certificate->shown)
         *identity = by_certificate(clients, certificate, time(NULL));
+    else if (connection->peer.is_user && clients && !is_forwarded)
+        *identity = by_user(clients, &connection->peer, time(NULL));
     return true;
 }

@@ -6,6 +6,7 @@
 
 /* Recognises the client. False: the server has no access control. The identity's strings live as long as the
  * credentials and the connection. A token goes before a certificate, and both before the user of a Unix-domain socket,
- * also if they do not count. */
+ * also if they do not count. Certificate and user do not count for a request that a proxy has forwarded: they are those
+ * of the proxy. */
 bool srv_identify(const srv_credentials *credentials, srv_connection *connection, const srv_head *head,
                   api_identity *identity);

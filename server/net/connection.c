@@ -43,7 +43,6 @@ srv_connection *srv_connection_open(srv_connections *all, int fd)
     if (!c) return NULL;
     c->fd          = fd;
     c->on_loopback = is_on_loopback(fd);
-    srv_peer_read(&c->peer, fd);
     append_to_list(all, c, SRV_ARRIVED);
     all->count++;
     return c;

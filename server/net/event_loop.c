@@ -3,6 +3,7 @@
 #include "event_loop.h"
 #include "exchange.h"
 #include "http_daemon.h"
+#include "proxy_header.h"
 #include "server/work/priority.h"
 #include <sched.h>
 
@@ -264,6 +265,7 @@ bool srv_loop_try_join(srv_loop *loop)
     while (atomic_load(&loop->posting) > 0) /* wait for workers to leave srv_loop_post */
         sched_yield();
     srv_lingering_close_end_all(&loop->linger);
+    srv_proxy_headers_end_all(loop);
     uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now other threads could call uv_async_send */
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);

@@ -7,6 +7,7 @@
 #include "connection.h"
 #include "lingering_close.h"
 #include "server/access/credentials.h"
+#include "server/access/networks.h"
 #include "server/log.h"
 #include "server/work/worker.h"
 #include <microhttpd.h>
@@ -20,6 +21,7 @@ typedef struct srv_server {
     api              *api;
     srv_pool         *pool;        /* workers for evaluations */
     srv_pool         *writer;      /* one worker for changes of models */
+    srv_networks      proxies;     /* --trusted-proxy */
     srv_credentials  *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
 } srv_server;
 
@@ -33,6 +35,7 @@ typedef struct srv_loop {
     srv_connections    connections;
     srv_lingering_list linger;
     srv_acceptor       acceptor;
+    srv_proxy_arrival *proxy_arrivals; /* connections from proxies that have not named their client; NULL: none */
     bool               draining, abandoned;
     uint64_t           drain_end, timer_time;
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */

@@ -1,6 +1,7 @@
 /* exchange.c - see exchange.h. */
 #include "exchange.h"
 #include "client_identity.h"
+#include "server/access/forwarded.h"
 #include "response.h"
 #include "request_head.h"
 #include "api/metrics.h"
@@ -40,11 +41,12 @@ struct srv_exchange {
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of the largest body that is accepted */
     uint64_t               received;
-    unsigned               retry_after;             /* s, replaces Retry-After; 0: keep the api's value */
-    srv_pool              *pool;                    /* the pool that runs the job */
-    char                   client[SRV_CLIENT_NAME]; /* name of the client, for the log; "": not recognised */
-    char                   method[16];
-    char                   target[]; /* target of the request, for the log */
+    unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
+    srv_pool              *pool;        /* the pool that runs the job */
+    char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
+    char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
+    char method[16];
+    char target[]; /* target of the request, for the log */
 };
 
 srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
@@ -75,7 +77,8 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                          .method    = x->method,
                          .target    = x->target,
                          .client    = x->client,
-                         .from      = x->connection->peer.text,
+                         .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                         .via       = *x->forwarded ? x->connection->peer.text : NULL,
                          .received  = x->received,
                          .began     = x->began,
                          .queued    = x->queued,
@@ -186,7 +189,11 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 /* Adds to the head what the server knows about the client. */
 static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
 {
+    srv_ip client;
     head->request.on_loopback = x->connection->on_loopback;
+    if (srv_peer_is_in(&x->connection->peer, &x->loop->server->proxies) &&
+        srv_forwarded_client(&x->loop->server->proxies, head->forwarded, head->x_forwarded_for, &client))
+        srv_ip_print(&client, x->forwarded);
     if (!srv_identify(x->loop->credentials, x->connection, head, identity)) return;
     head->request.identity = identity;
     if (identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);

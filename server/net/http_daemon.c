@@ -33,15 +33,24 @@ static void on_disconnect(void *arg)
     uv_async_send(&loop->wake);
 }
 
+/* The session of a TLS connection; NULL: the connection is not encrypted. */
+static gnutls_session_t session_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info ? info->tls_session : NULL;
+}
+
 /* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
  * the clock first, because the loop may have slept since the last turn. */
-static srv_connection *open_connection(srv_loop *loop, int fd, gnutls_session_t session)
+static srv_connection *open_connection(srv_loop *loop, int fd, struct MHD_Connection *mhd)
 {
     srv_connections_read_clock(&loop->connections);
     srv_connection *connection = srv_connection_open(&loop->connections, fd);
     if (!connection) return NULL;
-    connection->loop = loop;
-    connection->tls  = session;
+    connection->loop         = loop;
+    gnutls_session_t session = session_of(mhd);
+    srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    connection->tls = session;
     if (session) connection->tls_credentials = srv_credentials_share(loop->credentials);
     if (session && !srv_tls_prepare(loop->credentials->tls, session))
         srv_connection_shut(&loop->connections, connection);
@@ -58,13 +67,6 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     srv_connection_close(&loop->connections, connection);
 }
 
-/* The session of a TLS connection; NULL: the connection is not encrypted. */
-static gnutls_session_t session_of(struct MHD_Connection *mhd)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    return info ? info->tls_session : NULL;
-}
-
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -72,8 +74,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
         api_metric_add(API_METRIC_ACCEPTED, API_NO_LABELS, 1);
-        *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-                                   session_of(mhd));
+        *context =
+            open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, mhd);
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;

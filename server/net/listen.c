@@ -20,13 +20,27 @@ static bool parse_path(const char *path, srv_address *address)
     return true;
 }
 
+/* Reads "+plain" and "+proxy", each at most once. */
+static bool parse_options(const char *text, srv_address *address)
+{
+    static const char plain[] = "+plain", proxy[] = "+proxy";
+    for (size_t length = sizeof plain - 1; *text; text += length) {
+        bool *option = strncmp(text, plain, length) == 0   ? &address->plain
+                       : strncmp(text, proxy, length) == 0 ? &address->proxy
+                                                           : NULL;
+        if (!option || *option) return false;
+        *option = true;
+    }
+    return true;
+}
+
 /* Splits HOST:PORT at the last colon; an IPv6 address must be in brackets. */
 static bool parse_host(const char *text, srv_address *address)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
     if (*text == '*') return false; /* refused, because the resolver would take * for the loopback address */
-    const char *port   = colon + 1, *options;
+    const char *port   = colon + 1;
     size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
     if (text[0] == '[') {
         if (length < 3 || text[length - 1] != ']') return false;
@@ -36,9 +50,7 @@ static bool parse_host(const char *text, srv_address *address)
         return false;
     }
     if (length >= sizeof address->host || digits == 0 || digits > 5 || atoi(port) > 65535) return false;
-    options        = port + digits;
-    address->plain = strcmp(options, "+plain") == 0;
-    if (*options && !address->plain) return false;
+    if (!parse_options(port + digits, address)) return false;
     memcpy(address->host, text, length);
     memcpy(address->port, port, digits);
     return true;

@@ -10,6 +10,7 @@ typedef struct srv_address {
     char host[256]; /* without brackets */
     char port[6];
     char path[108]; /* path in "unix:PATH"; then host and port are empty */
+    bool proxy;     /* HOST:PORT+proxy: connections begin with the header of the PROXY protocol */
     bool plain;     /* HOST:PORT+plain: without TLS, also if the server has a certificate */
 } srv_address;
 

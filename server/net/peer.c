@@ -4,17 +4,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59 /* Linux 4.13 */
 #endif
-
-typedef union address {
-    struct sockaddr     any;
-    struct sockaddr_in  ipv4;
-    struct sockaddr_in6 ipv6;
-} address;
 
 /* Reads the user of the process that connected, and its groups (unix(7)). */
 static void read_user(srv_peer *peer, int fd)
@@ -31,28 +26,20 @@ static void read_user(srv_peer *peer, int fd)
     snprintf(peer->text, sizeof peer->text, "uid:%u", (unsigned)user.uid);
 }
 
-/* IPv4 addresses mapped to IPv6 are written as IPv4. */
-static void print_ipv6(const struct sockaddr_in6 *from, char *text, size_t size)
+void srv_peer_read(srv_peer *peer, int fd, const struct sockaddr *address)
 {
-    char host[INET6_ADDRSTRLEN] = "";
-    bool mapped                 = IN6_IS_ADDR_V4MAPPED(&from->sin6_addr);
-    if (mapped)
-        inet_ntop(AF_INET, from->sin6_addr.s6_addr + 12, host, sizeof host);
-    else
-        inet_ntop(AF_INET6, &from->sin6_addr, host, sizeof host);
-    snprintf(text, size, mapped ? "%s:%u" : "[%s]:%u", host, ntohs(from->sin6_port));
+    char host[SRV_IP_TEXT];
+    *peer = (srv_peer){.text = ""};
+    if (address->sa_family == AF_UNIX) read_user(peer, fd);
+    if (!srv_ip_of(address, &peer->ip)) return;
+    peer->has_ip  = true;
+    uint16_t port = address->sa_family == AF_INET ? ((const struct sockaddr_in *)(const void *)address)->sin_port
+                                                  : ((const struct sockaddr_in6 *)(const void *)address)->sin6_port;
+    srv_ip_print(&peer->ip, host);
+    snprintf(peer->text, sizeof peer->text, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, ntohs(port));
 }
 
-void srv_peer_read(srv_peer *peer, int fd)
+bool srv_peer_is_in(const srv_peer *peer, const srv_networks *proxies)
 {
-    address   from                  = {.any = {.sa_family = AF_UNSPEC}};
-    socklen_t size                  = sizeof from;
-    char      host[INET_ADDRSTRLEN] = "";
-    *peer                           = (srv_peer){.text = ""};
-    if (getpeername(fd, &from.any, &size) != 0) return;
-    if (from.any.sa_family == AF_UNIX) read_user(peer, fd);
-    if (from.any.sa_family == AF_INET6) print_ipv6(&from.ipv6, peer->text, sizeof peer->text);
-    if (from.any.sa_family != AF_INET) return;
-    inet_ntop(AF_INET, &from.ipv4.sin_addr, host, sizeof host);
-    snprintf(peer->text, sizeof peer->text, "%s:%u", host, ntohs(from.ipv4.sin_port));
+    return peer->is_user ? proxies->unix_sockets : peer->has_ip && srv_networks_contain(proxies, &peer->ip);
 }

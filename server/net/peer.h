@@ -1,17 +1,22 @@
-/* peer.h - determine who is at the other end of a socket: its address or, on a Unix-domain socket, its user. */
+/* peer.h - describe who is at the other end of a connection: its address or, on a Unix-domain socket, its user. */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
+#include "server/access/networks.h"
 #include <sys/types.h>
 
 enum { SRV_PEER_GROUPS = 32, SRV_PEER_TEXT = 64 };
 
 typedef struct srv_peer {
     char   text[SRV_PEER_TEXT]; /* for the log: "192.0.2.7:40000", "[2001:db8::7]:40000" or "uid:1000" */
-    bool   is_user;             /* the socket is a Unix-domain socket; only then the following fields are valid */
+    bool   has_ip;              /* only then `ip` is valid */
+    srv_ip ip;
+    bool   is_user; /* the socket is a Unix-domain socket; only then the following fields are valid */
     uid_t  uid;
     size_t n_groups;
     gid_t  groups[SRV_PEER_GROUPS]; /* the primary group first; further groups of the user are left out */
 } srv_peer;
 
-void srv_peer_read(srv_peer *peer, int fd);
+/* Describes the peer with this address, or the user at the other end of the Unix-domain socket `fd`. */
+void srv_peer_read(srv_peer *peer, int fd, const struct sockaddr *address);
+
+/* True if the peer is one of the trusted proxies. */
+bool srv_peer_is_in(const srv_peer *peer, const srv_networks *proxies);

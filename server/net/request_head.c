@@ -25,6 +25,7 @@ static const struct {
     WANTED("Access-Control-Request-Method", request.preflight_method),
     WANTED("Content-Type", request.content_type),
     WANTED("Content-Encoding", request.content_encoding),
+    WANTED("Forwarded", forwarded),
     WANTED("Host", request.host),
     WANTED("If-Match", request.if_match),
     WANTED("If-None-Match", request.if_none_match),
@@ -32,6 +33,7 @@ static const struct {
     WANTED("Request-Id", request.request_id),
     WANTED("Request-Timeout", request.request_timeout),
     WANTED("traceparent", request.traceparent),
+    WANTED("X-Forwarded-For", x_forwarded_for),
 };
 enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
 

@@ -5,10 +5,10 @@
 #include <microhttpd.h>
 
 typedef struct srv_head {
-    api_request request;       /* its strings belong to libmicrohttpd or to `joined` */
-    const char *authorization; /* for the server alone; NULL: absent */
+    api_request request;                                     /* its strings belong to libmicrohttpd or to `joined` */
+    const char *authorization, *forwarded, *x_forwarded_for; /* for the server alone; NULL: absent */
     /* Values that were allocated because they are joined or trimmed. */
-    char    *joined[sizeof(api_request) / sizeof(char *) + 1];
+    char    *joined[sizeof(api_request) / sizeof(char *) + 3];
     size_t   n_joined;
     uint64_t length; /* Content-Length; 0 if absent */
     bool     chunked;

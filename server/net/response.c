@@ -156,6 +156,7 @@ static void put_client(srv_line *line, const srv_access *access)
 {
     srv_log_text(line, "client", access->client && *access->client ? access->client : NULL);
     srv_log_text(line, "from", access->from);
+    srv_log_text(line, "via", access->via);
 }
 
 /* Returns the status that was sent; 0 if the connection ended without an answer. */
