@@ -66,6 +66,8 @@
       "Memory of all models.") \
     X(STORE_ERRORS, "torqued_store_errors_total", COUNTER, NUMBER, ACCESS, UNLABELLED, \
       "Accesses of the store that failed.") \
+    X(STUCK_THREADS, "torqued_stuck_threads", GAUGE, NUMBER, THREAD, UNLABELLED, \
+      "Threads that make no progress: loops that do not turn, others far beyond the deadline of their request.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Lines of the log that were lost because its reader is too slow.")
 /* clang-format on */

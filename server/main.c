@@ -11,6 +11,8 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "notify.h"
+#include "watchdog.h"
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ typedef struct service {
     srv_loop         *loops;
     size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
+    srv_watchdog      watchdog;
 
     srv_listeners listeners;
 } service;
@@ -218,14 +221,28 @@ static void reload(service *s)
     warn_of_exposure(s);
 }
 
+/* Waits for one of the signals, and watches the threads meanwhile. Returns its number. */
+static int wait_watching(service *s, const sigset_t *signals)
+{
+    for (;;) {
+        uint64_t              wait   = srv_watchdog_check(&s->watchdog);
+        const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
+        int                   number = sigtimedwait(signals, NULL, &time);
+        if (number > 0) return number;
+    }
+}
+
 /* Waits for a signal that stops the server; SIGHUP only reloads. */
 static int wait_for_stop(service *s, const sigset_t *stop)
 {
     sigset_t awaited = *stop;
-    int      number  = SIGHUP;
+    int      number;
     sigaddset(&awaited, SIGHUP);
-    while (sigwait(&awaited, &number) == 0 && number == SIGHUP)
+    srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
+    srv_notify("READY=1");
+    while ((number = wait_watching(s, &awaited)) == SIGHUP)
         reload(s);
+    srv_notify("STOPPING=1");
     return number;
 }
 

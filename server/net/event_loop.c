@@ -90,6 +90,7 @@ static void turn(srv_loop *loop)
     uint64_t wait;
     int      runs = 0;
     srv_connections_read_clock(&loop->connections);
+    atomic_fetch_add_explicit(&loop->turns, 1, memory_order_relaxed);
     do
         wait = run_daemons(loop);
     while (wait == 0 && ++runs < RUNS_PER_TURN);
@@ -231,6 +232,11 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
     }
     snprintf(error, error_size, "cannot start a loop thread: out of memory, descriptors or threads");
     return false;
+}
+
+void srv_loop_wake(srv_loop *loop)
+{
+    uv_async_send(&loop->wake);
 }
 
 void srv_loop_order(srv_loop *loop, srv_order order)

@@ -48,6 +48,7 @@ typedef struct srv_loop {
     _Atomic(srv_credentials *) next_credentials; /* newer ones, which the loop has not taken yet; NULL: none */
     pthread_mutex_t            mutex;
     srv_job                   *done;    /* list of jobs that workers have finished; guarded by the mutex */
+    atomic_uint                turns;   /* number of turns, for the watchdog */
     atomic_uint                posting; /* number of workers inside srv_loop_post */
     pthread_t                  thread;
 } srv_loop;
@@ -58,6 +59,7 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
                     size_t error_size);
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order` must not decrease */
+void srv_loop_wake(srv_loop *loop);                   /* from the main thread: makes the loop turn once */
 /* From the main thread: replaces the credentials by which the loop recognises clients. Waits until the loop uses the
  * new ones, for a second at most; a loop that is late takes them at its next turn. */
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials);

@@ -1,6 +1,7 @@
 /* worker.c - see worker.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "worker.h"
+#include "clock.h"
 #include "priority.h"
 #include "api/metrics.h"
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct worker {
     srv_pool   *pool;
     api_worker *scratch;
     pthread_t   thread;
+    uint64_t    deadline; /* ns, of the running job; SRV_NEVER: none runs. Guarded by the mutex */
 } worker;
 
 /* A running job with which other workers may help. It lives on the stack of the job's worker and is in the pool's
@@ -140,14 +142,17 @@ static void run_with_helpers(void *arg, size_t slots, api_next_task *task, void 
 /* --- workers ------------------------------------------------------------------------------------------------------ */
 
 /* Runs a job. The caller holds the mutex, which is released while the job runs. */
-static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
+static void do_job(worker *self, srv_job *job)
 {
+    srv_pool *pool = self->pool;
     unlink_job(pool, job);
+    self->deadline = job->deadline.time;
     pthread_mutex_unlock(&pool->mutex);
 
-    srv_job_run(job, scratch);
+    srv_job_run(job, self->scratch);
 
     pthread_mutex_lock(&pool->mutex);
+    self->deadline = SRV_NEVER;
     release_cost(pool, job);
     pthread_mutex_unlock(&pool->mutex);
     job->done(job); /* the owner may free the job from here on */
@@ -172,7 +177,7 @@ static void *work(void *argument)
     for (;;) {
         help_request *h = pool->first ? NULL : find_help_request(pool);
         if (pool->first)
-            do_job(pool, pool->first, self->scratch);
+            do_job(self, pool->first);
         else if (h)
             help_with(pool, h);
         else if (pool->closing)
@@ -187,7 +192,7 @@ static void *work(void *argument)
 static bool start_worker(srv_pool *pool)
 {
     worker *w = &pool->workers[pool->n_workers];
-    *w        = (worker){.pool = pool, .scratch = api_worker_open()};
+    *w        = (worker){.pool = pool, .scratch = api_worker_open(), .deadline = SRV_NEVER};
     if (!w->scratch) return false;
     api_worker_set_helpers(w->scratch, &pool->helpers);
     if (pthread_create(&w->thread, NULL, work, w) != 0) {
@@ -246,6 +251,16 @@ bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait)
     }
     pthread_mutex_unlock(&pool->mutex);
     return room;
+}
+
+size_t srv_pool_overdue(srv_pool *pool, uint64_t time)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&pool->mutex);
+    for (size_t i = 0; i < pool->n_workers; i++)
+        n += pool->workers[i].deadline < time;
+    pthread_mutex_unlock(&pool->mutex);
+    return n;
 }
 
 void srv_pool_push(srv_pool *pool, srv_job *job)

@@ -41,5 +41,8 @@ void srv_pool_push(srv_pool *pool, srv_job *job); /* queues an admitted job */
  * called. */
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
+/* Number of workers whose job runs although its deadline had passed at `time`, ns. */
+size_t srv_pool_overdue(srv_pool *pool, uint64_t time);
+
 /* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. */
 void srv_job_run(srv_job *job, api_worker *scratch);

@@ -1,0 +1,79 @@
+/* watchdog.c - see watchdog.h. */
+#include "watchdog.h"
+#include "notify.h"
+
+static const uint64_t second = 1000000000;
+
+void srv_watchdog_begin(srv_watchdog *w, const srv_server *server, srv_loop *loops, size_t n_loops)
+{
+    uint64_t limit = srv_notify_watchdog();
+    *w             = (srv_watchdog){.server   = server,
+                                    .loops    = loops,
+                                    .n_loops  = n_loops,
+                                    .watched  = limit > 0,
+                                    .interval = limit > 0 && limit / 6 < second ? limit / 6 : second,
+                                    .patience = limit > 0 ? limit / 3 : 10 * second,
+                                    .checked  = srv_now()};
+}
+
+/* Adds the time since the last check, in which a thread was silent: at most the interval, because in the rest the whole
+ * process was stopped. */
+static void wait_longer(const srv_watchdog *w, uint64_t *silent, uint64_t passed)
+{
+    *silent += passed < w->interval ? passed : w->interval;
+}
+
+static size_t silent_loops(srv_watchdog *w, uint64_t passed)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_loops; i++) {
+        unsigned turns = atomic_load(&w->loops[i].turns);
+        if (turns != w->turns[i])
+            w->silent[i] = 0;
+        else
+            wait_longer(w, &w->silent[i], passed);
+        w->turns[i] = turns;
+        n += w->silent[i] >= w->patience;
+        srv_loop_wake(&w->loops[i]);
+    }
+    return n;
+}
+
+/* Number of threads of a pool that have been overdue at the checks of the last time. */
+static size_t overdue_threads(srv_watchdog *w, srv_pool *pool, api_thread_label kind, uint64_t passed)
+{
+    size_t n = srv_pool_overdue(pool, w->checked);
+    if (n == 0)
+        w->overdue[kind] = 0;
+    else
+        wait_longer(w, &w->overdue[kind], passed);
+    return w->overdue[kind] >= w->patience ? n : 0;
+}
+
+static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
+{
+    static const char *const names[] = {
+        [API_THREAD_LOOP] = "loops", [API_THREAD_WORKER] = "workers", [API_THREAD_WRITER] = "writers"};
+    if (stuck == w->stuck[kind]) return;
+    api_metric_add(API_METRIC_STUCK_THREADS, (api_label_values){{kind}}, (int64_t)stuck - (int64_t)w->stuck[kind]);
+    w->stuck[kind] = stuck;
+    if (stuck > 0)
+        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s", stuck,
+                        names[kind], (double)w->patience / 1e9);
+    else
+        srv_log_message(w->server->log, SRV_WARNING, "recovered", "all %s make progress again", names[kind]);
+}
+
+uint64_t srv_watchdog_check(srv_watchdog *w)
+{
+    uint64_t now = srv_now(), passed = now - w->checked;
+    if (passed < w->interval) return w->interval - passed;
+    w->checked     = now;
+    size_t loops   = silent_loops(w, passed);
+    size_t workers = overdue_threads(w, w->server->pool, API_THREAD_WORKER, passed);
+    report(w, API_THREAD_LOOP, loops);
+    report(w, API_THREAD_WORKER, workers);
+    report(w, API_THREAD_WRITER, overdue_threads(w, w->server->writer, API_THREAD_WRITER, passed));
+    if (w->watched && loops == 0 && workers < w->server->config->workers) srv_notify("WATCHDOG=1");
+    return w->interval;
+}

@@ -1,0 +1,156 @@
+"""Talk with systemd (sd_notify), and the watchdog over threads. A thread is held by ptrace, as a bug would hold it."""
+import ctypes
+import os
+import re
+import signal
+import socket
+import tempfile
+import threading
+import time
+import unittest
+
+import tap
+from harness import PATIENCE, Server
+
+SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+LIMIT = 900000      # us, of the watchdog; a thread counts as stuck after a third
+
+
+class Held:
+    """Holds one thread of a child, while it lasts."""
+
+    def __init__(self, thread):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        self.thread = thread
+
+    def __enter__(self):
+        for request in (SEIZE, INTERRUPT):
+            if self.libc.ptrace(request, self.thread, None, None) != 0:
+                raise unittest.SkipTest("no ptrace here")
+        os.waitpid(self.thread, 0x40000000)     # __WALL
+        return self
+
+    def __exit__(self, *_):
+        self.libc.ptrace(DETACH, self.thread, None, None)
+
+
+class Watched(unittest.TestCase):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.manager.close)
+        self.manager.bind(os.path.join(folder, "notify"))
+        self.manager.settimeout(PATIENCE)
+        self.server = Server("--workers", "2", "--inline-limit", "0", environment={
+            "NOTIFY_SOCKET": os.path.join(folder, "notify"), "WATCHDOG_USEC": str(LIMIT)})
+        self.addCleanup(self.server.kill)
+
+    def told(self):
+        return self.manager.recv(4096).decode()
+
+    def await_told(self, text):
+        give_up = time.monotonic() + PATIENCE
+        while self.told() != text:
+            self.assertLess(time.monotonic(), give_up, f"no {text}")
+
+    def assertQuiet(self):
+        """The server is not fed for longer than systemd waits."""
+        silence = time.monotonic()
+        give_up = silence + PATIENCE
+        self.manager.settimeout(LIMIT / 1e6)
+        while True:
+            try:
+                self.told()
+            except TimeoutError:
+                break
+            self.assertLess(time.monotonic(), give_up, "the server goes on feeding the watchdog")
+        self.manager.settimeout(PATIENCE)
+
+    def threads(self, name):
+        tasks = f"/proc/{self.server.process.pid}/task"
+        return [int(t) for t in os.listdir(tasks) if open(f"{tasks}/{t}/comm").read() == name + "\n"]
+
+    def stuck(self, kind):
+        page = self.server.client().get("/metrics").body.decode()
+        found = re.search(rf'^torqued_stuck_threads{{thread="{kind}"}} (\d+)$', page, re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    def test_life(self):
+        self.assertEqual(self.told(), "READY=1")
+        self.assertEqual(self.told(), "WATCHDOG=1")
+        self.assertIsNone(self.server.stop())
+        self.await_told("STOPPING=1")
+
+    def test_a_loop(self):
+        self.await_told("WATCHDOG=1")
+        with Held(self.threads("torqued-loop")[0]):
+            self.assertQuiet()
+            self.server.await_log('"event":"stuck"')
+        self.await_told("WATCHDOG=1")
+        self.server.await_log('"event":"recovered"')
+        self.assertEqual(self.stuck("loop"), 0)
+        self.assertEqual(self.server.client().get("/livez").status, 200)
+
+    def ask_both_workers(self):
+        """Holds both workers in a request each, whose deadline passes. Returns what waits for the answers."""
+        client = [self.server.client() for _ in range(2)]
+        ask = {"q": [0.1] * 6, "qd": [0] * 6, "duration": 500, "step": 0.0001, "samples": 2}
+        asking = [threading.Thread(target=c.post, args=("/v1/models/puma560/simulate", ask),
+                                   kwargs={"Request_Timeout": "1"}) for c in client]
+        for one in asking:
+            one.start()
+        return asking
+
+    def test_workers(self):
+        workers = self.threads("torqued-worker")
+        self.assertEqual(len(workers), 3)       # one of them writes
+        asking = self.ask_both_workers()
+        busy = lambda t: open(f"/proc/{self.server.process.pid}/task/{t}/stat").read().rsplit(")", 1)[1].split()[0] == "R"
+        give_up = time.monotonic() + PATIENCE
+        while sum(map(busy, workers)) < 2:
+            self.assertLess(time.monotonic(), give_up, "the workers do not work")
+        one, other = [t for t in workers if busy(t)][:2]
+        with Held(one), Held(other):
+            self.server.await_log('"event":"stuck"')
+            self.assertEqual(self.stuck("worker"), 2)
+            self.assertQuiet()
+        for one in asking:
+            one.join(PATIENCE)
+        self.server.await_log('"event":"recovered"')
+        self.await_told("WATCHDOG=1")
+        self.assertEqual(self.stuck("worker"), 0)
+
+    def test_a_stopped_process(self):
+        """The time in which all threads are stopped is nobody's fault."""
+        self.await_told("WATCHDOG=1")
+        self.server.process.send_signal(signal.SIGSTOP)
+        time.sleep(2 * LIMIT / 1e6)
+        self.server.process.send_signal(signal.SIGCONT)
+        for _ in range(3):
+            self.await_told("WATCHDOG=1")
+        self.assertNotIn('"event":"stuck"', self.server.log())
+
+
+class NotWatched(unittest.TestCase):
+    def test_nobody_to_tell(self):
+        for environment in ({"NOTIFY_SOCKET": "/nowhere/at/all"}, {"NOTIFY_SOCKET": "/" + "x" * 200}, {"NOTIFY_SOCKET": ""},
+                            {"WATCHDOG_USEC": "nonsense"}, {"WATCHDOG_USEC": "0"}, {"WATCHDOG_USEC": "99999999999999999999"}):
+            server = Server(environment=environment)
+            self.assertEqual(server.client().get("/livez").status, 200)
+            self.assertIsNone(server.stop())
+
+    def test_an_abstract_name(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind("\0torqued-test-" + str(os.getpid()))
+            manager.settimeout(PATIENCE)
+            # The watchdog of another process is none of this server's business.
+            server = Server(environment={"NOTIFY_SOCKET": "@torqued-test-" + str(os.getpid()), "WATCHDOG_PID": "1",
+                                         "WATCHDOG_USEC": "100000"})
+            self.assertEqual(manager.recv(4096), b"READY=1")
+            self.assertIsNone(server.stop())
+            self.assertEqual(manager.recv(4096), b"STOPPING=1")
+
+
+if __name__ == "__main__":
+    tap.main()
