@@ -80,6 +80,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->budget.limit = config->limits.memory;
     a->calibration  = api_calibrate(kernels);
     api_cost_feedback_init(&a->cost_feedback);
+    a->started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     return a;
 }

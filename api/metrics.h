@@ -30,6 +30,8 @@
 #define API_METRICS(X) \
     X(CONNECTIONS, "torqued_connections", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Open connections.") \
+    X(CONNECTIONS_LIMIT, "torqued_connections_limit", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Largest number of open connections.") \
     X(ACCEPTED, "torqued_accepted_connections_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Connections that were accepted.") \
     X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \

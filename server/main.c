@@ -329,5 +329,6 @@ int main(int argc, char **argv)
     }
     log_start(&s);
     raise_descriptors(&s);
+    api_metric_add(API_METRIC_CONNECTIONS_LIMIT, API_NO_LABELS, (int64_t)s.config.connections);
     return serve(&s);
 }

@@ -38,6 +38,7 @@ struct api {
     api_calibration     calibration;
     api_cost_feedback   cost_feedback;
     atomic_int          phase;     /* a value of api_phase */
+    double              started;   /* s since 1970, when the api was opened */
     atomic_ullong       next_id;   /* counter of generated Request-Ids */
     size_t              n_reasons; /* number of recorded reasons; constant once the phase is "ready" */
     char                reasons[API_REASONS_SHOWN][API_REASON_MAX];

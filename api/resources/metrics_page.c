@@ -105,7 +105,7 @@ static double resident_bytes(void)
 }
 
 /* Figures of the process under the names that all clients of Prometheus use. */
-static void put_process(api_buffer *b)
+static void put_process(api_buffer *b, const api *a)
 {
     const char   *cpu = "process_cpu_seconds_total";
     struct rusage usage;
@@ -114,6 +114,7 @@ static void put_process(api_buffer *b)
                      1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     put_head(b, cpu, "counter", "CPU time of all threads.");
     api_buffer_format(b, "%s %s\n", cpu, API_NUMBER_TEXT(seconds));
+    put_gauge(b, "process_start_time_seconds", "When the process was started, in seconds since 1970.", a->started);
     put_gauge(b, "process_resident_memory_bytes", "Physical memory of the process.", resident_bytes());
 }
 
@@ -124,7 +125,7 @@ bool api_get_metrics(api_call *call, const api_input *input, api_problem *proble
     api_buffer_init(&b, PAGE_MAX);
     put_service(&b, call->api);
     put_metrics(&b);
-    put_process(&b);
+    put_process(&b, call->api);
     api_reply_static_header(call, "Cache-Control", "no-store");
     return api_reply_body(call, 200, "text/plain; version=0.0.4; charset=utf-8", &b, problem);
 }
