@@ -25,16 +25,19 @@ export const installed = () => createRequire(join(BUILD, 'console', 'package.jso
 
 /** A torqued on a port that the system chooses; restart() keeps the port. */
 export class Server {
-    static async start() {
+    /** `prepare(folder)`: makes files there, and returns further arguments of the server; `https`: the server speaks TLS. */
+    static async start({prepare = () => [], https = false} = {}) {
         const server = new Server();
         server.folder = mkdtempSync(join(tmpdir(), 'torqued-console-'));
+        server.arguments = prepare(server.folder);
+        server.scheme = https ? 'https' : 'http';
         await server.launch(0);
         return server;
     }
 
     async launch(port) {
         const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TORQUED_')));
-        this.process = spawn(BINARY, ['--listen', `127.0.0.1:${port}`, '--store', join(this.folder, 'store'), '--models', join(ROOT, 'models')],
+        this.process = spawn(BINARY, ['--listen', `127.0.0.1:${port}`, '--store', join(this.folder, 'store'), '--models', join(ROOT, 'models'), ...this.arguments],
             {stdio: ['ignore', 'pipe', 'pipe'], env: environment});
         let log = '';
         for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', text => { log += text; });
@@ -42,8 +45,8 @@ export class Server {
             const found = /127\.0\.0\.1:([1-9]\d*)/.exec(log);
             if (found) {
                 this.port = Number(found[1]);
-                this.url = `http://127.0.0.1:${this.port}`;
-                if (await fetch(`${this.url}/readyz`).then(a => a.ok, () => false)) return;
+                this.url = `${this.scheme}://127.0.0.1:${this.port}`;
+                if (log.includes('"event":"ready"')) return;
             }
             await new Promise(done => setTimeout(done, 50));
         }
@@ -77,7 +80,7 @@ export async function launchBrowser() {
 
 /** A page whose errors and requests are watched. `expect` names texts of console errors that the test provokes. */
 export async function openPage(browser, server, hash = '', {width = 1280, height = 800, dark = false, phone = false} = {}) {
-    const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, acceptDownloads: true});
+    const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, acceptDownloads: true, ignoreHTTPSErrors: true});
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: server.url});
     const page = await context.newPage(), wrong = [], expected = [];
     page.setDefaultTimeout(20_000);
@@ -134,6 +137,12 @@ export async function conforms(page) {
         .filter(v => v.impact === 'serious' || v.impact === 'critical')
         .map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`));
     assert.deepEqual(found, []);
+}
+
+/** A token and its line for the file of clients, made by `torqued token`. */
+export function makeToken(...words) {
+    const made = spawnSync(BINARY, ['token', ...words], {encoding: 'utf8'});
+    return {token: made.stderr.trim(), line: made.stdout};
 }
 
 export const run = (command, ...words) => execFileSync(command, words, {encoding: 'utf8', timeout: 60_000});

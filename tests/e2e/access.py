@@ -53,6 +53,7 @@ ROLES = {"planner": EVALUATE, "boss": ADMIN, "watcher": OBSERVE}
 MATRIX = [
     ("GET", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
     ("HEAD", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
+    ("GET", "/metrics", None, OBSERVE | ADMIN, 200),
     ("GET", "/v1/models", None, EVALUATE | ADMIN, 200),
     ("GET", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),
     ("HEAD", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),

@@ -1,5 +1,6 @@
 // api.ts - sends requests to the server, measures their latency and knows whether the server can be reached.
 import {decodeCbor} from './cbor';
+import {authorization, credential, refuse} from './credential';
 import {Store} from './store';
 import type {Model, ModelEntry, ProblemBody, PutReply, RobotDocument, Service} from './types';
 
@@ -54,7 +55,7 @@ async function problemOf(answer: Response): Promise<Problem> {
 
 /** One request; resolves with a successful answer, rejects with Problem or Unreachable. */
 export async function call(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-    const headers: Record<string, string> = {Accept: options.accept ?? 'application/json', ...options.headers};
+    const headers: Record<string, string> = {Accept: options.accept ?? 'application/json', ...authorization(), ...options.headers};
     if (options.type) headers['Content-Type'] = options.type;
     const started = performance.now();
     count(t => ({sent: t.sent + 1, inFlight: t.inFlight + 1}));
@@ -73,8 +74,10 @@ export async function call(method: string, path: string, options: CallOptions = 
     const took = performance.now() - started;
     count(t => ({inFlight: t.inFlight - 1, failed: t.failed + (answer.ok ? 0 : 1), latencies: [...t.latencies.slice(-499), took]}));
     if (connection.value.state === 'lost') recover();
-    if (!answer.ok) throw await problemOf(answer);
-    return answer;
+    if (answer.ok) return answer;
+    const problem = await problemOf(answer);
+    if (answer.status === 401) refuse(problem.message, headers.Authorization);
+    throw problem;
 }
 
 let probe: number | undefined;
@@ -96,6 +99,9 @@ function recover(): void {
     window.clearTimeout(probe);
     connection.set({state: 'ok', epoch: connection.value.epoch + 1});
 }
+
+// With another token everything is asked again, as after the server was away.
+credential.subscribe(({wanted}) => !wanted && connection.set({state: connection.value.state, epoch: connection.value.epoch + 1}));
 
 const json = async <T>(answer: Promise<Response>): Promise<T> => (await answer).json() as Promise<T>;
 export const modelPath = (name: string): string => `v1/models/${encodeURIComponent(name)}`;

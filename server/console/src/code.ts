@@ -1,5 +1,6 @@
 // code.ts - writes the request whose answer is on the screen as a program in several languages. The copied text runs unchanged.
 import {modelPath} from './api';
+import {credential} from './credential';
 import {Store} from './store';
 
 export interface Shown {
@@ -13,6 +14,10 @@ export const shownRequest = new Store<Shown | null>(null);
 
 export const LANGUAGES: [string, string][] = [['curl', 'curl'], ['python', 'Python'], ['javascript', 'JavaScript'], ['c', 'C'], ['matlab', 'MATLAB']];
 
+/** Where this page uses a token, the program takes one from the environment: a copied program must not carry a secret. */
+const VARIABLE = 'TORQUED_TOKEN';
+const withToken = <T>(yes: T, no: T): T => credential.value.token ? yes : no;
+
 const urlOf = (shown: Shown): string => new URL(`${modelPath(shown.model)}/${shown.operation}`, document.baseURI).href;
 
 /** JSON text with one field of the request on each line. */
@@ -23,7 +28,8 @@ function layOut(body: Record<string, unknown>, indent: string): string {
 
 function curl(shown: Shown): string {
     const body = layOut(shown.body, '').replaceAll('\'', '\'\\\'\'');
-    return `curl -s '${urlOf(shown)}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'\n`;
+    const header = withToken(`  -H "Authorization: Bearer $${VARIABLE}" \\\n`, '');
+    return `curl -s '${urlOf(shown)}' \\\n  -H 'Content-Type: application/json' \\\n${header}  -d '${body}'\n`;
 }
 
 /** A value as a Python literal; strings are written as in JSON. */
@@ -38,15 +44,16 @@ function pythonLiteral(value: unknown): string {
 
 function python(shown: Shown): string {
     const fields = Object.entries(shown.body).map(([k, v]) => `    ${JSON.stringify(k)}: ${pythonLiteral(v)},`).join('\n');
+    const header = withToken(`, "Authorization": "Bearer " + os.environ["${VARIABLE}"]`, '');
     return `import json
-import urllib.request
+${withToken('import os\n', '')}import urllib.request
 
 request = {
 ${fields}
 }
 call = urllib.request.Request(
     ${JSON.stringify(urlOf(shown))},
-    data=json.dumps(request).encode(), headers={"Content-Type": "application/json"})
+    data=json.dumps(request).encode(), headers={"Content-Type": "application/json"${header}})
 with urllib.request.urlopen(call) as answer:
     print(json.dumps(json.load(answer)))
 `;
@@ -57,7 +64,7 @@ function javascript(shown: Shown): string {
 
 fetch(${JSON.stringify(urlOf(shown))}, {
   method: 'POST',
-  headers: {'Content-Type': 'application/json'},
+  headers: {'Content-Type': 'application/json'${withToken(`, Authorization: \`Bearer \${process.env.${VARIABLE}}\``, '')}},
   body: JSON.stringify(request),
 }).then(answer => answer.json()).then(answer => console.log(JSON.stringify(answer)));
 `;
@@ -80,6 +87,7 @@ function c(shown: Shown): string {
 #define _POSIX_C_SOURCE 200809L
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,7 +103,7 @@ int main(void)
     if (server < 0 || connect(server, found->ai_addr, found->ai_addrlen)) { perror("connect"); return 1; }
     FILE *out = fdopen(dup(server), "w"), *in = fdopen(server, "r");
     fprintf(out, "POST ${url.pathname.replaceAll('%', '%%')} HTTP/1.0\\r\\nHost: ${url.host}\\r\\n"
-                 "Content-Type: application/json\\r\\nContent-Length: %zu\\r\\n\\r\\n%s", strlen(body), body);
+                 "${withToken('Authorization: Bearer %s\\r\\n', '')}Content-Type: application/json\\r\\nContent-Length: %zu\\r\\n\\r\\n%s", ${withToken(`getenv("${VARIABLE}"), `, '')}strlen(body), body);
     fflush(out);
     char line[65536];
     while (fgets(line, sizeof line, in) && strcmp(line, "\\r\\n") != 0) { }
@@ -109,6 +117,8 @@ int main(void)
 function cOverTls(shown: Shown, body: string): string {
     return `/* cc -o ask ask.c -lcurl && ./ask */
 #include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char body[] =
 ${cText(body)};
@@ -117,7 +127,10 @@ int main(void)
 {
     CURL              *call    = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    curl_easy_setopt(call, CURLOPT_URL, ${JSON.stringify(urlOf(shown))});
+${withToken(`    char               token[1024];
+    snprintf(token, sizeof token, "Authorization: Bearer %s", getenv("${VARIABLE}"));
+    curl_slist_append(headers, token);
+`, '')}    curl_easy_setopt(call, CURLOPT_URL, ${JSON.stringify(urlOf(shown))});
     curl_easy_setopt(call, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(call, CURLOPT_POSTFIELDS, body);
     return curl_easy_perform(call) == CURLE_OK ? 0 : 1;
@@ -131,7 +144,7 @@ function matlab(shown: Shown): string {
     return `% The body is sent as text, so that one-element lists stay lists.
 body = [ ...
     ${lines}];
-options = weboptions('MediaType', 'application/json', 'Timeout', 60);
+options = weboptions('MediaType', 'application/json', 'Timeout', 60${withToken(`, 'HeaderFields', {'Authorization', ['Bearer ' getenv('${VARIABLE}')]}`, '')});
 answer = webwrite(${quote(urlOf(shown))}, body, options)
 `;
 }

@@ -10,6 +10,7 @@ import {droppedFiles, offered, UploadDialog} from './pages/upload';
 import {route} from './route';
 import {settings, type Settings} from './settings';
 import {useStore} from './store';
+import {ForgetToken, TokenForm} from './token';
 import {Button} from './ui';
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
@@ -32,6 +33,7 @@ function Top() {
                 <a href="docs">Reference</a>
             </nav>
             <span class={`link-state ${state}`} role="status">{state === 'ok' ? 'connected' : 'no connection'}</span>
+            <ForgetToken />
             <Button bare kind="quiet" icon={icon} label={label} onClick={() => settings.update({theme: next})} />
         </header>
     );
@@ -85,6 +87,7 @@ function App() {
     return (
         <>
             <Top />
+            <TokenForm />
             {state === 'lost' && <div class="lost-banner" role="alert">The server does not answer. This page tries again every second; your state is kept.</div>}
             {page === 'robot' ? <RobotPage key={model} name={model} /> : page === 'server' ? <ServerPage /> : <ModelsPage />}
             {over && <div class="drop-veil" aria-hidden="true"><p>Drop the robot to load it</p></div>}

@@ -1,5 +1,6 @@
 // models.ts - keeps the list of models, and asks for it every few seconds so that changes by other clients show.
 import {connection, getDocument, getModel, listModels, ask, Unreachable} from './api';
+import {credential} from './credential';
 import {startPosition} from './coordinates';
 import {geometryOf, posesOfAnswer, type Poses, type RobotGeometry} from './geometry';
 import {Store} from './store';
@@ -13,13 +14,18 @@ export async function reloadModels(): Promise<void> {
         const next = await listModels();
         if (JSON.stringify(next) !== JSON.stringify(models.value)) models.set(next);
     } catch (error) {
-        if (!(error instanceof Unreachable) && !models.value) models.set([]);
+        if (!(error instanceof Unreachable) && !credential.value.wanted && !models.value) models.set([]);
     }
 }
 
 export function watchModels(): void {
+    let token = credential.value.token;
+    credential.subscribe(now => {
+        if (now.token !== token) models.set(null); // another client may see other models
+        token = now.token;
+    });
     void reloadModels();
-    window.setInterval(() => document.visibilityState === 'visible' && connection.value.state === 'ok' && void reloadModels(), PERIOD);
+    window.setInterval(() => document.visibilityState === 'visible' && connection.value.state === 'ok' && !credential.value.wanted && void reloadModels(), PERIOD);
     connection.subscribe(c => c.state === 'ok' && void reloadModels());
 }
 

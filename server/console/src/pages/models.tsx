@@ -1,6 +1,7 @@
 // models.tsx - shows the list of models, with a picture and the description of each.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {deleteModel, Problem} from '../api';
+import {credential} from '../credential';
 import {models, portrait, reloadModels, type Portrait} from '../models';
 import {robotLink} from '../route';
 import {useStore} from '../store';
@@ -76,7 +77,7 @@ function DeleteDialog({name, onClose}: {name: string; onClose: () => void}) {
 }
 
 export function ModelsPage() {
-    const list = useStore(models), [filter, setFilter] = useState(''), [deleting, setDeleting] = useState('');
+    const list = useStore(models), {wanted} = useStore(credential), [filter, setFilter] = useState(''), [deleting, setDeleting] = useState('');
     const found = list?.filter(m => m.name.toLowerCase().includes(filter.trim().toLowerCase()));
     return (
         <main class="page">
@@ -89,7 +90,7 @@ export function ModelsPage() {
                 <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M8 11V3M5 6l3-3 3 3M3 11v2h10v-2" /></svg>
                 <span><strong>Drop a URDF file, a folder with its meshes, or a model document</strong><br />anywhere on this page, or press here to choose a file. Meshes stay in your browser.</span>
             </button>
-            {list === null ? <p class="muted" role="status">Asking the server for its models …</p> :
+            {list === null ? <p class="muted" role="status">{wanted ? 'The models are shown once the server accepts a token.' : 'Asking the server for its models …'}</p> :
                 found!.length === 0 ? <p class="muted" role="status">{list.length ? 'No model has this in its name.' : 'The server holds no models yet.'}</p> :
                 <ul class="cards">{found!.map(entry => <Card key={entry.name} entry={entry} onDelete={() => setDeleting(entry.name)} />)}</ul>}
             {deleting && <DeleteDialog name={deleting} onClose={() => setDeleting('')} />}

@@ -39,7 +39,7 @@ export function RobotPage({name}: {name: string}) {
             setWorkspace(null);
         };
     }, [name, attempt]);
-    useEffect(() => { if (epoch && error instanceof Unreachable) setAttempt(a => a + 1); }, [epoch]);
+    useEffect(() => { if (epoch && (error instanceof Unreachable || (error instanceof Problem && error.status === 401))) setAttempt(a => a + 1); }, [epoch]);
     if (error) {
         const missing = error instanceof Problem && error.status === 404;
         return <main class="page"><h1>{missing ? `There is no model ${name}` : name}</h1>

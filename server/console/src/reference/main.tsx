@@ -2,6 +2,7 @@
 import {render} from 'preact';
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {settings} from '../settings';
+import {ForgetToken, TokenForm} from '../token';
 import {Button, Notice} from '../ui';
 import {collect, fieldsOf, operationsOf, resolve, type Contract, type Field, type Operation, type Schema} from './contract';
 import {Conventions} from './conventions';
@@ -91,6 +92,7 @@ function Reference() {
     return (
         <div class="reference">
             <Top />
+            <TokenForm />
             {failed ? <main class="page"><Notice kind="error">The contract cannot be read from the server. Reload the page when it is back.</Notice></main> :
                 !contract ? <main class="page"><p class="muted" role="status">Reading the contract …</p></main> :
                 <div class="reference-body">
@@ -113,6 +115,7 @@ function Top() {
     return (
         <header class="top"><a class="brand" href="./">torqued</a>
             <nav aria-label="Pages"><a href="./">Models</a><a href="./#/server">Server</a><a href="docs" aria-current="page">Reference</a></nav>
+            <ForgetToken />
             <Button bare kind="quiet" icon="auto" label="Change between light and dark" onClick={next} /></header>
     );
 }

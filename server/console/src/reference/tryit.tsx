@@ -1,5 +1,6 @@
 // tryit.tsx - lets the reader change and send an example request.
 import {useState} from 'preact/hooks';
+import {authorization, refuse} from '../credential';
 import {Button, Select} from '../ui';
 import type {Operation} from './contract';
 
@@ -23,15 +24,24 @@ export function pretty(value: unknown, indent = ''): string {
 /** The model of an example: its name up to the first hyphen. */
 const modelOf = (example: string): string => example.split('-')[0];
 
-async function send(operation: Operation, target: string, body: string): Promise<Reply> {
-    const started = performance.now();
+const detailOf = (problem: string): string => {
     try {
-        const answer = await fetch(target, {method: operation.method, headers: {Accept: 'application/json', ...(body && {'Content-Type': 'application/json'})}, ...(body && {body})});
+        return (JSON.parse(problem) as {detail: string}).detail;
+    } catch {
+        return 'it gave no reason';
+    }
+};
+
+async function send(operation: Operation, target: string, body: string): Promise<Reply> {
+    const started = performance.now(), sent = authorization();
+    try {
+        const answer = await fetch(target, {method: operation.method, headers: {Accept: 'application/json', ...sent, ...(body && {'Content-Type': 'application/json'})}, ...(body && {body})});
         const text = await answer.text(), milliseconds = performance.now() - started;
         let shown = text;
         try {
             shown = pretty(JSON.parse(text));
         } catch { /* not JSON */ }
+        if (answer.status === 401) refuse(detailOf(text), sent.Authorization);
         return {status: `${answer.status} ${answer.statusText}`, good: answer.ok, text: shown.slice(0, 200_000), milliseconds};
     } catch {
         return {status: 'no answer', good: false, text: 'The server cannot be reached.', milliseconds: performance.now() - started};
