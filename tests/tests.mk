@@ -29,11 +29,17 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
-# MuJoCo as a reference of tests, where it is installed.
-ORACLES := $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco)
+# MuJoCo and libsdformat as references of tests, where they are installed.
+ORACLES := $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
+           $(if $(shell pkg-config --exists sdformat12 && echo yes),$(BUILD)/tests/oracle/sdformat)
 $(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
+
+$(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	$(Q)$(CXX) -O1 -std=c++17 $(LINK) $(HARDEN) -o $@ $< $(subst -I,-isystem ,$(shell pkg-config --cflags-only-I sdformat12)) $(shell pkg-config --libs sdformat12)
 
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)

@@ -36,7 +36,8 @@ static const api_model_format *format_of_root(const char *text, size_t length);
 /* Accepts what one of the XML formats accepts; that of the file is known with the body, and then checks again. */
 static bool check_xml_query(const char *query, api_problem *problem)
 {
-    static const api_model_format *const xml[] = {&api_model_format_mjcf, &api_model_format_urdf};
+    static const api_model_format *const xml[] = {&api_model_format_mjcf, &api_model_format_sdf,
+                                                  &api_model_format_urdf};
     for (size_t i = 0; i < sizeof xml / sizeof *xml; i++) {
         api_problem_clear(problem);
         if (xml[i]->check_query(query, problem)) return true;

@@ -13,6 +13,7 @@
     X(json)                                                                                                            \
     X(urdf)                                                                                                            \
     X(mjcf)                                                                                                            \
+    X(sdf)                                                                                                             \
     X(xml)
 
 typedef struct api_model_format {

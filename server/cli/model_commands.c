@@ -16,9 +16,12 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 /* --- options and files ----------------------------------------------------------------------------------------- */
 
 const cli_option cli_format_options[] = {
-    {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
+    {"base", "fixed|floating", CLI_WORDS, NULL,
+     "URDF: whether the root link is fixed (default) or moves freely; SDF: instead of what the file says"},
     {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
-     "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+     "URDF, SDF: whether joints that mimic others move on their own (default of URDF), with them (default of SDF), or "
+     "are "
+     "refused"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {.name = NULL},

@@ -16,7 +16,7 @@ import tap  # noqa: E402
 FOLDER = os.path.join(ROOT, os.environ.get("BUILD", "build"), "fuzz")
 NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(HERE, "fuzz_*.c")))
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
-PARSERS = ("document", "urdf", "mjcf")  # what reads whole files of strangers gets more time
+PARSERS = ("document", "urdf", "mjcf", "sdf")  # what reads whole files of strangers gets more time
 
 
 class Fuzzer:

@@ -41,15 +41,13 @@ static const char *body_name(const api_mjcf *m, int body)
     return body < 0 ? "world" : m->bodies[body].name;
 }
 
-/* Reserves a name for the document. A given name that is taken there is changed and reported. */
+/* Reserves a name for the document, the given one if there is one. */
 static bool reserve(api_mjcf *m, const xmlNode *element, json_t *map, const char *given, const char *otherwise,
                     const char **name)
 {
-    *name = api_xml_reserve_name(&m->document, map, given ? given : otherwise);
-    if (!*name) return api_reader_no_memory(&m->xml.base);
-    if (!given || strcmp(given, *name) == 0) return true;
-    return api_xml_report(&m->xml, element, "info", "renamed", "<%.40s> \"%.*s\" is named \"%.*s\": the name was taken",
-                          (const char *)element->name, api_text_shown(given), given, api_text_shown(*name), *name);
+    if (given) return api_xml_reserve_given(&m->document, map, element, given, name);
+    *name = api_xml_reserve_name(&m->document, map, otherwise);
+    return *name || api_reader_no_memory(&m->xml.base);
 }
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */

@@ -46,6 +46,17 @@ const char *api_xml_reserve_name(api_xml_document *d, json_t *map, const char *w
     return name;
 }
 
+bool api_xml_reserve_given(api_xml_document *d, json_t *map, const xmlNode *element, const char *given,
+                           const char **name)
+{
+    *name = api_xml_reserve_name(d, map, given);
+    if (!*name) return api_reader_no_memory(&d->reader->base);
+    if (strcmp(given, *name) == 0) return true;
+    return api_xml_report(d->reader, element, "info", "renamed",
+                          "<%.40s> \"%.*s\" is named \"%.*s\": the name was taken", (const char *)element->name,
+                          api_text_shown(given), given, api_text_shown(*name), *name);
+}
+
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
 static json_t *matrix_of(const dyn_pose *X)

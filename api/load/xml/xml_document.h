@@ -27,6 +27,10 @@ void api_xml_document_close(api_xml_document *d);
  * reader's arena; NULL when memory is short. */
 const char *api_xml_reserve_name(api_xml_document *d, json_t *map, const char *wanted);
 
+/* Reserves the name that an element of the file gives; reports it if the name had to be changed. */
+bool api_xml_reserve_given(api_xml_document *d, json_t *map, const xmlNode *element, const char *given,
+                           const char **name);
+
 /* A link with its joint. */
 typedef struct api_xml_link {
     const char    *name, *parent; /* names of links */

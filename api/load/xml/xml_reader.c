@@ -187,6 +187,32 @@ bool api_xml_numbers(api_xml_reader *reader, const xmlNode *element, const char 
     return api_xml_span_read(reader, element, attribute, need, &span);
 }
 
+/* --- content ------------------------------------------------------------------------------------------------------ */
+
+bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const char **text)
+{
+    static const char space[] = " \t\r\n";
+    xmlChar          *content = xmlNodeGetContent(element);
+    char             *copy    = content ? api_arena_text(reader->base.arena, (const char *)content) : NULL;
+    xmlFree(content);
+    if (!copy) return api_reader_no_memory(&reader->base);
+    copy += strspn(copy, space);
+    size_t length = strlen(copy);
+    while (length > 0 && strchr(space, copy[length - 1]))
+        length--;
+    copy[length] = '\0';
+    *text        = copy;
+    return true;
+}
+
+bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, double *v, size_t n)
+{
+    api_xml_span span = {.v = v, .min = n, .max = n};
+    const char  *text = NULL;
+    return api_xml_content_text(reader, element, &text) && read_numbers(reader, element, "content", text, &span) &&
+           check_count(reader, element, "content", &span);
+}
+
 /* --- the document ------------------------------------------------------------------------------------------------- */
 
 bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value)

@@ -42,6 +42,11 @@ typedef struct api_xml_span {
 bool api_xml_span_read(api_xml_reader *reader, const xmlNode *element, const char *attribute, int need,
                        api_xml_span *span);
 
+/* Read the content of an element: `n` numbers separated by white space, or a text in the reader's arena without white
+ * space around it. */
+bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, double *v, size_t n);
+bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const char **text);
+
 /* Sets a field of a JSON object. Takes over the reference to `value`, which may be NULL when memory is short. */
 bool    api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value);
 json_t *api_xml_vector(const double *v, size_t n);

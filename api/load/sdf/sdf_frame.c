@@ -1,0 +1,334 @@
+/* sdf_frame.c - collect the frames of a model and of the models in it, and resolve their poses (SDFormat 1.7, "Pose
+ * frame semantics").
+ *
+ * Without `relative_to`, the pose of a link, a nested model or a frame is in the frame of its model, that of a frame
+ * with `attached_to` in that frame, that of a joint in its child. */
+#include "sdf_reader.h"
+#include "dynamics/dynamics.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_STEPS = 500 }; /* bounds the recursion */
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+static bool check_angles(api_sdf *sdf, const xmlNode *element, const double rpy[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (fabs(rpy[i]) > DYN_MAX_ANGLE)
+            return api_xml_fail(&sdf->xml, element, API_ANGLE_TOO_LARGE,
+                                "<pose>: an angle of %.9g rad; angles are limited to %g rad", rpy[i], DYN_MAX_ANGLE);
+    return true;
+}
+
+static bool read_quaternion_pose(api_sdf *sdf, const xmlNode *pose, dyn_pose *X)
+{
+    double v[7], length;
+    if (!api_xml_content_numbers(&sdf->xml, pose, v, 7)) return false;
+    length = sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5] + v[6] * v[6]);
+    if (!(length > 0) || isinf(length))
+        return api_xml_fail(&sdf->xml, pose, API_BAD_QUATERNION, "<pose>: its quaternion has the length %.9g", length);
+    const double q[4] = {v[6] / length, v[3] / length, v[4] / length, v[5] / length};
+    *X                = api_pose_wxyz(q);
+    memcpy(X->p, v, 3 * sizeof *v);
+    return true;
+}
+
+bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
+{
+    static const char *const formats[] = {"euler_rpy", "quat_xyzw", NULL}, *const flags[] = {"false", "true", NULL};
+    const xmlNode *pose   = api_xml_child(owner, "pose");
+    int            format = 0, degrees = 0;
+    double         v[6] = {0};
+    const char    *text;
+    *X = api_pose_identity();
+    if (!pose) return true;
+    if (!api_xml_choice(&sdf->xml, pose, "rotation_format", formats, &format) ||
+        !api_xml_choice(&sdf->xml, pose, "degrees", flags, &degrees) || !api_xml_content_text(&sdf->xml, pose, &text))
+        return false;
+    if (!*text) return true;
+    if (format == 1) return read_quaternion_pose(sdf, pose, X);
+    if (!api_xml_content_numbers(&sdf->xml, pose, v, 6)) return false;
+    for (int i = 3; degrees == 1 && i < 6; i++)
+        v[i] *= M_PI / 180;
+    if (!check_angles(sdf, pose, v + 3)) return false;
+    *X = api_pose_rpy(v, v + 3);
+    return true;
+}
+
+bool api_sdf_number(api_sdf *sdf, const xmlNode *owner, const char *name, double *value)
+{
+    const xmlNode *element = api_xml_child(owner, name);
+    return !element || api_xml_content_numbers(&sdf->xml, element, value, 1);
+}
+
+bool api_sdf_flag(api_sdf *sdf, const xmlNode *owner, const char *name, bool *flag)
+{
+    const xmlNode *element = api_xml_child(owner, name);
+    const char    *text;
+    if (!element) return true;
+    if (!api_xml_content_text(&sdf->xml, element, &text)) return false;
+    *flag = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    return *flag || strcmp(text, "false") == 0 || strcmp(text, "0") == 0 ||
+           api_xml_fail(&sdf->xml, element, API_BAD_VALUE, "<%.40s> is \"%.*s\"; expected true, false, 1 or 0", name,
+                        api_text_shown(text), text);
+}
+
+bool api_sdf_text(api_sdf *sdf, const xmlNode *owner, const char *name, const char **text)
+{
+    const xmlNode *element = api_xml_child(owner, name);
+    if (!element)
+        return api_xml_fail(&sdf->xml, owner, API_MISSING_FIELD, "<%.40s> has no <%s>", (const char *)owner->name,
+                            name);
+    if (!api_xml_content_text(&sdf->xml, element, text)) return false;
+    return **text || api_xml_fail(&sdf->xml, element, API_BAD_NAME, "<%s> is empty: a name is expected", name);
+}
+
+/* --- collecting --------------------------------------------------------------------------------------------------- */
+
+static int kind_of(const xmlNode *element)
+{
+    static const char *const names[] = {"model", "link", "joint", "frame"};
+    for (int i = 0; i < 4; i++)
+        if (api_xml_is(element, names[i])) return i;
+    return -1;
+}
+
+static size_t count_frames(const xmlNode *model)
+{
+    size_t n = 1;
+    for (const xmlNode *e = model->children; e; e = e->next) {
+        int kind = kind_of(e);
+        n += kind == API_SDF_IS_MODEL ? count_frames(e) : kind >= 0;
+    }
+    return n;
+}
+
+/* Name in the outermost model. NULL when memory is short. */
+static const char *scoped_name(api_sdf *sdf, int scope, const char *name)
+{
+    const char *prefix = sdf->frames[scope].name;
+    if (!*prefix) return name;
+    size_t size = strlen(prefix) + strlen(name) + 3;
+    char  *text = api_arena_take(sdf->xml.base.arena, size, 1);
+    if (text) snprintf(text, size, "%s::%s", prefix, name);
+    return text;
+}
+
+static bool add_frame(api_sdf *sdf, const xmlNode *element, api_sdf_kind kind, int scope)
+{
+    int         index = (int)sdf->n_frames++;
+    const char *name;
+    sdf->frames[index] = (api_sdf_frame){.kind = kind, .element = element, .scope = scope, .link = API_SDF_NONE};
+    if (!api_xml_name(&sdf->xml, element, "name", &name)) return false;
+    sdf->frames[index].name = scoped_name(sdf, scope, name);
+    if (!sdf->frames[index].name) return api_reader_no_memory(&sdf->xml.base);
+    if (json_object_get(sdf->index, sdf->frames[index].name))
+        return api_xml_fail(&sdf->xml, element, API_DUPLICATE_NAME,
+                            "another link, joint, frame or model of this model has this name");
+    return api_xml_set_field(&sdf->xml, sdf->index, sdf->frames[index].name, json_integer(index));
+}
+
+/* Adds what a model contains; the nesting limit of the parser bounds the recursion. */
+static bool collect(api_sdf *sdf, const xmlNode *model, int scope)
+{
+    for (const xmlNode *e = model->children; e; e = e->next) {
+        int kind  = kind_of(e);
+        int index = (int)sdf->n_frames;
+        if (api_xml_is(e, "include"))
+            return api_xml_fail(&sdf->xml, e, API_NOT_SUPPORTED,
+                                "<include> names another file, which is not read: put its <model> here");
+        if (kind < 0) continue;
+        if (!add_frame(sdf, e, (api_sdf_kind)kind, scope)) return false;
+        if (kind == API_SDF_IS_MODEL && !collect(sdf, e, index)) return false;
+    }
+    return true;
+}
+
+int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, int scope, const char *name)
+{
+    if (strcmp(name, "__model__") == 0) return scope;
+    const char   *whole = scoped_name(sdf, scope, name);
+    const json_t *found = whole ? json_object_get(sdf->index, whole) : NULL;
+    if (found) return (int)json_integer_value(found);
+    if (!whole)
+        api_reader_no_memory(&sdf->xml.base);
+    else
+        api_xml_fail(&sdf->xml, element, API_UNKNOWN_NAME,
+                     "\"%.*s\" is not a link, joint, frame or model of this model", api_text_shown(name), name);
+    return API_SDF_NONE;
+}
+
+/* --- what a frame is fixed to ------------------------------------------------------------------------------------- */
+
+/* Sets *next to the frame that names a frame's link: of a joint its child, of a model its canonical link. */
+static bool next_attached(api_sdf *sdf, int index, int *next)
+{
+    const api_sdf_frame *frame = &sdf->frames[index];
+    const char          *name  = NULL;
+    *next                      = frame->scope;
+    if (frame->kind == API_SDF_IS_JOINT) {
+        if (!api_sdf_text(sdf, frame->element, "child", &name)) return false;
+        if (strcmp(name, "world") == 0) {
+            *next = API_SDF_WORLD;
+            return true;
+        }
+    } else if (!api_xml_text(&sdf->xml, frame->element,
+                             frame->kind == API_SDF_IS_MODEL ? "canonical_link" : "attached_to", API_OPTIONAL, &name)) {
+        return false;
+    }
+    int scope = frame->kind == API_SDF_IS_MODEL ? index : frame->scope;
+    if (name && *name) {
+        *next = api_sdf_find_frame(sdf, frame->element, scope, name);
+        return *next != API_SDF_NONE;
+    }
+    if (frame->kind != API_SDF_IS_MODEL) return true;
+    for (size_t i = (size_t)index + 1; i < sdf->n_frames; i++) { /* the first link or else model in it */
+        bool inside = sdf->frames[i].scope == index;
+        *next       = (int)i;
+        if (inside && sdf->frames[i].kind == API_SDF_IS_LINK) return true;
+    }
+    for (size_t i = (size_t)index + 1; i < sdf->n_frames; i++) {
+        *next = (int)i;
+        if (sdf->frames[i].scope == index && sdf->frames[i].kind == API_SDF_IS_MODEL) return true;
+    }
+    return api_xml_fail(&sdf->xml, frame->element, API_BAD_MODEL, "the model has no <link>");
+}
+
+/* Follows frames to a link. */
+static bool find_link(api_sdf *sdf, int index)
+{
+    int current = index;
+    for (size_t steps = 0; current >= 0 && sdf->frames[current].kind != API_SDF_IS_LINK; steps++) {
+        if (steps > sdf->n_frames)
+            return api_xml_fail(&sdf->xml, sdf->frames[index].element, API_BAD_MODEL,
+                                "frames are attached to each other in a circle");
+        if (sdf->frames[current].link != API_SDF_NONE) {
+            current = sdf->frames[current].link;
+            break;
+        }
+        if (!next_attached(sdf, current, &current)) return false;
+    }
+    sdf->frames[index].link = current;
+    return true;
+}
+
+/* --- poses -------------------------------------------------------------------------------------------------------- */
+
+/* Before version 1.7 the attribute was called `frame`, and "" was the default. */
+static bool read_relative_to(api_sdf *sdf, const api_sdf_frame *frame, const char **name)
+{
+    const xmlNode *pose = api_xml_child(frame->element, "pose");
+    *name               = NULL;
+    if (!pose) return true;
+    return api_xml_text(&sdf->xml, pose, api_xml_has(pose, "relative_to") ? "relative_to" : "frame", API_OPTIONAL,
+                        name);
+}
+
+/* Finds the frame in which the pose of a frame is given; API_SDF_WORLD only for joints of the world. */
+static bool find_base(api_sdf *sdf, const api_sdf_frame *frame, int *base)
+{
+    const char *name;
+    if (!read_relative_to(sdf, frame, &name)) return false;
+    *base = frame->scope;
+    if (name && *name) {
+        *base = api_sdf_find_frame(sdf, frame->element, frame->scope, name);
+        return *base != API_SDF_NONE;
+    }
+    bool attached = frame->kind == API_SDF_IS_FRAME || frame->kind == API_SDF_IS_JOINT;
+    if (!attached) return true;
+    if (frame->kind == API_SDF_IS_JOINT) {
+        if (!api_sdf_text(sdf, frame->element, "child", &name)) return false;
+        if (strcmp(name, "world") == 0) return true;
+    } else if (!api_xml_text(&sdf->xml, frame->element, "attached_to", API_OPTIONAL, &name)) {
+        return false;
+    }
+    if (name && *name) *base = api_sdf_find_frame(sdf, frame->element, frame->scope, name);
+    return *base != API_SDF_NONE;
+}
+
+static bool resolve(api_sdf *sdf, int index);
+
+/* Resolves a frame and the models between it and a model around it, and returns its pose there. */
+static bool resolve_in(api_sdf *sdf, int index, int model, dyn_pose *X)
+{
+    for (int at = index; at != model && at > API_SDF_MODEL; at = sdf->frames[at].scope)
+        if (!resolve(sdf, at)) return false;
+    *X = api_sdf_pose_in(sdf, index, model);
+    return true;
+}
+
+/* The pose of a nested model may be that of its placement frame. */
+static bool place_model(api_sdf *sdf, int index, dyn_pose *X)
+{
+    const api_sdf_frame *model = &sdf->frames[index];
+    const char          *name  = NULL;
+    dyn_pose             X_mp;
+    if (!api_xml_text(&sdf->xml, model->element, "placement_frame", API_OPTIONAL, &name)) return false;
+    if (!name || !*name) return true;
+    int frame = api_sdf_find_frame(sdf, model->element, index, name);
+    if (frame == API_SDF_NONE || !resolve_in(sdf, frame, index, &X_mp)) return false;
+    dyn_pose X_pm = api_pose_inverse(&X_mp);
+    *X            = api_pose_compose(X, &X_pm);
+    return true;
+}
+
+/* Sets the pose of a frame in its model. */
+static bool resolve(api_sdf *sdf, int index)
+{
+    api_sdf_frame *frame = &sdf->frames[index];
+    int            base;
+    dyn_pose       X_base = api_pose_identity(), X;
+    if (frame->resolved) return true;
+    if (frame->visiting)
+        return api_xml_fail(&sdf->xml, frame->element, API_BAD_MODEL, "poses are relative to each other in a circle");
+    if (++sdf->depth > MOST_STEPS)
+        return api_xml_fail(&sdf->xml, frame->element, API_TOO_DEEP, "more than %d poses are relative to each other",
+                            MOST_STEPS);
+    frame->visiting = true;
+    if (!find_base(sdf, frame, &base) || !api_sdf_read_pose(sdf, frame->element, &X)) return false;
+    if (base != frame->scope && !resolve_in(sdf, base, frame->scope, &X_base)) return false;
+    if (frame->kind == API_SDF_IS_MODEL && !place_model(sdf, index, &X)) return false;
+    frame->X        = api_pose_compose(&X_base, &X);
+    frame->resolved = true;
+    sdf->depth--;
+    return true;
+}
+
+dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model)
+{
+    dyn_pose X = api_pose_identity();
+    for (int at = frame; at != model && at > API_SDF_MODEL; at = sdf->frames[at].scope)
+        X = api_pose_compose(&sdf->frames[at].X, &X);
+    return X;
+}
+
+dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame)
+{
+    dyn_pose X = api_sdf_pose_in(sdf, frame, API_SDF_MODEL);
+    return api_pose_compose(&sdf->X_wm, &X);
+}
+
+bool api_sdf_read_frames(api_sdf *sdf)
+{
+    size_t n = count_frames(sdf->model);
+    if (n > 4 * sdf->xml.max_links)
+        return api_fail(sdf->xml.base.problem, API_MODEL_TOO_LARGE, NULL,
+                        "the model has %zu links, joints, frames and models; the limit is %zu", n,
+                        4 * sdf->xml.max_links);
+    sdf->frames = api_arena_take(sdf->xml.base.arena, n, sizeof *sdf->frames);
+    if (!sdf->frames) return api_reader_no_memory(&sdf->xml.base);
+    sdf->frames[API_SDF_MODEL] = (api_sdf_frame){.kind     = API_SDF_IS_MODEL,
+                                                 .element  = sdf->model,
+                                                 .name     = "",
+                                                 .scope    = API_SDF_NONE,
+                                                 .resolved = true,
+                                                 .X        = api_pose_identity(),
+                                                 .link     = API_SDF_NONE};
+    sdf->n_frames              = 1;
+    if (!collect(sdf, sdf->model, API_SDF_MODEL)) return false;
+    for (int i = 0; i < (int)sdf->n_frames; i++)
+        if (!find_link(sdf, i) || (i > 0 && !resolve(sdf, i))) return false;
+    return place_model(sdf, API_SDF_MODEL, &sdf->X_wm);
+}

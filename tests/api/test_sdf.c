@@ -1,0 +1,279 @@
+/* test_sdf.c - SDF files through api_model_from_sdf alone: what the elements mean, what is refused, every cut and every
+ * changed byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/test_sdf.py. */
+#include "api/load/sdf/sdf.h"
+#include "models.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NESTING = 32, LINKS = 100 };
+
+static api_model *read_with(const char *text, size_t length, const char *query, api_problem *problem)
+{
+    api_problem_clear(problem);
+    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    assert_non_null(bytes);
+    if (length > 0) memcpy(bytes, text, length);
+    api_model_source source = {
+        .text = bytes, .length = length, .name = "m", .query = query, .nesting = NESTING, .max_links = LINKS};
+    api_model *model = api_model_from_sdf(&source, problem);
+    free(bytes);
+    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
+    return model;
+}
+
+static api_model *taken(const char *text, const char *query)
+{
+    api_problem problem;
+    api_model  *model = read_with(text, strlen(text), query, &problem);
+    if (!model) fail_msg("%s", problem.detail);
+    return model;
+}
+
+static void refused(const char *text, const char *code, const char *words)
+{
+    api_problem problem;
+    assert_null(read_with(text, strlen(text), NULL, &problem));
+    if (strcmp(api_problem_kind_of(problem.code)->code, code) != 0 || !strstr(problem.detail, words))
+        fail_msg("%s: %s", api_problem_kind_of(problem.code)->code, problem.detail);
+    assert_false(problem.has_pointer);
+}
+
+#define FILE_OF(inside) "<sdf version='1.9'><model name='m'>" inside "</model></sdf>"
+#define INERTIAL                                                                                                       \
+    "<inertial><pose>1 0 0 0 0 "                                                                                       \
+    "0</pose><mass>2</mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial>"
+#define LINK(name)        "<link name='" name "'>" INERTIAL "</link>"
+#define ENDS(a, b)        "<parent>" a "</parent><child>" b "</child>"
+#define HINGE(a, b, more) "<joint name='j' type='revolute'>" ENDS(a, b) "<axis><xyz>0 1 0</xyz>" more "</axis></joint>"
+#define ARM(more)         FILE_OF(LINK("a") HINGE("world", "a", more))
+
+static double torque(api_model *model, double q)
+{
+    double qd[8] = {0}, qdd[8] = {0}, tau[8], position[8] = {q};
+    inverse_dynamics(model, position, qd, qdd, tau);
+    return tau[0];
+}
+
+static void hinges_turn(void **state)
+{
+    api_model *model = taken(ARM(""), NULL);
+    double     q     = 0.3, M;
+    mass_matrix(model, &q, &M);
+    assert_true(fabs(M - 2.1) < 1e-14);
+    assert_true(fabs(torque(model, 0.5) + 2 * 9.81 * cos(0.5)) < 1e-13);
+    api_model_release(model);
+    model = taken(
+        ARM("<dynamics><spring_stiffness>4</spring_stiffness><spring_reference>0.25</spring_reference></dynamics>"),
+        NULL);
+    assert_true(fabs(torque(model, 0) + 2 * 9.81 + 1) < 1e-13);
+    api_model_release(model);
+}
+
+/* A world has gravity of its own; links without gravity are held if all have none. */
+static void gravity(void **state)
+{
+    api_model *model = taken("<sdf version='1.9'><world name='w'><model name='m'>" LINK("a")
+                                 HINGE("world", "a", "") "</model></world></sdf>",
+                             NULL);
+    assert_true(fabs(torque(model, 0) + 2 * 9.8) < 1e-13);
+    api_model_release(model);
+    model = taken(FILE_OF("<link name='a'><gravity>false</gravity>" INERTIAL "</link>" HINGE("world", "a", "")), NULL);
+    assert_true(torque(model, 0) == 0);
+    api_model_release(model);
+    model =
+        taken(FILE_OF("<link name='a'><gravity>0</gravity>" INERTIAL "</link>" LINK("b") HINGE("a", "b", "")), NULL);
+    assert_int_equal(count_reports(model, "not-held"), 1);
+    api_model_release(model);
+}
+
+/* The pitch of a screw: 0.5 m per turn, or -4 pi rad/m. */
+static void screws_advance(void **state)
+{
+    static const char *const pitches[] = {"<screw_thread_pitch>0.5</screw_thread_pitch>",
+                                          "<thread_pitch>-12.566370614359172</thread_pitch>"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 FILE_OF(LINK("a") "<joint name='j' type='screw'>" ENDS("world",
+                                                                        "a") "<axis><xyz>0 0 1</xyz></axis>%s</joint>"),
+                 pitches[i]);
+        api_model *model = taken(text, NULL);
+        double     q = 0, M, pitch = 0.5 / (2 * 3.14159265358979324);
+        mass_matrix(model, &q, &M);
+        assert_true(fabs(M - (2.1 + 2 * pitch * pitch)) < 1e-14);
+        api_model_release(model);
+    }
+}
+
+/* q_k = 3 (q_j - 0.1) + 0.5 */
+static void joints_mimic(void **state)
+{
+    const char *text  = FILE_OF(LINK("a") HINGE("world", "a", "") LINK("b") "<joint name='k' type='revolute'>" ENDS(
+         "world", "b") "<axis><xyz>0 1 0</xyz><mimic joint='j'><multiplier>3</multiplier><offset>0.5</offset>"
+                        "<reference>0.1</reference></mimic></axis></joint>");
+    api_model  *model = taken(text, NULL);
+    double      q     = 0.3, M;
+    api_problem problem;
+    assert_int_equal(model->nv, 1);
+    mass_matrix(model, &q, &M);
+    assert_true(fabs(M - 10 * 2.1) < 1e-13);
+    assert_true(fabs(torque(model, 0.3) + 2 * 9.81 * (cos(0.3) + 3 * cos(3 * 0.2 + 0.5))) < 1e-13);
+    api_model_release(model);
+    model = taken(text, "mimic=independent");
+    assert_int_equal(model->nv, 2);
+    api_model_release(model);
+    assert_null(read_with(text, strlen(text), "mimic=refuse", &problem));
+}
+
+/* What the format defaults to is reported, since it is rarely meant. */
+static void defaults_are_told(void **state)
+{
+    api_model *model = taken(FILE_OF("<link name='a'/>" HINGE("world", "a", "")), NULL);
+    double     q     = 0, M;
+    mass_matrix(model, &q, &M);
+    assert_true(M == 1);
+    assert_int_equal(count_reports(model, "assumed"), 2); /* and gravity */
+    api_model_release(model);
+    model = taken(
+        ARM("<limit><lower>-1e16</lower><upper>1e16</upper><effort>-1</effort><velocity>inf</velocity></limit>"), NULL);
+    assert_false(model->joints[0].has_position_limits || model->joints[0].has_effort_limit ||
+                 model->joints[0].has_velocity_limit);
+    api_model_release(model);
+}
+
+/* The tree is found whichever way joints point, and whatever their order. */
+static void any_root(void **state)
+{
+    const char *text  = FILE_OF(LINK("c") LINK("b") LINK("a") "<joint name='k' type='revolute'>" ENDS(
+         "c", "b") "<axis><xyz>1 0 0</xyz></axis></joint>" HINGE("a", "b", ""));
+    api_model  *model = taken(text, NULL);
+    assert_int_equal(model->nv, 8);
+    assert_true(model->dyn->floating);
+    api_model_release(model);
+}
+
+static void refusals(void **state)
+{
+    refused("", "bad-xml", "empty");
+    refused("<!DOCTYPE sdf><sdf/>", "not-supported", "document type");
+    refused("<s:sdf xmlns:s='x'/>", "bad-model", "prefix");
+    refused("<sdf version='2.0'/>", "not-supported", "1.0 to 1.12");
+    refused("<sdf version='1.9'/>", "bad-model", "no <model>");
+    refused("<sdf><model name='m'><static>true</static><link name='a'/></model></sdf>", "bad-model", "nothing moves");
+    refused("<sdf><model name='m'/><model name='n'/></sdf>", "bad-model",
+            "model \"n\": the model of line 1 moves, too");
+    refused(FILE_OF(""), "bad-model", "no <link>");
+    refused(FILE_OF("<link/>"), "missing-field", "\"name\"");
+    refused(FILE_OF("<link name='a'/><frame name='a'/>"), "duplicate-name", "frame \"a\"");
+    refused(FILE_OF("<link name='a'><pose relative_to='x'/></link>"), "unknown-name", "\"x\"");
+    refused(FILE_OF("<link name='a'><pose relative_to='b'/></link><link name='b'><pose relative_to='a'/></link>"),
+            "bad-model", "circle");
+    refused(FILE_OF("<link name='a'/><frame name='f' attached_to='g'/><frame name='g' attached_to='f'/>"), "bad-model",
+            "circle");
+    refused(FILE_OF("<link name='a'><pose>1 2 3</pose></link>"), "wrong-shape", "expected 6 numbers, given 3");
+    refused(FILE_OF("<link name='a'><pose>1 2 3 x 0 0</pose></link>"), "wrong-type", "\"x\"");
+    refused(FILE_OF("<link name='a'><pose rotation_format='quat_xyzw'>0 0 0 0 0 0 0</pose></link>"), "bad-quaternion",
+            "length 0");
+    refused(FILE_OF("<link name='a'><inertial><mass>-1</mass></inertial></link>" HINGE("world", "a", "")),
+            "bad-inertia", "link \"a\"");
+    refused(FILE_OF("<link name='a'><inertial auto='true'/></link>"), "not-supported", "auto");
+    refused(FILE_OF("<include><uri>model://x</uri></include>"), "not-supported", "<include>");
+    refused(FILE_OF("<link name='a'/><joint name='j' type='hinge'>" ENDS("world", "a") "</joint>"), "bad-value",
+            "revolute");
+    refused(FILE_OF("<link name='a'/><joint name='j' type='fixed'><parent>a</parent></joint>"), "missing-field",
+            "no <child>");
+    refused(FILE_OF("<link name='a'/>" HINGE("a", "a", "")), "bad-model", "same link");
+    refused(FILE_OF("<link name='a'/>" HINGE("a", "x", "")), "unknown-name", "\"x\"");
+    refused(FILE_OF("<link name='a'/><joint name='j' type='revolute'>" ENDS("world", "a") "</joint>"), "missing-field",
+            "no <axis>");
+    refused(ARM("<xyz/>") "x", "bad-xml", "line 1");
+    refused(ARM("<limit><lower>1</lower><upper>0</upper></limit>"), "bad-value", "above");
+    refused(ARM("<mimic joint='x'/>"), "unknown-name", "\"x\"");
+    refused(ARM("<dynamics><friction>-1</friction></dynamics>"), "bad-value", "negative");
+}
+
+static void nothing_is_dropped_silently(void **state)
+{
+    api_model *model =
+        taken(FILE_OF("<plugin name='p'/><own/><link name='a'><velocity_decay/><visual name='v'/>" INERTIAL
+                      "</link>" HINGE("world", "a", "<limit><stiffness>1</stiffness></limit>")),
+              NULL);
+    assert_int_equal(count_reports(model, "not-held"), 2); /* plugin, velocity_decay */
+    assert_int_equal(count_reports(model, "unknown"), 1);  /* own */
+    assert_int_equal(count_reports(model, "dropped"), 2);  /* visual, stiffness */
+    api_model_release(model);
+}
+
+static const char whole[] =
+    "<sdf version='1.9'><world name='w'><gravity>0 0 -9</gravity><model name='m'><pose>0 0 1 0 0 0</pose>"
+    "<frame name='f'><pose degrees='true'>0 0 1 0 90 0</pose></frame><link name='a'><pose relative_to='f'>1 0 0 .1 0 0"
+    "</pose>" INERTIAL "</link><joint name='j' type='universal'><pose>0 0 .1 0 0 0</pose><parent>world</parent>"
+    "<child>a</child><axis><xyz expressed_in='f'>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>"
+    "<model name='n'><link name='b'>" INERTIAL "</link></model><joint name='k' type='prismatic'><parent>f</parent>"
+    "<child>n::b</child><axis/></joint></model></world></sdf>";
+
+static void every_cut_is_refused(void **state)
+{
+    api_problem problem;
+    for (size_t length = 0; length < strlen(whole); length++) {
+        assert_null(read_with(whole, length, NULL, &problem));
+        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
+    }
+    api_model *model = taken(whole, NULL), *again = model_again(model);
+    assert_int_equal(model->nv, 3); /* f is fixed to link a */
+    api_model_release(model);
+    api_model_release(again);
+}
+
+static void every_byte_may_change(void **state)
+{
+    static const char others[] = {'<', '>', '\'', '&', '0', '\0', '\x80', ' ', '-'};
+    char              text[sizeof whole];
+    size_t            accepted = 0;
+    for (size_t i = 0; i < strlen(whole); i++)
+        for (size_t k = 0; k < sizeof others; k++) {
+            api_problem problem;
+            memcpy(text, whole, sizeof whole);
+            text[i]           = others[k];
+            api_model *model  = read_with(text, strlen(whole), NULL, &problem);
+            unsigned   status = api_problem_kind_of(problem.code)->status;
+            assert_true(model ? status == 0 : status == 400 || status == 422);
+            accepted += model != NULL;
+            api_model_release(model);
+        }
+    assert_true(accepted > 100);
+}
+
+static void bounds(void **state)
+{
+    static char text[90000];
+    size_t      at = (size_t)sprintf(text, "<sdf>");
+    for (int i = 0; i < NESTING; i++)
+        at += (size_t)sprintf(text + at, "<model name='m'>");
+    refused(text, "too-deep", "32");
+    at = (size_t)sprintf(text, "<sdf version='1.9'><model name='m'><link name='a'/>");
+    for (int i = 0; i < 4 * LINKS; i++)
+        at += (size_t)sprintf(text + at, "<frame name='f%d'><pose relative_to='f%d'/></frame>", i, i + 1);
+    sprintf(text + at, "</model></sdf>");
+    refused(text, "model-too-large", "the limit is 400");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hinges_turn),
+        cmocka_unit_test(gravity),
+        cmocka_unit_test(screws_advance),
+        cmocka_unit_test(joints_mimic),
+        cmocka_unit_test(defaults_are_told),
+        cmocka_unit_test(any_root),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(nothing_is_dropped_silently),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(every_byte_may_change),
+        cmocka_unit_test(bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+"""Robots in SDF: poses, axes and inertias are those that libsdformat reads; the dynamics are MuJoCo's for the same robot."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import mujoco
+import tap
+from harness import BINARY, ROOT, ServerCase
+
+FOLDER = os.path.join(ROOT, "tests", "data", "sdf")
+NAMES = sorted(name[:-4] for name in os.listdir(FOLDER) if name.endswith(".sdf"))
+ORACLE = os.path.join(mujoco.BUILD, "tests", "oracle", "sdformat")
+SKIP = None if os.access(ORACLE, os.X_OK) else "no sdformat here"
+EXACT = 1e-10
+
+
+def rotation(pose):
+    x, y, z, w = pose[3:]
+    return mujoco.rotation(w, x, y, z)
+
+
+def apply(R, v):
+    return [sum(a * b for a, b in zip(row, v)) for row in R]
+
+
+def compose(X, Y):
+    """Poses as rotation and position."""
+    return mujoco.multiply(X[0], Y[0]), [a + b for a, b in zip(apply(X[0], Y[1]), X[1])]
+
+
+def inverse(X):
+    back = [list(column) for column in zip(*X[0])]
+    return back, [-a for a in apply(back, X[1])]
+
+
+def matrix(pose):
+    return rotation(pose), list(pose[:3])
+
+
+def flat(X):
+    return [entry for row in X[0] for entry in row] + list(X[1])
+
+
+class SdfCase(ServerCase):
+    def put_sdf(self, name, text, query=""):
+        return self.client.put(f"/v1/models/{name}{query}", text.encode(), Content_Type="application/xml")
+
+    def put_file(self, name, query=""):
+        with open(os.path.join(FOLDER, name + ".sdf")) as file:
+            answer = self.put_sdf(name, file.read(), query)
+        self.assertIn(answer.status, (200, 201), answer)
+        return answer.json()
+
+
+@unittest.skipIf(SKIP, SKIP)
+class Meaning(SdfCase):
+    def theirs(self, name):
+        done = subprocess.run([ORACLE, os.path.join(FOLDER, name + ".sdf")], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def ours(self, name):
+        """Poses in the world at q = 0, and where the model is in the world by its first link."""
+        self.put_file(name, "?base=fixed&mimic=independent")
+        about = self.client.get(f"/v1/models/{name}").json()
+        q = [1.0 if n.endswith(".qw") else 0.0 for n in about["position_names"]]
+        poses = self.ask(name, "kinematics", {"q": q})["poses"]
+        return about, q, {n: matrix(p["position"] + p["orientation"]) for n, p in poses.items()}
+
+    def check_poses(self, name, known, poses):
+        first = next(entry for entry in known if entry["kind"] == "link")
+        X = compose(poses[first["name"]], inverse(matrix(first["pose"])))
+        for entry in known:
+            if entry["kind"] in ("link", "frame"):
+                self.assertClose(flat(poses[entry["name"]]), flat(compose(X, matrix(entry["pose"]))), EXACT, scale=1,
+                                 what=f"{name}: {entry['name']}")
+        return X
+
+    def check_inertias(self, name, known):
+        document = self.client.get(f"/v1/models/{name}/document").json()
+        links = {link["name"]: link.get("inertial") for link in document["links"]}
+        for entry in known:
+            if entry["kind"] != "link":
+                continue
+            ours = links[entry["name"]]
+            self.assertEqual(ours["mass"], entry["mass"])
+            self.assertClose(ours.get("com", [0, 0, 0]), entry["com"], EXACT, scale=1)
+            tensor = [ours.get("inertia", {}).get(key, 0) for key in ("xx", "xy", "xz", "yy", "yz", "zz")]
+            self.assertClose(tensor, entry["inertia"], EXACT, scale=max(entry["inertia"]), what=entry["name"])
+
+    def check_axes(self, name, known, about, q, X):
+        """A joint's column of the Jacobian of the link that it carries: angular velocity, and velocity of that link's origin."""
+        carried = {joint["name"]: joint["link"] for joint in about["joints"]}
+        for entry in known:
+            parts = [n for n in (entry["name"], entry["name"] + ".1", entry["name"] + ".2") if n in carried]
+            if entry["kind"] != "joint" or not entry["axes"] or not parts:
+                continue
+            joint = compose(X, matrix(entry["pose"]))
+            for part, axis in zip(parts, entry["axes"]):
+                frame = carried[part]
+                answer = self.ask(name, "kinematics", {"q": q, "frame": frame, "outputs": ["jacobian", "poses"]})
+                column = [row[about["velocity_names"].index(part)] for row in answer["jacobian"]]
+                sign = -1 if part == "back" else 1      # from its child on
+                u = [sign * a for a in apply(X[0], axis)]
+                arm = [a - b for a, b in zip(answer["poses"][frame]["position"], joint[1])]
+                turning = mujoco.cross(u, arm)
+                kind = next(j["type"] for j in about["joints"] if j["name"] == part)
+                pitch = next((j["pitch"] for j in about["joints"] if j["name"] == part and kind == "helical"), 0)
+                expected = ([*u, 0, 0, 0] if kind == "prismatic" else
+                            [a + pitch * b for a, b in zip(turning, u)] + u)
+                self.assertClose(column, expected, EXACT, scale=1, what=f"{name}: {part}")
+
+    def check_file(self, name):
+        known = self.theirs(name)
+        about, q, poses = self.ours(name)
+        X = self.check_poses(name, known, poses)
+        self.check_inertias(name, known)
+        self.check_axes(name, known, about, q, X)
+        return X
+
+
+def check(name):
+    def test(self):
+        self.check_file(name)
+    return test
+
+
+for label in NAMES:
+    if label != "four_bar":     # its passive joints have no columns
+        setattr(Meaning, "test_" + label, check(label))
+
+
+class Dynamics(SdfCase):
+    @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
+    def test_as_mujoco_computes_them(self):
+        for name in ("arm", "nested", "old", "parent_frame"):
+            path = os.path.join(FOLDER, name + ".sdf")
+            with tempfile.TemporaryDirectory() as folder:
+                there = os.path.join(folder, name + ".xml")
+                with open(there, "w") as file:
+                    subprocess.run([BINARY, "convert", "--to", "mjcf", path], stdout=file, stderr=subprocess.DEVNULL, check=True)
+                model = mujoco.Model(there)
+                self.put_file(name)
+                drawn = mujoco.states(model, 3, 1)
+                for state, expected in zip(drawn, model.answer(drawn)):
+                    q, qd, qdd = model.convert(state)
+                    tau = self.ask(name, "inverse-dynamics", {"q": q, "qd": qd, "qdd": qdd})["tau"]
+                    loss = [c * ((v > 0) - (v < 0)) for c, v in zip(model.about["frictionloss"], qd)]
+                    rigid = mujoco.apply(model.columns(state), [a - b for a, b in zip(tau, loss)])
+                    self.assertClose(rigid, expected["inverse"], EXACT, what=name)
+
+    def test_a_loop_has_one_coordinate(self):
+        self.put_file("four_bar")
+        about = self.client.get("/v1/models/four_bar").json()
+        self.assertEqual(about["position_names"], ["drive"])
+        self.assertEqual([loop["name"] for loop in about["loops"]], ["close"])
+        poses = self.ask("four_bar", "kinematics", {"q": [0.2]})["poses"]
+        self.assertClose(poses["close.a"]["position"], poses["close.b"]["position"], EXACT, scale=1)
+        self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)   # a parallelogram
+
+    def test_gears(self):
+        self.put_file("joints")
+        about = self.client.get("/v1/models/joints").json()
+        wheel = next(joint for joint in about["joints"] if joint["name"] == "wheel")
+        self.assertNotIn("wheel", about["position_names"])
+        # `driven` turns about -z: against the gear's axis by its coordinate, so that `wheel` is at 2.5 times it.
+        self.assertEqual(wheel["mimic"], {"joint": "driven", "multiplier": 2.5, "offset": 0})
+        self.put_file("joints", "?mimic=independent")
+        self.assertIn("wheel", self.client.get("/v1/models/joints").json()["position_names"])
+
+
+class Requests(SdfCase):
+    LINK = "<link name='{0}'><inertial><mass>1</mass><inertia/></inertial></link>"
+    ARM = ("<sdf version='1.9'><model name='m'>" + LINK.format("a") + LINK.format("b") +
+           "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis/></joint></model></sdf>")
+
+    def test_bases(self):
+        floating = self.put_sdf("base", self.ARM).json()
+        self.assertEqual((floating["nq"], floating["nv"]), (8, 7))
+        self.assertEqual(self.put_sdf("base", self.ARM, "?base=floating").json()["revision"], floating["revision"])
+        self.assertEqual(self.put_sdf("base", self.ARM, "?base=fixed").json()["nv"], 1)
+        held = self.ARM.replace("</model>", "<joint name='w' type='fixed'><parent>world</parent><child>a</child></joint></model>")
+        self.assertEqual(self.put_sdf("base", held).json()["nv"], 1)
+        self.assertProblem(self.put_sdf("base", held, "?base=floating"), 422)
+        two = self.ARM.replace("</model>", self.LINK.format("c") + "</model>")      # a link on its own is free, too
+        self.assertEqual(self.put_sdf("base", two).json()["nv"], 13)
+
+    def test_media_types(self):
+        for kind in ("application/sdf+xml", "text/xml"):
+            answer = self.client.put("/v1/models/kinds", self.ARM.encode(), Content_Type=kind)
+            self.assertIn(answer.status, (200, 201), answer)
+        self.assertProblem(self.client.put("/v1/models/kinds", self.ARM.encode(), Content_Type="application/mjcf+xml"), 422)
+        self.assertProblem(self.put_sdf("kinds", self.ARM, "?equality=coupled"), 422)
+
+    def test_the_document_is_the_model(self):
+        first = self.put_sdf("first", self.ARM).json()
+        document = self.client.get("/v1/models/first/document").json()
+        self.assertEqual(self.put_model("first", document)["revision"], first["revision"])
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,20 @@
+/* fuzz_sdf.c - arbitrary SDF files; the first byte chooses base and mimic. A file that is taken must be readable in
+ * every form, its document must give the same revision, and it must answer a request. */
+#include "drive.h"
+#include <stdint.h>
+#include <stdio.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static drive            *d;
+    static const char *const queries[] = {"", "?base=fixed", "?base=floating&mimic=refuse", "?mimic=independent"};
+    char                     target[80];
+    if (!d) d = drive_open();
+    if (size == 0) return 0;
+    snprintf(target, sizeof target, "/v1/models/u%s", queries[data[0] % 4]);
+    if (drive_typed(d, "PUT", target, "application/sdf+xml", (const char *)data + 1, size - 1) < 400)
+        drive_check_model(d, "u");
+    return 0;
+}
