@@ -143,7 +143,8 @@ cli_parsed cli_parse(const cli_command *command, int argc, char *argv[], cli_arg
     *arguments = (cli_arguments){.command = command, .n_settings = 1};
     for (int i = 1; i < argc; i++)
         if (is_help(argv[i])) return CLI_HELP;
-    char **kept = calloc((size_t)argc * 2 + 2, sizeof *kept); /* lives until the process exits */
+    static char **kept; /* lives until the process exits */
+    kept = calloc((size_t)argc * 2 + 2, sizeof *kept);
     if (!kept) {
         snprintf(error, error_size, "out of memory");
         return CLI_MISUSE;

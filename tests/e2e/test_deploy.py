@@ -8,6 +8,7 @@ import unittest
 
 import tap
 import yaml
+from access import Certificates, Tokens
 from deploy import need, read, run
 from harness import BINARY, ROOT, Server, ServerCase
 
@@ -51,7 +52,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(re.findall("^[^#\n]", text, re.MULTILINE), [])
 
     def test_variables_are_the_servers(self):
-        for name in ("Containerfile", "torqued.service", "kubernetes.yaml", "nginx.conf", "README.md"):
+        for name in ("Containerfile", "torqued.service", "kubernetes.yaml", "compose.yaml", "nginx.conf", "README.md"):
             found = set(re.findall(r"TORQUED_[A-Z_]*[A-Z]", read(name)))
             self.assertTrue(found, name)
             self.assertEqual(found - set(settings()), set(), name)
@@ -63,11 +64,38 @@ class Settings(unittest.TestCase):
         cluster = {entry["name"]: entry["value"] for entry in pod()["containers"][0]["env"]}
         with tempfile.TemporaryDirectory() as folder:
             for given in (image, service, {**image, **cluster}):
-                given = {name: re.sub("/(run|var/lib)/torqued", folder, value).replace(":8088", ":0")
+                given = {name: re.sub("/(run/secrets|run|var/lib)/torqued", folder, value).replace(":8088", ":0").replace(":8087", ":0")
                          for name, value in given.items()}
                 listen = given["TORQUED_LISTEN"].replace("0.0.0.0", "127.0.0.1")     # as the harness expects
-                server = Server("--listen", listen, environment=given)
+                context = None
+                if "TORQUED_TLS_CERTIFICATE" in given:
+                    need("openssl")
+                    certificates = Certificates(folder)
+                    os.rename(certificates.path("server.key"), given["TORQUED_TLS_KEY"])
+                    os.rename(certificates.path("server.pem"), given["TORQUED_TLS_CERTIFICATE"])
+                    os.rename(Tokens(folder).path, given["TORQUED_TOKENS"])
+                    context = certificates.context(trusted="tls.crt")
+                server = Server("--listen", listen, environment=given, context=context)
+                self.assertEqual(server.client().get("/v1").status, 401 if context else 200)
                 self.assertIsNone(server.stop())
+
+    def test_the_image_does_not_start_without_its_secrets(self):
+        set_by_image = re.search(r"^ENV .*$", read("Containerfile"), re.MULTILINE)[0]
+        given = dict(re.findall(r"(TORQUED_[A-Z_]+)=(\S+)", set_by_image))
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(BINARY, env={**os.environ, **given, "TORQUED_STORE": folder})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/run/secrets/torqued/tokens of --tokens", done.stderr)
+
+    def test_compose(self):
+        service = yaml.safe_load(read("compose.yaml"))["services"]["torqued"]
+        image = read("Containerfile")
+        for mount in service["volumes"]:
+            self.assertIn(mount.split(":")[1], image)
+        self.assertEqual(service["image"], pod()["containers"][0]["image"])
+        self.assertEqual(service["ports"], [f"{port}:{port}" for port in re.findall(r"^EXPOSE (\d+)$", image, re.MULTILINE)])
+        self.assertTrue(service["read_only"])
+        self.assertEqual(service["environment"], {"TORQUED_MEMORY": settings()["TORQUED_MEMORY"]})
 
     def test_the_outside_is_more_patient_and_roomier(self):
         preset, nginx, container = settings(), read("nginx.conf"), read("README.md")
@@ -128,6 +156,7 @@ class Manifests(ServerCase):
         self.assertEqual((context["runAsUser"], context["runAsGroup"], context["fsGroup"]),
                          (int(user), int(group), int(group)))
         self.assertIn(f"install -d -o {user} -g {group} /var/lib/torqued", image)
+        self.assertTrue(re.search("TORQUED_TOKENS=(\\S+)", image)[1].startswith(container["volumeMounts"][1]["mountPath"]))
         self.assertEqual(container["volumeMounts"][0]["mountPath"], re.search("TORQUED_STORE=(\\S+)", image)[1])
         port = re.search(r"^EXPOSE (\d+)$", image, re.MULTILINE)[1]
         self.assertEqual(str(container["ports"][0]["containerPort"]), port)
@@ -147,9 +176,9 @@ class HealthCheck(ServerCase):
     def check(self, old="", new=""):
         text = read("Containerfile").replace("\\\n", "")
         command = json.loads(re.search(r"^HEALTHCHECK .*?CMD (\[.*\])$", text, re.MULTILINE)[1])
-        self.assertIn(":8088", re.search("TORQUED_LISTEN=(\\S+)", text)[1])
-        self.assertIn("/8088", command[2])
-        command[2] = command[2].replace("/8088", f"/{self.server.port}").replace(old, new)
+        self.assertIn("127.0.0.1:8087+plain", re.search("TORQUED_LISTEN=(\\S+)", text)[1])
+        self.assertIn("/8087", command[2])
+        command[2] = command[2].replace("/8087", f"/{self.server.port}").replace(old, new)
         return run(*command).returncode
 
     def test_it_tells(self):
