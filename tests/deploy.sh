@@ -20,8 +20,10 @@ run() {
         "$@" >/dev/null 2>"$work/run.log" || { cat "$work/run.log"; return 1; }
 }
 
-# Asks from this machine by way of the container's network.
-ask() { nsenter -n -t "$(pod inspect -f '{{.State.Pid}}' torqued)" curl -sk --max-time 20 "$@"; }
+# Asks from this machine by way of the container's network. A server that knows no clients ignores the token.
+token=
+ask() { nsenter -n -t "$(pod inspect -f '{{.State.Pid}}' torqued)" curl -sk --max-time 20 \
+    -H "Authorization: Bearer $token" "$@"; }
 ready() {
     for _ in $(seq 100); do
         [ "$(ask -o /dev/null -w '%{http_code}' "$1/readyz")" != 200 ] || return 0
@@ -62,12 +64,17 @@ log "image"
 pod build -q --isolation chroot --pull=never --format docker --build-arg BASE=localhost/torqued-base \
     -f deploy/Containerfile -t torqued . >"$work/build.log" 2>&1 || { tail -20 "$work/build.log"; fail "image"; }
 log "$(pod images --format '{{.Repository}} {{.Size}}' | grep /torqued | tr '\n' ' ')"
+mkdir secrets
+token=$(pod run --rm --network none --cgroups disabled --entrypoint torqued torqued token admin admin 2>&1 >secrets/tokens)
+openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout secrets/tls.key -out secrets/tls.crt 2>/dev/null
+chown -R 65532:65532 secrets
 for turn in first second; do
-    run --read-only --cap-drop all --security-opt no-new-privileges --stop-timeout 40 -v torqued:/var/lib/torqued torqued
-    ready http://localhost:8088
+    run --read-only --cap-drop all --security-opt no-new-privileges --stop-timeout 40 -v torqued:/var/lib/torqued \
+        -v "$PWD/secrets:/run/secrets/torqued:ro" torqued
+    ready https://localhost:8088
     pod healthcheck run torqued || fail "the health check"
-    computes http://localhost:8088
-    if [ $turn = first ]; then keeps http://localhost:8088; else kept http://localhost:8088; fi
+    computes https://localhost:8088
+    if [ $turn = first ]; then keeps https://localhost:8088; else kept https://localhost:8088; fi
     pod stop torqued >/dev/null 2>&1
     [ "$(pod inspect -f '{{.State.ExitCode}}' torqued)" = 0 ] || fail "it did not end in order"
     pod rm torqued >/dev/null 2>&1

@@ -1,11 +1,15 @@
 """Listening beyond this machine: refused without TLS and access control, unless the operator insists."""
+import os
+import re
+import shutil
+import ssl
 import subprocess
 import tempfile
 import unittest
 
 import tap
 from access import Tokens
-from harness import BINARY, MODELS, Server
+from harness import BINARY, MODELS, ROOT, Server
 
 
 def start(*arguments):
@@ -64,6 +68,32 @@ class Insisted(unittest.TestCase):
         self.assertIn('--listen is "x"', done.stderr)
         done = start("--insecure=maybe")
         self.assertIn('--insecure is "maybe"; expected one of no|yes', done.stderr)
+
+
+class ThreeCommands(unittest.TestCase):
+    """The commands of README that serve other machines."""
+
+    def test_they_do_as_printed(self):
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl here")
+        with open(os.path.join(ROOT, "README.md")) as file:
+            block = re.search(r"## On your network.*?^```\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)[1]
+        make_token, make_certificate, serve = block.strip().splitlines()
+        with tempfile.TemporaryDirectory() as folder:
+            ways = {"cwd": folder, "shell": True, "check": True, "capture_output": True, "text": True,
+                    "env": {**os.environ, "PATH": os.path.dirname(BINARY) + os.pathsep + os.environ["PATH"]}}
+            token = subprocess.run(make_token, **ways).stderr.strip()
+            subprocess.run(make_certificate, **ways)
+            arguments = serve.split()[1:]
+            self.assertEqual(arguments[:2], ["--listen", "0.0.0.0:8088"])
+            files = [os.path.join(folder, word) if word in os.listdir(folder) else word for word in arguments[2:]]
+            context = ssl.create_default_context(cafile=os.path.join(folder, "certificate.pem"))
+            context.check_hostname = False          # the certificate is for the name of this machine
+            server = Server("--listen", "127.0.0.1:0,0.0.0.0:0", *files, context=context)
+            self.assertEqual(server.client().get("/v1/models").status, 401)
+            self.assertEqual(server.client().get("/v1/models", Authorization=f"Bearer {token}").status, 200)
+            self.assertNotIn('"event":"insecure"', server.log())
+            self.assertIsNone(server.stop())
 
 
 if __name__ == "__main__":
