@@ -151,11 +151,11 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install uninstall wheel typescript assets format lint hooks release clean help
+.PHONY: deps run install install-c uninstall wheel typescript deb assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -182,8 +182,20 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 	$(BUILD)/torqued completion fish >$(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	install -m 644 README.md LICENSE CHANGELOG.md $(wildcard server/console/dist/THIRD_PARTY.txt) $(ROOT_OF_INSTALL)/share/doc/torqued
 
-uninstall: ## remove what `make install` has put under DESTDIR and PREFIX
-	rm -f $(ROOT_OF_INSTALL)/bin/torqued
+# The C client as a static library, for programs that do not compile its source themselves.
+LIBDIR ?= $(PREFIX)/lib
+$(BUILD)/api/clients/c/torqued.o: private CFLAGS += -fPIC
+$(BUILD)/libtorqued.a: $(BUILD)/api/clients/c/torqued.o
+install-c: $(BUILD)/libtorqued.a ## install the C client under DESTDIR and PREFIX; it needs libcurl
+	install -D -m 644 api/clients/c/torqued.h $(ROOT_OF_INSTALL)/include/torqued.h
+	install -D -m 644 $< $(DESTDIR)$(LIBDIR)/libtorqued.a
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' api/clients/c/torqued.pc.in \
+	    >$(DESTDIR)$(LIBDIR)/pkgconfig/torqued.pc
+
+uninstall: ## remove what `make install` and `make install-c` have put under DESTDIR and PREFIX
+	rm -f $(ROOT_OF_INSTALL)/bin/torqued $(ROOT_OF_INSTALL)/include/torqued.h
+	rm -f $(DESTDIR)$(LIBDIR)/libtorqued.a $(DESTDIR)$(LIBDIR)/pkgconfig/torqued.pc
 	rm -f $(ROOT_OF_INSTALL)/share/man/man1/torqued.1 $(DESTDIR)$(BASH_COMPLETIONS)/torqued
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
@@ -198,6 +210,13 @@ wheel: ## build the Python client as a wheel, in build/python
 
 typescript: $(BUILD)/api/openapi.json ## build the TypeScript client as an npm package, in build/typescript; needs npm
 	@BUILD=$(BUILD) api/clients/typescript/build $(VERSION)
+
+# Packages take what `install` installs; a version of its own, such as 0.1.0+1, needs no build of the server.
+DEB_VERSION ?= $(VERSION)
+DEB         ?= $(BUILD)/deb
+deb: all $(BUILD)/libtorqued.a ## build Debian packages of the tree in build/deb; DEB_VERSION=x.y.z numbers them
+	@tests/deps deb
+	deploy/deb/build $(BUILD) $(DEB_VERSION) $(DEB)
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -13,6 +13,7 @@
 #include "server/net/event_loop.h"
 #include "notify.h"
 #include "watchdog.h"
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -71,6 +72,14 @@ static void raise_descriptors(service *s)
                     "the limit of %llu descriptors leaves %zu connections, not %zu", (unsigned long long)limit.rlim_cur,
                     room, s->config.connections);
     s->config.connections = room;
+}
+
+static void lock_memory(service *s)
+{
+    if (srv_lock_memory()) return;
+    srv_log_message(&s->log, SRV_WARNING, "memory",
+                    "the memory of this real-time process is not locked: %s; it needs LimitMEMLOCK=infinity",
+                    strerror(errno));
 }
 
 static bool open_shared(service *s, char *error, size_t size)
@@ -330,5 +339,6 @@ int main(int argc, char **argv)
     log_start(&s);
     raise_descriptors(&s);
     api_metric_add(API_METRIC_CONNECTIONS_LIMIT, API_NO_LABELS, (int64_t)s.config.connections);
+    lock_memory(&s);
     return serve(&s);
 }

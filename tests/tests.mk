@@ -147,6 +147,15 @@ bench: ## kernels by width and robot, beside other libraries; the service beside
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
 
+# Control loops in C; the figures of deploy/REALTIME.md.
+$(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $^ -lcurl -lpthread -lm
+
+.PHONY: realtime
+realtime: $(BUILD)/torqued $(BUILD)/feedforward ## a control loop of 1 kHz by path and scheduling, as root; SECONDS=60 a row
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/realtime.py --seconds $(or $(SECONDS),10)
+
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a

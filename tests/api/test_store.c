@@ -183,6 +183,13 @@ static void unreadable_records_hide_and_say_why(void **state)
         {"{\"document\":{\"links\":[]},\"report\":[" ENTRY("") "," ENTRY(",\"more\":\"x\"") "]}", "entry 1"},
         {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
         {"{\"document\":7}", "an object"},
+        {"{\"version\":2,\"document\":{\"links\":[]}}", "has version 2, and this torqued reads up to version 1"},
+        {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* before what a later version may lack or add */
+        {"{\"version\":2,\"deleted\":true}", "has version 2, and"},
+        {"{\"version\":0,\"document\":{\"links\":[]}}", "has version 0, and"},
+        {"{\"version\":1.5,\"document\":{\"links\":[]}}", "has version 1.5, and"},
+        {"{\"version\":\"1\",\"document\":{\"links\":[]}}", "expected a number"},
+        {"{\"version\":1}", "a record is"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         api_problem problem;

@@ -52,7 +52,8 @@ class Settings(unittest.TestCase):
         self.assertEqual(re.findall("^[^#\n]", text, re.MULTILINE), [])
 
     def test_variables_are_the_servers(self):
-        for name in ("Containerfile", "torqued.service", "kubernetes.yaml", "compose.yaml", "nginx.conf", "README.md"):
+        for name in ("Containerfile", "torqued.service", "realtime.conf", "kubernetes.yaml", "compose.yaml", "nginx.conf", "README.md",
+                     "REALTIME.md"):
             found = set(re.findall(r"TORQUED_[A-Z_]*[A-Z]", read(name)))
             self.assertTrue(found, name)
             self.assertEqual(found - set(settings()), set(), name)
@@ -131,6 +132,17 @@ class Service(unittest.TestCase):
     def test_systemd_takes_it(self):
         done = run("systemd-analyze", "verify", "--man=no", self.path)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_systemd_takes_the_real_time_drop_in(self):
+        folder = self.path + ".d"
+        os.mkdir(folder)
+        with open(os.path.join(folder, "realtime.conf"), "w") as file:
+            file.write(read("realtime.conf"))
+        done = run("systemd-analyze", "verify", "--man=no", self.path)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        with open(os.path.join(folder, "realtime.conf"), "a") as file:
+            file.write("[Service]\nCPUSchedulingPolicy=fast\n")
+        self.assertIn("realtime.conf", run("systemd-analyze", "verify", "--man=no", self.path).stderr, "it is read at all")
 
     def test_exposure(self):
         """On systemd's scale from 0 to 10, times 10."""

@@ -109,6 +109,47 @@ class Restarts(StoreCase):
         self.assertLessEqual({"good", "torn", "ur5"}, self.names())
         self.stop()
 
+    def test_an_upgrade_reads_the_records_of_before(self):
+        """A record without a version is the oldest; it is replaced by one with a version when the model is PUT again."""
+        self.start()
+        self.put("mine", pendulum(), 201)
+        self.stop()
+        with open(self.path("mine.json")) as file:
+            record = json.load(file)
+        self.assertEqual(record.pop("version"), 1)
+        with open(self.path("mine.json"), "w") as file:
+            json.dump(record, file)
+        self.start()
+        self.assertEqual(self.client.get("/v1/models/mine").status, 200)
+        self.assertEqual(self.client.get("/readyz").json()["reasons"], [])
+        with open(self.path("mine.json")) as file:
+            self.assertEqual(json.load(file), record, "reading changes nothing")
+        self.put("mine", pendulum(3), 200)
+        with open(self.path("mine.json")) as file:
+            self.assertEqual(json.load(file)["version"], 1)
+        self.stop()
+
+    def test_a_downgrade_leaves_newer_records_alone(self):
+        self.start()
+        for name in ("mine", "ur5"):
+            self.client.put(f"/v1/models/{name}", pendulum())
+        self.stop()
+        newer = {"version": 2, "machine": {"links": "in another form"}}
+        for name in ("mine", "ur5"):
+            with open(self.path(name + ".json"), "w") as file:
+                json.dump(newer, file)
+        self.start()
+        self.assertFalse({"mine", "ur5"} & self.names(), "rather no ur5 than another one")
+        for name in ("mine", "ur5"):
+            reasons = [reason for reason in self.client.get("/readyz").json()["reasons"] if f"{name}.json" in reason]
+            self.assertEqual(len(reasons), 1)
+            self.assertIn("the record has version 2, and this torqued reads up to version 1", reasons[0])
+            self.assertIn("left alone", reasons[0])
+        self.stop()
+        for name in ("mine", "ur5"):
+            with open(self.path(name + ".json")) as file:
+                self.assertEqual(json.load(file), newer)
+
     def test_a_folder_in_place_of_a_record(self):
         """A bundled model of that name is hidden, as it is by a record that is torn."""
         self.start()

@@ -1,6 +1,7 @@
 """One large request and several workers: who works on it, and who else is served meanwhile."""
 import json
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -55,15 +56,32 @@ class Crew(unittest.TestCase):
         nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
         self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
 
-    def test_only_loops_are_real_time(self):
-        """Where the process is started with a real-time policy, as deploy/realtime.conf does."""
-        if subprocess.run(["chrt", "--fifo", "10", "true"], capture_output=True).returncode != 0:
+    def real_time(self, *limit):
+        """A server that is started as deploy/realtime.conf does, by the commands that systemd stands for."""
+        command = ("chrt", "--fifo", "10", "prlimit", *limit)
+        if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
             self.skipTest("no real-time scheduling here")
-        server = self.serve("--workers", "2", "--loops", "2", command=("chrt", "--fifo", "10"))
+        server = self.serve("--workers", "2", "--loops", "2", command=command)
+        with open(f"/proc/{server.process.pid}/status") as status:
+            return server, int(re.search(r"VmLck:\s+(\d+) kB", status.read())[1])
+
+    def test_only_loops_are_real_time(self):
+        server, _ = self.real_time("--nofile=1024")
         policies = {thread: {(int(fields[38]), int(fields[37])) for fields in stats(server, thread)}
                     for thread in ("torqued-loop", "torqued-worker", "torqued-log", "torqued")}
         self.assertEqual(policies, {"torqued-loop": {(os.SCHED_FIFO, 10)}, "torqued-worker": {(os.SCHED_OTHER, 0)},
                                     "torqued-log": {(os.SCHED_OTHER, 0)}, "torqued": {(os.SCHED_OTHER, 0)}})
+
+    def test_real_time_memory_is_locked(self):
+        server, locked = self.real_time("--memlock=unlimited")
+        self.assertGreater(locked, 0)
+        self.assertNotIn('"event":"memory"', server.log())
+
+    def test_locked_memory_is_never_short(self):
+        """With a finite limit the memory is not locked, since allocations beyond the limit would fail."""
+        server, locked = self.real_time("--memlock=1048576")
+        self.assertEqual(locked, 0)
+        server.await_log("LimitMEMLOCK=infinity")
 
     def test_who_comes_later_is_served_first(self):
         """Helpers leave a long request when another comes, and it is answered before the long one."""

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the server.
+
+api/clients/c/feedforward.c asks for torques at every tick, over a Unix socket, loopback, and a network of its own (two
+namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client and
+server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf gives it. Beside each loop runs the same
+program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the torques.
+Root is needed for SCHED_FIFO and for namespaces. `make realtime` builds what this needs. The table is Markdown."""
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"      # the server's namespace; .1 is this side, .2 that of the server
+CLIENT_PRIORITY, SERVER_PRIORITY = "39", "40"
+HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "missed", "sleeper p50", "p99", "p99.9", "max", "missed")
+# path, server in real time, client in real time
+SETS = {"sockets": [("Unix socket", s, c) for s in (False, True) for c in (False, True)],
+        "loopback": [("loopback", s, c) for s in (False, True) for c in (False, True)],
+        "veth": [("veth", s, c) for s in (False, True) for c in (False, True)],
+        "guide": [("Unix socket", True, True), ("loopback", True, True), ("veth", True, True)],
+        "default": [("loopback", False, False)]}
+
+
+def run(*command):
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def fifo(priority):
+    return ["chrt", "--fifo", priority]
+
+
+@contextlib.contextmanager
+def network(delay):
+    """The namespace of the server, joined with this one."""
+    run("ip", "netns", "add", SPACE)
+    try:
+        run("ip", "link", "add", "torqued0", "type", "veth", "peer", "name", "torqued1", "netns", SPACE)
+        inside = ("ip", "netns", "exec", SPACE)
+        for place, name, number in (((), "torqued0", 1), (inside, "torqued1", 2)):
+            run(*place, "ip", "address", "add", ADDRESS.format(number) + "/30", "dev", name)
+            run(*place, "ip", "link", "set", name, "up")
+            if delay:
+                run(*place, "tc", "qdisc", "add", "dev", name, "root", "netem", "delay", delay)
+        yield list(inside)
+    finally:
+        run("ip", "netns", "delete", SPACE)      # the pair goes with it
+
+
+@contextlib.contextmanager
+def server(listen, url, prefix):
+    folder = tempfile.mkdtemp(prefix="torqued-realtime-")
+    command = [*prefix, os.path.join(BUILD, "torqued"), "--store", folder, "--listen", listen.format(folder=folder),
+               "--log-sample", "1000", "--log-slow", "0.0005"]
+    with open(os.path.join(folder, "log"), "wb") as log:
+        process = subprocess.Popen(command, stderr=log)
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                if urllib.request.urlopen(url + "/readyz", timeout=5).status == 200:
+                    break
+            time.sleep(0.05)
+        yield folder
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+        shutil.rmtree(folder)
+
+
+def loop(target, seconds, real_time, cpu):
+    command = [os.path.join(BUILD, "feedforward"), "-t", str(seconds), *target]
+    if real_time:
+        command += ["-p", CLIENT_PRIORITY, "-c", str(cpu)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def result(process):
+    out = process.communicate()[0]
+    found = re.search(r"missed=(\d+) p50=(\S+) p99=(\S+) p99.9=(\S+) max=(\S+)", out)
+    if process.returncode != 0 or not found:
+        raise RuntimeError(f"feedforward ended with status {process.returncode}: {out}")
+    missed, *times = found.groups()
+    return [*(f"{float(value):.0f}" for value in times), missed]
+
+
+def measure(path, server_real_time, client_real_time, options):
+    """One row: the control loop and, in the same seconds, the sleeper."""
+    last = os.cpu_count() - 1
+    with contextlib.ExitStack() as stack:
+        prefix = stack.enter_context(network(options.delay)) if path == "veth" else []
+        prefix += (fifo(SERVER_PRIORITY) + ["taskset", "--cpu-list", "0"]) if server_real_time else []
+        host = ADDRESS.format(2) if path == "veth" else "127.0.0.1"
+        url = f"http://{host}:18188"
+        folder = stack.enter_context(server(f"{host}:18188,unix:{{folder}}/socket", url, prefix))
+        target = ["-s", os.path.join(folder, "socket")] if path == "Unix socket" else ["-u", url]
+        sleeper = loop(["-n"], options.seconds, client_real_time, last)
+        control = loop(target, options.seconds, client_real_time, last)
+        return [*result(control), *result(sleeper)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--sets", default="sockets,loopback,veth", help=", ".join(SETS))
+    parser.add_argument("--delay", help="of netem, such as 100us")
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, {options.seconds:g} s a row, load average {os.getloadavg()[0]:.1f} before, ", end="")
+    rows = []
+    for path, server_real_time, client_real_time in (row for name in options.sets.split(",") for row in SETS[name]):
+        names = ["FIFO" if real_time else "default" for real_time in (server_real_time, client_real_time)]
+        label = f"{path} and {options.delay}" if path == "veth" and options.delay else path
+        rows.append([label, *names, *measure(path, server_real_time, client_real_time, options)])
+        print(" ".join(rows[-1]), file=sys.stderr)
+    print(f"{os.getloadavg()[0]:.1f} after\n")
+    for row in (HEAD, ("---",) * 3 + ("--:",) * (len(HEAD) - 3), *rows):
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
