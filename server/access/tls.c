@@ -107,12 +107,12 @@ static void describe(gnutls_x509_crt_t client, srv_certificate *certificate)
 
 void srv_tls_check_client(const srv_tls *tls, gnutls_session_t session, srv_certificate *certificate)
 {
-    unsigned              n    = 0;
-    const gnutls_datum_t *sent = gnutls_certificate_get_peers(session, &n);
-    gnutls_x509_crt_t     chain[MAX_CHAIN];
-    unsigned              read = 0;
-    bool                  good = n <= MAX_CHAIN;
-    *certificate               = (srv_certificate){.shown = sent && n > 0};
+    unsigned              n                = 0;
+    const gnutls_datum_t *sent             = gnutls_certificate_get_peers(session, &n);
+    gnutls_x509_crt_t     chain[MAX_CHAIN] = {NULL};
+    unsigned              read             = 0;
+    bool                  good             = n <= MAX_CHAIN;
+    *certificate                           = (srv_certificate){.shown = sent && n > 0};
     if (!certificate->shown) return;
     for (; good && read < n && (good = gnutls_x509_crt_init(&chain[read]) == 0); read++)
         good = gnutls_x509_crt_import(chain[read], &sent[read], GNUTLS_X509_FMT_DER) == 0;
