@@ -1,6 +1,7 @@
 /* test_log.c - check the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
 #define _GNU_SOURCE /* strptime, timegm */
 #include "server/log.h"
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -204,26 +205,52 @@ static void test_full_pipe(void **state)
     assert_int_equal(counts[0] + counts[1], sent + 1);
 }
 
+/* Fills the pipe, so that the writer waits for its reader. Returns the number of bytes. */
+static size_t fill_pipe(void)
+{
+    static const char bytes[4096];
+    size_t            filled = 0;
+    ssize_t           more;
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    while ((more = write(ends[1], bytes, sizeof bytes)) > 0)
+        filled += (size_t)more;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    return filled;
+}
+
+static void log_x(srv_log *log)
+{
+    srv_line line;
+    srv_log_begin(&line, log, SRV_INFO, "x"); /* 27 bytes; the report has 47 */
+    srv_log_end(&line);
+}
+
 /* The report of lost lines precedes any later line: a short line is not accepted while the report does not fit. */
 static void test_the_account_comes_first(void **state)
 {
     srv_log log;
+    char    bytes[4096];
     open_log(&log, false);
-    pthread_mutex_lock(&log.mutex); /* the writer thread waits */
+    size_t filled = fill_pipe();
+    log_x(&log);
+    for (bool taken = false; !taken;) { /* the writer has the line, and waits */
+        nanosleep(&millisecond, NULL);
+        pthread_mutex_lock(&log.mutex);
+        taken = log.length == 0;
+        pthread_mutex_unlock(&log.mutex);
+    }
     log.length = SRV_LOG_CAPACITY - 40;
     memset(log.pending, '\n', log.length);
     log.lost = 1;
-    pthread_mutex_unlock(&log.mutex);
-    srv_line line;
-    srv_log_begin(&line, &log, SRV_INFO, "x"); /* 27 bytes; the report has 47 */
-    srv_log_end(&line);
-    pthread_mutex_lock(&log.mutex);
+    log_x(&log);
     assert_true(log.lost == 2 && log.length == SRV_LOG_CAPACITY - 40);
     log.length = log.lost = 0;
-    pthread_mutex_unlock(&log.mutex);
-    srv_log_begin(&line, &log, SRV_INFO, "x");
-    srv_log_end(&line);
-    assert_string_equal(strchr(logged(&log), ' '), " x\n");
+    log_x(&log);
+    while (filled > 0)
+        filled -= (size_t)read(ends[0], bytes, filled < sizeof bytes ? filled : sizeof bytes);
+    const char *first = strchr(logged(&log), ' '), *second = strchr(first + 1, ' ');
+    assert_memory_equal(first, " x\n", 3);
+    assert_string_equal(second, " x\n");
 }
 
 /* A pipe that is never read does not prevent the log from closing. */
