@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOOP_DESCRIPTORS = 8 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
+enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
 enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
 
 typedef struct service {

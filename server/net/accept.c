@@ -63,7 +63,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
         left--;
     if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
     pause_all(a);
-    uv_async_send(&a->loop->wake); /* the loop's next turn schedules the next check for room */
+    srv_loop_wake(a->loop); /* the loop's next turn schedules the next check for room */
 }
 
 void srv_accept_resume(srv_acceptor *a)

@@ -6,6 +6,8 @@
 #include "proxy_header.h"
 #include "server/work/priority.h"
 #include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { MAX_TAKE_WAITS = 1000 }; /* ms for which srv_loop_set_credentials waits */
 enum { RUNS_PER_TURN = 16 };    /* runs of libmicrohttpd per turn, before other events are handled */
@@ -141,9 +143,12 @@ static void take_credentials(srv_loop *loop)
     loop->credentials = next;
 }
 
-static void on_wake(uv_async_t *wake)
+static void on_wake(uv_poll_t *wake, int status, int events)
 {
     srv_loop *loop = wake->data;
+    uint64_t  times;
+    (void)status, (void)events;
+    (void)!read(loop->wake_event, &times, sizeof times);
     take_credentials(loop);
     pthread_mutex_lock(&loop->mutex);
     srv_job *job = loop->done;
@@ -214,14 +219,18 @@ static bool open_handles(srv_loop *loop)
 {
     if (uv_loop_init(&loop->uv) != 0) return false;
     loop->timer.data = loop->busy.data = loop->wake.data = loop;
-    return uv_timer_init(&loop->uv, &loop->timer) == 0 && uv_idle_init(&loop->uv, &loop->busy) == 0 &&
-           uv_async_init(&loop->uv, &loop->wake, on_wake) == 0 && watch_daemons(loop);
+    return loop->wake_event >= 0 && uv_timer_init(&loop->uv, &loop->timer) == 0 &&
+           uv_idle_init(&loop->uv, &loop->busy) == 0 && uv_poll_init(&loop->uv, &loop->wake, loop->wake_event) == 0 &&
+           uv_poll_start(&loop->wake, UV_READABLE, on_wake) == 0 && watch_daemons(loop);
 }
+
 bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listeners *listeners, size_t index, char *error,
                     size_t error_size)
 {
-    *loop = (srv_loop){
-        .server = server, .scratch = api_worker_open(), .credentials = srv_credentials_share(server->credentials)};
+    *loop = (srv_loop){.wake_event  = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                       .server      = server,
+                       .scratch     = api_worker_open(),
+                       .credentials = srv_credentials_share(server->credentials)};
     srv_mutex_init(&loop->mutex);
     set_time_limits(loop);
     if (loop->scratch && start_daemons(loop, listeners) && open_handles(loop) &&
@@ -236,20 +245,21 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
 
 void srv_loop_wake(srv_loop *loop)
 {
-    uv_async_send(&loop->wake);
+    const uint64_t one = 1;
+    (void)!write(loop->wake_event, &one, sizeof one); /* fails only if the loop is to wake anyway */
 }
 
 void srv_loop_order(srv_loop *loop, srv_order order)
 {
     atomic_store(&loop->order, order);
-    uv_async_send(&loop->wake);
+    srv_loop_wake(loop);
 }
 
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};
     srv_credentials_release(atomic_exchange(&loop->next_credentials, srv_credentials_share(credentials)));
-    uv_async_send(&loop->wake);
+    srv_loop_wake(loop);
     for (int i = 0; i < MAX_TAKE_WAITS && atomic_load(&loop->next_credentials); i++)
         nanosleep(&pause, NULL);
 }
@@ -261,7 +271,7 @@ void srv_loop_post(srv_loop *loop, srv_job *job)
     job->next  = loop->done;
     loop->done = job;
     pthread_mutex_unlock(&loop->mutex);
-    uv_async_send(&loop->wake); /* after unlocking: the woken loop takes this mutex at once */
+    srv_loop_wake(loop); /* after unlocking: the woken loop takes this mutex at once */
     atomic_fetch_sub(&loop->posting, 1);
 }
 
@@ -272,9 +282,10 @@ bool srv_loop_try_join(srv_loop *loop)
         sched_yield();
     srv_lingering_close_end_all(&loop->linger);
     srv_proxy_headers_end_all(loop);
-    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now other threads could call uv_async_send */
+    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now other threads could call srv_loop_wake */
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);
+    close(loop->wake_event);
     pthread_mutex_destroy(&loop->mutex);
     api_worker_close(loop->scratch);
     take_credentials(loop);

@@ -42,8 +42,9 @@ typedef struct srv_loop {
     uv_loop_t          uv;
     uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
     uv_timer_t         timer;
-    uv_idle_t          busy; /* runs turns while libmicrohttpd has work that needs no event */
-    uv_async_t         wake;
+    uv_idle_t          busy;       /* runs turns while libmicrohttpd has work that needs no event */
+    int                wake_event; /* eventfd, see srv_loop_wake */
+    uv_poll_t          wake;
     atomic_int         order;
     _Atomic(srv_credentials *) next_credentials; /* newer ones, which the loop has not taken yet; NULL: none */
     pthread_mutex_t            mutex;
@@ -59,7 +60,9 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
                     size_t error_size);
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order` must not decrease */
-void srv_loop_wake(srv_loop *loop);                   /* from the main thread: makes the loop turn once */
+/* From any thread: makes the loop turn once. uv_async_send would not do: a loop that it wakes spins until the sender
+ * has left the function, for good if the loop has a real-time policy and shares its core with the sender. */
+void srv_loop_wake(srv_loop *loop);
 /* From the main thread: replaces the credentials by which the loop recognises clients. Waits until the loop uses the
  * new ones, for a second at most; a loop that is late takes them at its next turn. */
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials);

@@ -315,7 +315,7 @@ void srv_exchange_cancel(srv_exchange *x)
     atomic_store(&x->job.deadline.cancelled, true); /* a running job stops at its next check */
     if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
-    uv_async_send(&x->loop->wake); /* wakes the loop, so that libmicrohttpd continues the request */
+    srv_loop_wake(x->loop); /* wakes the loop, so that libmicrohttpd continues the request */
 }
 
 /* Answers a request whose body did not arrive in time. If the reply is already an error or 304, it is sent. The sending
@@ -363,7 +363,7 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
             api_refuse(x->job.call, API_DEADLINE_PASSED,
                        "The request's deadline passed while it waited for other requests.");
             srv_exchange_resume(&x->job);
-            uv_async_send(&loop->wake);
+            srv_loop_wake(loop);
         }
     }
     return next;

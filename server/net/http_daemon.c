@@ -30,7 +30,7 @@ static void on_disconnect(void *arg)
     srv_connection_note_client_closed(&loop->connections, connection);
     if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
     /* Schedules a turn of the loop, which runs libmicrohttpd and then checks the deadlines. */
-    uv_async_send(&loop->wake);
+    srv_loop_wake(loop);
 }
 
 /* The session of a TLS connection; NULL: the connection is not encrypted. */

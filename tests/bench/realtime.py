@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -26,8 +25,8 @@ HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs"
 # path, server in real time, client in real time
 SETS = {"sockets": [("Unix socket", s, c) for s in (False, True) for c in (False, True)],
         "loopback": [("loopback", s, c) for s in (False, True) for c in (False, True)],
-        "veth": [("veth", s, c) for s in (False, True) for c in (False, True)],
-        "guide": [("Unix socket", True, True), ("loopback", True, True), ("veth", True, True)],
+        "veth": [(path, s, c) for path in ("veth", "veth, TLS") for s in (False, True) for c in (False, True)],
+        "guide": [("Unix socket", True, True), ("loopback", True, True), ("veth", True, True), ("veth, TLS", True, True)],
         "default": [("loopback", False, False)]}
 
 
@@ -56,20 +55,36 @@ def network(delay):
         run("ip", "netns", "delete", SPACE)      # the pair goes with it
 
 
+def protect(folder, host):
+    """Makes a certificate and a token. Returns the arguments of the server and those of its client."""
+    certificate, key, tokens, token = (os.path.join(folder, name) for name in ("certificate.pem", "key.pem", "tokens", "token"))
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=torqued",
+        "-addext", f"subjectAltName=IP:{host}", "-keyout", key, "-out", certificate)
+    made = subprocess.run([os.path.join(BUILD, "torqued"), "token", "loop", "evaluate"], check=True, capture_output=True, text=True)
+    with open(tokens, "w") as clients, open(token, "w") as secret:
+        clients.write(made.stdout)
+        secret.write(made.stderr.split()[-1])
+    return ["--tls-certificate", certificate, "--tls-key", key, "--tokens", tokens], ["-a", certificate, "-k", token]
+
+
 @contextlib.contextmanager
-def server(listen, url, prefix):
+def server(path, host, prefix):
+    """A server for one path. Yields the arguments of its client."""
     folder = tempfile.mkdtemp(prefix="torqued-realtime-")
-    command = [*prefix, os.path.join(BUILD, "torqued"), "--store", folder, "--listen", listen.format(folder=folder),
-               "--log-sample", "1000", "--log-slow", "0.0005"]
+    arguments, client = protect(folder, host) if "TLS" in path else (["--insecure"], [])
+    command = [*prefix, os.path.join(BUILD, "torqued"), "--store", folder, "--log-sample", "1000", "--log-slow", "0.0005", *arguments,
+               "--listen", f"{host}:18188,unix:{folder}/socket"]
     with open(os.path.join(folder, "log"), "wb") as log:
         process = subprocess.Popen(command, stderr=log)
     try:
         for _ in range(200):
-            with contextlib.suppress(OSError):
-                if urllib.request.urlopen(url + "/readyz", timeout=5).status == 200:
+            with open(os.path.join(folder, "log")) as log:
+                if '"event":"ready"' in log.read():
                     break
             time.sleep(0.05)
-        yield folder
+        target = ["-s", os.path.join(folder, "socket")] if path == "Unix socket" else [
+            "-u", f"{'https' if client else 'http'}://{host}:18188"]
+        yield [*target, *client]
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
@@ -96,12 +111,9 @@ def measure(path, server_real_time, client_real_time, options):
     """One row: the control loop and, in the same seconds, the sleeper."""
     last = os.cpu_count() - 1
     with contextlib.ExitStack() as stack:
-        prefix = stack.enter_context(network(options.delay)) if path == "veth" else []
+        prefix = stack.enter_context(network(options.delay)) if "veth" in path else []
         prefix += (fifo(SERVER_PRIORITY) + ["taskset", "--cpu-list", "0"]) if server_real_time else []
-        host = ADDRESS.format(2) if path == "veth" else "127.0.0.1"
-        url = f"http://{host}:18188"
-        folder = stack.enter_context(server(f"{host}:18188,unix:{{folder}}/socket", url, prefix))
-        target = ["-s", os.path.join(folder, "socket")] if path == "Unix socket" else ["-u", url]
+        target = stack.enter_context(server(path, ADDRESS.format(2) if "veth" in path else "127.0.0.1", prefix))
         sleeper = loop(["-n"], options.seconds, client_real_time, last)
         control = loop(target, options.seconds, client_real_time, last)
         return [*result(control), *result(sleeper)]
@@ -117,7 +129,7 @@ def main():
     rows = []
     for path, server_real_time, client_real_time in (row for name in options.sets.split(",") for row in SETS[name]):
         names = ["FIFO" if real_time else "default" for real_time in (server_real_time, client_real_time)]
-        label = f"{path} and {options.delay}" if path == "veth" and options.delay else path
+        label = f"{path} and {options.delay}" if "veth" in path and options.delay else path
         rows.append([label, *names, *measure(path, server_real_time, client_real_time, options)])
         print(" ".join(rows[-1]), file=sys.stderr)
     print(f"{os.getloadavg()[0]:.1f} after\n")

@@ -56,12 +56,12 @@ class Crew(unittest.TestCase):
         nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
         self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
 
-    def real_time(self, *limit):
+    def real_time(self, *limit, arguments=("--workers", "2", "--loops", "2")):
         """A server that is started as deploy/realtime.conf does, by the commands that systemd stands for."""
         command = ("chrt", "--fifo", "10", "prlimit", *limit)
         if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
             self.skipTest("no real-time scheduling here")
-        server = self.serve("--workers", "2", "--loops", "2", command=command)
+        server = self.serve(*arguments, command=command)
         with open(f"/proc/{server.process.pid}/status") as status:
             return server, int(re.search(r"VmLck:\s+(\d+) kB", status.read())[1])
 
@@ -71,6 +71,17 @@ class Crew(unittest.TestCase):
                     for thread in ("torqued-loop", "torqued-worker", "torqued-log", "torqued")}
         self.assertEqual(policies, {"torqued-loop": {(os.SCHED_FIFO, 10)}, "torqued-worker": {(os.SCHED_OTHER, 0)},
                                     "torqued-log": {(os.SCHED_OTHER, 0)}, "torqued": {(os.SCHED_OTHER, 0)}})
+
+    def test_a_real_time_loop_sleeps_while_others_go_on(self):
+        """On one core a woken loop runs before the thread that woke it: it must not wait for that thread to go on."""
+        core = str(min(os.sched_getaffinity(0)))
+        server, _ = self.real_time("--nofile=1024", "taskset", "--cpu-list", core, arguments=("--workers", "1", "--inline-limit", "0"))
+        client = server.client()
+        for _ in range(50):
+            self.assertEqual(client.post("/v1/models/two_link/mass-matrix", {"q": [0, 0]}).status, 200)
+        times = processor_time(server, "torqued-loop")
+        self.assertLess(sum(times), 20, "ticks")
+        self.assertIsNone(server.stop())
 
     def test_real_time_memory_is_locked(self):
         server, locked = self.real_time("--memlock=unlimited")

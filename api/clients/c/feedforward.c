@@ -1,7 +1,8 @@
 /* feedforward.c - asks for the torques of a planned motion 1000 times a second, and prints how punctual they were.
  * cc feedforward.c torqued.c -lcurl -lpthread -lm
  *
- *     feedforward [-u URL] [-s SOCKET] [-t SECONDS] [-r HERTZ] [-p PRIORITY] [-c CPU] [-n]
+ *     feedforward [-u URL] [-s SOCKET] [-a CERTIFICATES] [-k TOKEN_FILE]
+ *                 [-t SECONDS] [-r HERTZ] [-p PRIORITY] [-c CPU] [-n]
  *
  * At every tick the program sends position, velocity and acceleration of a Panda and waits for the torques. -p makes it
  * a real-time thread (SCHED_FIFO), -c binds it to one CPU. With -n it sends nothing: its lateness is then that of the
@@ -124,10 +125,12 @@ static bool prepare(const settings *s)
 
 static bool read_settings(settings *s, int count, char **arguments)
 {
-    for (int option; (option = getopt(count, arguments, "u:s:t:r:p:c:n")) != -1;)
+    for (int option; (option = getopt(count, arguments, "u:s:a:k:t:r:p:c:n")) != -1;)
         switch (option) {
         case 'u': s->server.url = optarg; break;
         case 's': s->server.unix_socket = optarg; break;
+        case 'a': s->server.ca_file = optarg; break;
+        case 'k': s->server.token_file = optarg; break;
         case 't': s->seconds = atof(optarg); break;
         case 'r': s->rate = atof(optarg); break;
         case 'p': s->priority = atoi(optarg); break;
@@ -143,7 +146,9 @@ int main(int count, char **arguments)
 {
     settings s = {.server = {.timeout = 0.1}, .seconds = 10, .rate = 1000, .cpu = -1};
     if (!read_settings(&s, count, arguments)) {
-        fputs("usage: feedforward [-u URL] [-s SOCKET] [-t SECONDS] [-r HERTZ] [-p PRIORITY] [-c CPU] [-n]\n", stderr);
+        fputs("usage: feedforward [-u URL] [-s SOCKET] [-a CERTIFICATES] [-k TOKEN_FILE]\n"
+              "                   [-t SECONDS] [-r HERTZ] [-p PRIORITY] [-c CPU] [-n]\n",
+              stderr);
         return 2;
     }
     loop l   = {.period = (uint64_t)(1e9 / s.rate), .ticks = (long)(s.seconds * s.rate)};
