@@ -91,11 +91,12 @@ $(BUILD)/libextended.a: $(call lane_objects,extended)
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 # api/clients holds programs that call the server and are no part of it.
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
-               $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o
+               $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o \
+               $(BUILD)/api/simulation/sundials.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+$(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
 $(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -107,6 +108,15 @@ $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@echo '  JSON  $<'
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
+# ARKODE, with the vectors and matrices that it needs. It takes its memory from api/simulation/sundials_memory.c.
+$(BUILD)/api/simulation/sundials.o: $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
+	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
+	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=api_sundials_$(f)) $@.all $@
+	$(Q)rm $@.all
+
 # api_openapi_start .. api_openapi_end: the contract as bytes
 $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 	$(Q)printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end' 'api_openapi_start:' \
@@ -117,7 +127,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))) \
                $(BUILD)/server/console/files.o
 LIBS         = $(shell pkg-config --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
-               -lsundials_arkode -lsundials_nvecserial -lm -lpthread
+               -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
 

@@ -3,6 +3,7 @@
 #include "api/http/call.h"
 #include "api/request/operation.h"
 #include "api/cost/cost.h"
+#include "api/memory/shortage.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
         return NULL;
     }
     clock_gettime(CLOCK_REALTIME, &now);
+    api_shortage_watch_libraries();
     json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
     name_operations();
@@ -163,6 +165,7 @@ api_call *api_begin(api *a, const api_request *request)
     if (!call) return NULL;
     api_problem problem;
     api_problem_clear(&problem);
+    api_shortage_forget();
     memset(call, 0, offsetof(api_call, text));
     call->api          = a;
     call->share.budget = &a->budget;
@@ -174,7 +177,7 @@ api_call *api_begin(api *a, const api_request *request)
         call->wants_body = true;
     else if (go_on && call->route.resource->handler[API_GET](call, NULL, &problem))
         call->wants_coding = !call->unchanged && api_reply_coding(call) != API_CODING_NONE;
-    if (problem.code)
+    if (api_shortage_check(&problem) || problem.code)
         api_reply_problem(call, &problem);
     else if (call->unchanged)
         reply_unchanged(call);
@@ -269,6 +272,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_input   input = {worker, body, length, deadline};
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return;
+    api_shortage_forget();
     bool done          = call->wants_coding;
     call->stamps.began = api_now();
     if (!done && length > call->api->limits.body)
@@ -278,7 +282,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
         done = call->route.resource->handler[call->method](call, &input, &problem);
     call->wants_body = call->wants_coding = false;
     if (done) api_reply_compress(call, deadline, &problem);
-    if (problem.code) api_reply_problem(call, &problem);
+    if (api_shortage_check(&problem) || problem.code) api_reply_problem(call, &problem);
     call->stamps.ended = api_now();
     count_run(call);
     api_cost_learn(call);

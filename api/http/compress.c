@@ -1,9 +1,11 @@
 /* compress.c - see compress.h. Both codings use their fastest level: digits of measured numbers hardly repeat, so
  * higher levels gain little. */
 #include "compress.h"
+#include "api/memory/shortage.h"
 #include "api/work/deadline.h"
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { STEP = 1 << 18, LEVEL = 1, GZIP_FRAME = 64, GZIP_WRAPPER = 16 };
 
@@ -81,6 +83,7 @@ static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const
         do
             left = ZSTD_compressStream2(context, &out, &in, offset == length ? ZSTD_e_end : ZSTD_e_continue);
         while (!ZSTD_isError(left) && (in.pos < in.size || (offset == length && left > 0)) && out.pos < out.size);
+        if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) api_shortage_note();
         if (ZSTD_isError(left) || in.pos < in.size) to->failed = true;
     }
     to->length = out.pos;

@@ -1,6 +1,7 @@
 /* load_file.c - load one model from the text of a file, for commands that run without a server. The format is
  * recognised from the text. */
 #include "api/http/call.h"
+#include "api/memory/shortage.h"
 #include "api/loops/reference.h"
 #include "report.h"
 #include <string.h>
@@ -38,8 +39,12 @@ bool api_load_file(api *a, const api_model_file *file, const api_report_target *
                                .max_links   = a->limits.links,
                                .read_beside = file->read_beside,
                                .arg         = file->arg};
-    api_model       *model  = read_model(&source, problem);
-    if (!model) return false;
+    api_shortage_forget();
+    api_model *model = read_model(&source, problem);
+    if (api_shortage_check(problem) || !model) {
+        api_model_release(model);
+        return false;
+    }
     api_report_entries(model->report, report);
     bool loaded = api_registry_load(a->models, file->name, model, false);
     api_model_release(model);

@@ -1,5 +1,6 @@
 /* load_folder.c - load the bundled models, a folder of model documents, when the server starts. */
 #include "api/http/call.h"
+#include "api/memory/shortage.h"
 #include "api/loops/reference.h"
 #include <dirent.h>
 #include <errno.h>
@@ -41,9 +42,13 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     size_t length = 0;
     char  *text   = read_file(path, a->limits.body, &length, problem);
     if (!text) return NULL;
+    api_shortage_forget();
     api_model *model = api_model_from_text(text, length, name, a->limits.nesting, a->limits.links, problem);
     free(text);
-    return api_find_reference(model, NULL, NULL, problem);
+    model = api_find_reference(model, NULL, NULL, problem);
+    if (!api_shortage_check(problem)) return model;
+    api_model_release(model);
+    return NULL;
 }
 
 static bool load_document(api *a, const char *dir, const char *file, api_problem *problem)

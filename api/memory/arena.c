@@ -1,5 +1,6 @@
 /* arena.c - see arena.h. */
 #include "arena.h"
+#include "shortage.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,10 @@ static api_arena_block *add_block(api_arena *arena, size_t bytes)
     size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
     if (capacity > (size_t)-1 - sizeof(api_arena_block)) return NULL;
     api_arena_block *block = calloc(1, sizeof *block + capacity);
-    if (!block) return NULL;
+    if (!block) {
+        api_shortage_note();
+        return NULL;
+    }
     block->capacity = capacity;
     block->older    = arena->blocks;
     arena->blocks   = block;

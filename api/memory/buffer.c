@@ -1,5 +1,6 @@
 /* buffer.c - see buffer.h. */
 #include "buffer.h"
+#include "shortage.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +34,10 @@ char *api_buffer_room(api_buffer *buffer, size_t bytes)
         capacity = capacity <= SIZE_MAX / 2 ? 2 * capacity : needed;
     if (capacity > buffer->maximum) capacity = buffer->maximum;
     char *data = realloc(buffer->data, capacity + 1);
-    if (!data) return fail(buffer);
+    if (!data) {
+        api_shortage_note();
+        return fail(buffer);
+    }
     buffer->data     = data;
     buffer->capacity = capacity;
     return data + buffer->length;

@@ -4,6 +4,7 @@
  *
  * record.h describes a record. */
 #include "api/http/call.h"
+#include "api/memory/shortage.h"
 #include "api/loops/reference.h"
 #include "api/model/record.h"
 #include "api/wire/json.h"
@@ -43,8 +44,14 @@ bool api_restore(api *a, const char *name, const char *record, size_t length, ap
     api_model *model = NULL;
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
+    api_shortage_forget();
     json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
     bool    good = json && read_record(a, json, name, &model, problem);
+    if (api_shortage_check(problem)) {
+        good = false;
+        api_model_release(model);
+        model = NULL;
+    }
     if (!api_registry_load(a->models, name, model, model == NULL))
         good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
     api_model_release(model);
@@ -157,6 +164,7 @@ static bool import(api *a, json_t *models, api_import_counts *done, api_problem 
     if (!items) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory");
     json_object_foreach (models, name, record)
         if (good) good = read_item(a, name, record, &items[n++], problem);
+    if (api_shortage_check(problem)) good = false;
     for (size_t i = 0; good && i < n; i++)
         good = put_into_effect(a, &items[i], done, problem);
     for (size_t i = 0; i < n; i++)
@@ -167,10 +175,11 @@ static bool import(api *a, json_t *models, api_import_counts *done, api_problem 
 
 bool api_import(api *a, const char *archive, size_t length, api_import_counts *done, api_problem *problem)
 {
-    *done          = (api_import_counts){0};
+    *done = (api_import_counts){0};
+    api_shortage_forget();
     json_t *json   = api_json_parse(archive, length, a->limits.nesting + LEVELS_OF_ARCHIVE, problem);
     json_t *models = json ? check_archive(json, problem) : NULL;
     bool    good   = models && import(a, models, done, problem);
     json_decref(json);
-    return good;
+    return !api_shortage_check(problem) && good;
 }

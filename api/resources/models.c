@@ -1,5 +1,6 @@
 /* models.c - handlers of the models: the list, one model, its document; PUT and DELETE. */
 #include "api/http/call.h"
+#include "api/memory/shortage.h"
 #include "api/loops/reference.h"
 #include "api/model/model_description.h"
 #include "api/wire/json.h"
@@ -107,7 +108,10 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
     if (!api_claim(&call->share, bytes, problem)) return NULL;
     api_model *model = call->format->read(&source, problem);
     api_unclaim(&call->share, bytes);
-    return api_find_reference(model, &call->share, input->deadline, problem);
+    model = api_find_reference(model, &call->share, input->deadline, problem);
+    if (!api_shortage_check(problem)) return model;
+    api_model_release(model);
+    return NULL;
 }
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)

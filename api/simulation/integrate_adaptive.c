@@ -110,13 +110,32 @@ static bool set_up(api_adaptive *a, bool is_implicit, api_choose_pair *choose_pa
            ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_pair(a);
 }
 
+typedef struct opening {
+    api_adaptive    *adaptive;
+    bool             is_implicit;
+    api_choose_pair *choose_pair;
+} opening;
+
+static bool open_pair(void *arg)
+{
+    const opening *o = arg;
+    return set_up(o->adaptive, o->is_implicit, o->choose_pair);
+}
+
+static bool fail_short(api_problem *problem)
+{
+    return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
+}
+
 void *api_adaptive_open(api_ode *ode, bool is_implicit, api_choose_pair *choose_pair, api_problem *problem)
 {
-    api_adaptive *a = calloc(1, sizeof *a);
+    api_adaptive *a    = calloc(1, sizeof *a);
+    opening       o    = {a, is_implicit, choose_pair};
+    bool          good = false;
     if (a) a->ode = ode;
-    if (a && set_up(a, is_implicit, choose_pair)) return a;
+    if (a && api_sundials_run(&a->memory, open_pair, &o, &good) && good) return a;
     api_adaptive_close(a);
-    api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
+    fail_short(problem);
     return NULL;
 }
 
@@ -124,11 +143,7 @@ void api_adaptive_close(void *data)
 {
     api_adaptive *a = data;
     if (!a) return;
-    if (a->arkode) ARKStepFree(&a->arkode);
-    if (a->solver) SUNLinSolFree(a->solver);
-    if (a->jacobian) SUNMatDestroy(a->jacobian);
-    if (a->y) N_VDestroy(a->y);
-    if (a->context) SUNContext_Free(&a->context);
+    api_sundials_free_all(&a->memory);
     free(a);
 }
 
@@ -225,11 +240,20 @@ static bool has_collapsed(api_adaptive *a, double t)
     return (double)steps + left / step > API_MAX_STEPS;
 }
 
-bool api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api_problem *problem)
+typedef struct integration {
+    api_adaptive *adaptive;
+    api_interval  interval;
+    api_problem  *problem;
+} integration;
+
+static bool integrate(void *arg)
 {
-    api_adaptive *a    = data;
-    bool          anew = interval.starts_at_break;
-    double        t = interval.from, to = interval.to;
+    const integration *i       = arg;
+    api_adaptive      *a       = i->adaptive;
+    api_ode           *ode     = a->ode;
+    api_problem       *problem = i->problem;
+    bool               anew    = i->interval.starts_at_break;
+    double             t = i->interval.from, to = i->interval.to;
     if (anew || t == 0) api_ode_limits_evaluate(ode, t, ode->y);
     if (anew && ode->stiction) api_stiction_events_restart(ode, t);
     if (anew && !restart(a, t, to)) return fail(a, t, "", problem);
@@ -246,4 +270,12 @@ bool api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);
         if (has_collapsed(a, t)) return fail(a, t, " within 10 million steps", problem);
     }
+}
+
+bool api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api_problem *problem)
+{
+    (void)ode;
+    integration i    = {data, interval, problem};
+    bool        done = false;
+    return api_sundials_run(&i.adaptive->memory, integrate, &i, &done) ? done : fail_short(problem);
 }

@@ -5,20 +5,22 @@
  * local errors of positions and velocities, each divided by tolerance (1 + |y|), is kept below 1. */
 #pragma once
 #include "ode.h"
+#include "sundials_memory.h"
 #include <arkode/arkode_arkstep.h>
 
 #define API_STEPS_PER_SAMPLE 100 /* assumed by the estimate of costs where steps are adaptive */
 
 typedef struct api_adaptive {
-    api_ode        *ode;
-    SUNContext      context;
-    N_Vector        y;
-    SUNMatrix       jacobian; /* of an implicit pair, with its solver; NULL: none */
-    SUNLinearSolver solver;
-    void           *arkode;
-    size_t          changes;     /* number of changes of joints between sliding and sticking */
-    size_t          began_steps; /* step count and time at which the window of has_collapsed starts */
-    double          began;
+    api_ode            *ode;
+    api_sundials_memory memory; /* of all that follows */
+    SUNContext          context;
+    N_Vector            y;
+    SUNMatrix           jacobian; /* of an implicit pair, with its solver; NULL: none */
+    SUNLinearSolver     solver;
+    void               *arkode;
+    size_t              changes;     /* number of changes of joints between sliding and sticking */
+    size_t              began_steps; /* step count and time at which the window of has_collapsed starts */
+    double              began;
 } api_adaptive;
 
 /* Sets the pair of a new ARKODE integrator, and its solver. Returns false without memory. */

@@ -1,5 +1,6 @@
 /* parallel.c - run independent tasks on several threads: see parallel.h. */
 #include "parallel.h"
+#include "api/memory/shortage.h"
 
 typedef struct slot {
     size_t       failed; /* number of the task that failed, or NONE */
@@ -24,7 +25,9 @@ static bool run_task(job *j, size_t place, size_t task)
 {
     slot    *s     = &j->slots[place];
     uint64_t began = api_now();
-    bool     done  = api_deadline_check(j->deadline, s->problem) && j->run(j->arg, place, task, s->problem);
+    if (place > 0) api_shortage_forget(); /* slot 0 is the thread of the request */
+    bool done = api_deadline_check(j->deadline, s->problem) && j->run(j->arg, place, task, s->problem);
+    if (api_shortage_check(s->problem)) done = false;
     s->worked += api_now() - began;
     return done;
 }

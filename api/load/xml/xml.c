@@ -140,13 +140,21 @@ static xmlDoc *parse(xmlParserCtxt *parser, const char *text, size_t length)
     return xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL, options);
 }
 
+/* Replaces the function of libxml2 that prints to standard error. A shortage of memory is noted where it occurs. */
+static void keep_silent(void *arg, const char *message, ...)
+{
+    (void)arg, (void)message;
+}
+
 xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, xmlInitParser);
     if (!check_bytes(source->text, source->length, problem)) return NULL;
+    xmlSetGenericErrorFunc(NULL, keep_silent); /* for this thread */
     xmlParserCtxt *parser = open_parser(source->names);
     if (!parser) {
+        xmlResetLastError();
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
         return NULL;
     }
@@ -155,6 +163,7 @@ xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
     xmlDoc *document  = parse(parser, source->text, source->length);
     bool    good      = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
     xmlFreeParserCtxt(parser);
+    xmlResetLastError();
     if (good) return document;
     api_fail(problem, API_BAD_XML, NULL, "the text is not an XML document");
     xmlFreeDoc(document);

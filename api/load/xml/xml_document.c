@@ -118,8 +118,8 @@ bool api_xml_write_inertial(api_xml_document *d, json_t *owner, const dyn_inerti
 /* Appends one link, whose frame is its joint's frame. Takes over `joint`, the fields of the joint. */
 static bool append_link(api_xml_document *d, const api_xml_link *link, json_t *joint)
 {
-    json_t *entry = json_object();
-    if (!joint || !entry || json_array_append_new(d->links, entry)) {
+    json_t *entry = joint ? json_object() : NULL;
+    if (!entry || json_array_append_new(d->links, entry)) {
         json_decref(joint);
         return api_reader_no_memory(&d->reader->base);
     }

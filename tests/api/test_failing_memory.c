@@ -1,0 +1,410 @@
+/* test_failing_memory.c - let the k-th allocation fail, for every k over every kind of request, once and from then on.
+ *
+ * The test defines malloc and its kin, so that all libraries call them. Each kind of request runs in a process of its
+ * own, whose death the test survives. A request must be answered as usual or with 503, leave no memory behind, and be
+ * answered as usual when memory is back. Of requests with many allocations a part is tried; EVERY_ALLOCATION=1 tries
+ * all of them, which takes minutes. */
+#define _GNU_SOURCE
+#include "door.h"
+#include "api/load/formats.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- allocations that fail ------------------------------------------------------------------------------------------
+ */
+
+static bool armed, sticky;
+static long wait_for, failures, blocks;
+
+/* Sanitizers have a malloc of their own: there no allocation fails. */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static bool fails(void)
+{
+    if (!armed || --wait_for > 0 || (wait_for < 0 && !sticky)) return false;
+    failures++;
+    errno = ENOMEM;
+    return true;
+}
+
+static void *counted(void *memory)
+{
+    blocks += memory != NULL;
+    return memory;
+}
+
+void *malloc(size_t bytes)
+{
+    return fails() ? NULL : counted(__libc_malloc(bytes));
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : counted(__libc_calloc(n, bytes));
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    if (fails()) return NULL;
+    void *moved = __libc_realloc(memory, bytes);
+    blocks += !memory && moved;
+    return moved;
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    *memory = aligned_alloc(alignment, bytes);
+    return *memory ? 0 : ENOMEM;
+}
+
+void free(void *memory)
+{
+    blocks -= memory != NULL;
+    __libc_free(memory);
+}
+#endif
+
+/* --- requests -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct question {
+    const char *method, *target, *content_type, *accept, *accept_encoding;
+    char       *body;
+    size_t      length;
+    unsigned (*run)(const struct question *q); /* in place of a request; NULL: a request */
+} question;
+
+/* What the parent knows of a child that has died. */
+static struct progress {
+    long k;
+    bool sticky;
+    char last[200];
+} * progress;
+
+static api_worker *worker;
+
+/* Asks once. Returns the status; 0: there was no memory for an answer at all. */
+static unsigned answer_to(const question *q)
+{
+    if (q->run) return q->run(q);
+    const api_request head = {.method          = q->method,
+                              .target          = q->target,
+                              .content_type    = q->content_type,
+                              .accept          = q->accept,
+                              .accept_encoding = q->accept_encoding,
+                              .if_match        = strcmp(q->method, "GET") == 0 ? NULL : "*",
+                              .has_body        = q->body != NULL};
+    api_call         *call = api_begin(door_api(), &head);
+    if (!call) return 0;
+    if (api_wants_run(call)) api_run(call, worker, q->body, q->length, NULL);
+    const api_reply *reply  = api_reply_of(call);
+    unsigned         status = reply->status;
+    if (status >= 400 && status != 503)
+        snprintf(progress->last, sizeof progress->last, "%u %.180s", status, reply->body ? reply->body : "");
+    if (!reply->head && reply->content_type && !reply->body && !reply->static_body) status = 999; /* no body */
+    api_end(call);
+    return status;
+}
+
+enum { AT_LEAST = 50, MOST_REPORTS = 20 };
+
+/* Lets every allocation of a request fail in turn. Returns the number of answers that are wrong. */
+static int try_all(const question *q, bool from_then_on)
+{
+    int      bad   = 0;
+    unsigned usual = answer_to(q);
+    answer_to(q); /* what is computed once, is computed now */
+    for (long k = 1;; k += k < AT_LEAST || getenv("EVERY_ALLOCATION") ? 1 : 1 + k / AT_LEAST) {
+        long before      = blocks;
+        progress->k      = k;
+        progress->sticky = sticky = from_then_on;
+        wait_for                  = k;
+        failures                  = 0;
+        armed                     = true;
+        unsigned status           = answer_to(q);
+        armed                     = false;
+        if (status != usual && status != 503 && status != 0) {
+            printf("# %s %s: allocation %ld%s: %u, %s\n", q->method, q->target, k, sticky ? " and all later" : "",
+                   status, progress->last);
+            bad++;
+        }
+        if (blocks > before) {
+            answer_to(q);
+            if (blocks > before) {
+                printf("# %s %s: allocation %ld%s: %ld blocks left\n", q->method, q->target, k,
+                       sticky ? " and all later" : "", blocks - before);
+                bad++;
+            }
+        }
+        if (failures == 0) break;
+        if (bad > MOST_REPORTS) break;
+    }
+    if (answer_to(q) != usual) bad++;
+    return bad;
+}
+
+/* Tries a request in a process of its own. */
+static int try(const question *q)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* cmocka would report the crash in the child */
+        signal(SIGABRT, SIG_DFL);
+        int bad = try_all(q, false) + try_all(q, true);
+        fflush(stdout);
+        _exit(bad > 0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (status == 0) return 0;
+    if (WIFSIGNALED(status))
+        printf("# %s %s: allocation %ld%s: killed by signal %d\n", q->method, q->target, progress->k,
+               progress->sticky ? " and all later" : "", WTERMSIG(status));
+    return 1;
+}
+
+extern const char api_openapi_start[], api_openapi_end[];
+
+/* The longest name of a model that begins an example's name and is followed by its end or a dash. */
+static const char *model_of(const char *example)
+{
+    static char name[100];
+    snprintf(name, sizeof name, "%s", example);
+    for (char *end = name + strlen(name);; *end = '\0') {
+        char target[200];
+        snprintf(target, sizeof target, "/v1/models/%s", name);
+        if (ask("GET", target, NULL)->status == 200) return name;
+        while (end > name && *end != '-')
+            end--;
+        if (end == name) return "puma560";
+    }
+}
+
+static void test_operations(void **state)
+{
+    json_t *contract = json_loadb(api_openapi_start, (size_t)(api_openapi_end - api_openapi_start), 0, NULL), *item,
+           *example;
+    const char *path, *name;
+    int         bad = 0;
+    json_object_foreach (json_object_get(contract, "paths"), path, item) {
+        json_t *content =
+            json_object_get(json_object_get(json_object_get(json_object_get(item, "post"), "requestBody"), "content"),
+                            "application/json");
+        json_object_foreach (json_object_get(content, "examples"), name, example) {
+            char target[200];
+            snprintf(target, sizeof target, "/v1/models/%s/%s", model_of(name), strrchr(path, '/') + 1);
+            char    *body = json_dumps(json_object_get(example, "value"), JSON_COMPACT);
+            question q    = {.method       = "POST",
+                             .target       = target,
+                             .content_type = "application/json",
+                             .body         = body,
+                             .length       = strlen(body)};
+            bad += try(&q);
+            q.accept          = "application/cbor";
+            q.accept_encoding = "gzip";
+            bad += try(&q);
+            free(body);
+        }
+    }
+    json_decref(contract);
+    assert_int_equal(bad, 0);
+}
+
+static char *file_text(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = malloc(1 << 20);
+    *length    = fread(text, 1, 1 << 20, file);
+    fclose(file);
+    return text;
+}
+
+static void test_models(void **state)
+{
+    static const struct {
+        const char *path, *type, *target;
+    } files[] = {{"models/puma560.json", "application/json", "/v1/models/puma560"},
+                 {"models/humanoid.json", "application/json", "/v1/models/humanoid"},
+                 {"models/delta.json", "application/json", "/v1/models/delta"},
+                 {"models/gait55.json", "application/json", "/v1/models/gait55"},
+                 {"models/robotiq_2f_85.json", "application/json", "/v1/models/robotiq_2f_85"},
+                 {"api/clients/python/samples/arm.urdf", "application/xml", "/v1/models/two_link?base=floating"},
+                 {"tests/data/mjcf/arm.xml", "application/xml", "/v1/models/two_link"},
+                 {"tests/data/mjcf/quadruped.xml", "application/xml", "/v1/models/two_link"},
+                 {"tests/data/mjcf/gripper.xml", "application/xml", "/v1/models/two_link"}};
+    int bad   = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        question q = {.method = "PUT", .target = files[i].target, .content_type = files[i].type};
+        q.body     = file_text(files[i].path, &q.length);
+        bad += try(&q);
+        free(q.body);
+    }
+    assert_int_equal(bad, 0);
+}
+
+static void test_pages(void **state)
+{
+    static const question questions[] = {
+        {.method = "GET", .target = "/v1"},
+        {.method = "GET", .target = "/v1/models"},
+        {.method = "GET", .target = "/v1/models", .accept = "application/cbor"},
+        {.method = "GET", .target = "/v1/models/humanoid"},
+        {.method = "GET", .target = "/v1/models/delta", .accept = "application/cbor"},
+        {.method = "GET", .target = "/v1/models/humanoid/document"},
+        {.method = "GET", .target = "/v1/models/humanoid/document", .accept = "application/cbor"},
+        {.method = "GET", .target = "/livez"},
+        {.method = "GET", .target = "/readyz"},
+        {.method = "GET", .target = "/metrics"},
+        {.method = "GET", .target = "/openapi.json", .accept_encoding = "gzip"},
+        {.method = "GET", .target = "/openapi.json", .accept_encoding = "zstd"},
+        {.method = "GET", .target = "/problems/memory-full", .accept = "text/html"},
+        {.method = "GET", .target = "/problems/memory-full"},
+    };
+    int bad = 0;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        bad += try(&questions[i]);
+    assert_int_equal(bad, 0);
+}
+
+/* What the examples of the contract do not reach. */
+static void test_integrators(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"q\":[0,0.5],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"integrator\":\"esdirk5\"}",
+        "{\"q\":[0,0.5],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"integrator\":\"dopri5\"}",
+        "{\"q\":[[0,0.5],[1,2],[0,0]],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"on_error\":\"row\"}",
+    };
+    static const char *const targets[] = {"/v1/models/two_link/simulate", "/v1/models/dry/simulate"};
+    ask("PUT", "/v1/models/dry",
+        "{'links':[{'name':'a','parent':'base','joint':{'name':'ja','type':'revolute','axis':[0,1,0],"
+        "'friction':{'coulomb':0.5}},'inertial':{'mass':1,'com':[0.3,0,0]}},{'name':'b','parent':'a','joint':{'name':'"
+        "jb',"
+        "'type':'revolute','axis':[0,1,0],'origin':{'xyz':[0.5,0,0]},'friction':{'coulomb':0.2}},'inertial':{'mass':1,"
+        "'com':[0.3,0,0]}}]}");
+    int bad = 0;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        for (size_t j = 0; j < 2; j++) {
+            char    *body = strdup(bodies[i]);
+            question q    = {.method       = "POST",
+                             .target       = targets[j],
+                             .content_type = "application/json",
+                             .body         = body,
+                             .length       = strlen(body)};
+            bad += try(&q);
+            free(body);
+        }
+    assert_int_equal(bad, 0);
+}
+
+/* --- commands without a server ---------------------------------------------------------------------------------------
+ */
+
+/* Loads a file. Returns the status of its problem; 200: none. */
+static unsigned load_status(const question *q)
+{
+    const api_model_file file = {.name = "loaded", .text = q->body, .length = q->length};
+    api_problem          problem;
+    api_problem_clear(&problem);
+    return api_load_file(door_api(), &file, NULL, &problem) ? 200 : api_problem_kind_of(problem.code)->status;
+}
+
+static unsigned import_status(const question *q)
+{
+    api_import_counts done;
+    api_problem       problem;
+    api_problem_clear(&problem);
+    return api_import(door_api(), q->body, q->length, &done, &problem) ? 200
+                                                                       : api_problem_kind_of(problem.code)->status;
+}
+
+static unsigned restore_status(const question *q)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    bool restored = api_restore(door_api(), "restored", q->body, q->length, &problem);
+    armed         = false;
+    api_hide_bundled(door_api(), "restored"); /* what failed leaves this state */
+    return restored ? 200 : api_problem_kind_of(problem.code)->status;
+}
+
+static unsigned export_status(const question *q)
+{
+    size_t length;
+    char  *text = api_export(door_api(), &length);
+    free(text);
+    return text ? 200 : 503;
+}
+
+static void test_commands(void **state)
+{
+    size_t   length;
+    char    *archive = api_export(door_api(), &length), *urdf, *document;
+    question q       = {.method = "import", .target = "", .body = archive, .length = length, .run = import_status};
+    int      bad     = try(&q);
+    free(archive);
+    q = (question){.method = "export", .target = "", .run = export_status};
+    bad += try(&q);
+    urdf = file_text("api/clients/python/samples/arm.urdf", &length);
+    q    = (question){.method = "load", .target = "arm.urdf", .body = urdf, .length = length, .run = load_status};
+    bad += try(&q);
+    free(urdf);
+    document = file_text("models/delta.json", &length);
+    q = (question){.method = "load", .target = "delta.json", .body = document, .length = length, .run = load_status};
+    bad += try(&q);
+    char *record = malloc(length + 20);
+    q.length     = (size_t)sprintf(record, "{\"document\":%.*s}", (int)length, document);
+    q.method     = "restore";
+    q.body       = record;
+    q.run        = restore_status;
+    bad += try(&q);
+    free(record);
+    free(document);
+    assert_int_equal(bad, 0);
+}
+
+static void ignore(void *arg, const char *file, const char *problem)
+{
+    assert_null(problem);
+}
+
+static int open_all(void **state)
+{
+    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    door_open(NULL);
+    worker = api_worker_open();
+    return progress != MAP_FAILED && worker && api_load_models(door_api(), "models", ignore, NULL) ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    api_worker_close(worker);
+    door_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pages),       cmocka_unit_test(test_models),   cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_integrators), cmocka_unit_test(test_commands),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
