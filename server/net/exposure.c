@@ -9,9 +9,12 @@ void srv_exposure_describe(const srv_config *config, const srv_listeners *listen
     for (size_t i = 0; i < listeners->n; i++) {
         bool has_tls = srv_listener_uses_tls(listeners, i);
         if (!listeners->listener[i].is_reachable || (has_tls && has_access)) continue;
-        snprintf(text, size, "other machines can reach %s, where %s%s%s", listeners->listener[i].bound,
-                 has_access ? "" : "every client may do everything (no --tokens)", has_access || has_tls ? "" : " and ",
-                 has_tls ? "" : "requests, answers and tokens can be read on the way (no --tls-certificate)");
+        const char *reason = listeners->has_certificate ? "+plain" : "no --tls-certificate";
+        int         n = snprintf(text, size, "other machines can reach %s, where %s%s", listeners->listener[i].bound,
+                         has_access ? "" : "every client may do everything (no --tokens)",
+                         has_access || has_tls ? "" : " and ");
+        if (!has_tls && n > 0 && (size_t)n < size)
+            snprintf(text + n, size - (size_t)n, "requests, answers and tokens can be read on the way (%s)", reason);
         return;
     }
 }

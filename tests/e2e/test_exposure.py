@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import tap
-from access import Tokens
+from access import Certificates, Tokens
 from harness import BINARY, MODELS, ROOT, Server
 
 
@@ -34,6 +34,15 @@ class Refused(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no --tls-certificate", done.stderr)
         self.assertNotIn("no --tokens", done.stderr)
+
+    def test_a_plain_listener_beside_tls(self):
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl here")
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("--listen", "127.0.0.1:0,0.0.0.0:0+plain", "--tokens", Tokens(folder).path,
+                         *Certificates(folder).arguments())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("on the way (+plain)", done.stderr)
 
     def test_half_of_tls(self):
         for arguments in (("--tls-key", "k"), ("--tls-certificate", "c"), ("--tls-client-ca", "c"),

@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import unittest
 
 import tap
-from access import Tokens
+from access import Certificates, Tokens
 from client_samples import CLIENTS, SampleCase
 from harness import ROOT, Server
 from samples import PUMA
@@ -96,6 +97,27 @@ class TypeScript(SampleCase):
         samples = os.path.join(FOLDER, "samples")
         self.check_one(self.output("node", "one.mjs", self.server.url(), cwd=samples))
         self.check_batch(self.output("node", "batch.mjs", self.server.url(), cwd=samples))
+
+    @unittest.skipUnless(shutil.which("openssl"), "no openssl here")
+    def test_over_tls(self):
+        """With a token, and trust in the server's certificate; not without either of them."""
+        program = os.path.join(FOLDER, "samples", "over_tls.mjs")
+        with open(program, "w") as file:
+            file.write("import {Torqued} from 'torqued';\n"
+                       "const client = new Torqued(process.argv[2], process.env.TOKEN ? {token: process.env.TOKEN} : {});\n"
+                       f"const {{tau}} = await client.evaluate('puma560', 'inverse-dynamics', {json.dumps(PUMA)});\n"
+                       "console.log(tau.join(','));\n")
+        with tempfile.TemporaryDirectory() as folder:
+            certificates, tokens = Certificates(folder), Tokens(folder)
+            guarded = Server("--tokens", tokens.path, *certificates.arguments(), context=certificates.context())
+            self.addCleanup(guarded.kill)
+            trust = {"NODE_EXTRA_CA_CERTS": certificates.path("server.pem")}
+            token = {"TOKEN": tokens.token["planner"]}
+            self.check_one(self.output("node", program, guarded.url(), environment={**trust, **token}))
+            for missing in (trust, token):
+                done = subprocess.run(["node", program, guarded.url()], env={**os.environ, **missing}, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "credential|certificate")
 
     def test_in_a_browser(self):
         """In Chromium, under a Content-Security-Policy without eval, from another origin than the server's."""
