@@ -131,7 +131,7 @@ FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_B
 fuzz-programs:
 	+@$(FUZZ_MAKE) $(FUZZERS)
 
-$(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+$(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	@echo '  LINK  $@'
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 

@@ -16,6 +16,21 @@ static const char *line(char **text)
     return *start ? start : NULL;
 }
 
+/* With access control, a client without a credential reaches no resource under /v1, whatever it sends: OPTIONS and
+ * methods that the resource lacks are answered without it. */
+static void check_stranger(drive *d, api_request request)
+{
+    const api_identity nobody = {0};
+    request.identity          = &nobody;
+    api_call *call            = api_begin(d->door, &request);
+    drive_expect(call != NULL, "memory");
+    unsigned status = api_reply_of(call)->status;
+    drive_expect(!api_wants_body(call), "no body of a stranger");
+    drive_expect(strncmp(api_call_route(call), "/v1", 3) != 0 || status == 204 || status == 405,
+                 "no resource for a stranger");
+    api_end(call);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static drive            *d;
@@ -44,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (api_wants_run(call)) api_run(call, d->worker, "{}", 2, NULL);
     drive_expect(api_reply_of(call)->status >= 200, "a status");
     api_end(call);
+    check_stranger(d, request);
     free(text);
     return 0;
 }
