@@ -60,6 +60,8 @@ int main(int count, char **arguments)
         if (strcmp(arguments[i], "token") == 0) server.token = value;
         if (strcmp(arguments[i], "token_file") == 0) server.token_file = value;
         if (strcmp(arguments[i], "ca_file") == 0) server.ca_file = value;
+        if (strcmp(arguments[i], "certificate_file") == 0) server.certificate_file = value;
+        if (strcmp(arguments[i], "key_file") == 0) server.key_file = value;
         if (strcmp(arguments[i], "unix_socket") == 0) server.unix_socket = value;
         if (strcmp(arguments[i], "timeout") == 0) server.timeout = strtod(value, NULL);
         if (strcmp(arguments[i], "options") == 0) call.options = value;

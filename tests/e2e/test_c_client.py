@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import socketserver
-import ssl
 import struct
 import subprocess
 import tempfile
@@ -17,7 +16,7 @@ import unittest
 
 import cbor2
 import tap
-from access import Tokens
+from access import Certificates, Tokens
 from harness import PATIENCE, ROOT, Server, ServerCase
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -64,7 +63,7 @@ class Real(ServerCase):
 class Fake:
     """An HTTP server that records requests and answers what `answer` returns: status, head and body."""
 
-    def __init__(self, answer, context=None):
+    def __init__(self, answer):
         requests = self.requests = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -93,8 +92,6 @@ class Fake:
                 pass
 
         self.server = Threads(("127.0.0.1", 0), Handler)
-        if context:
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
@@ -131,10 +128,10 @@ class Probed(unittest.TestCase):
         return {**found, "status": int(found["status"]), "http": int(found["http"]), "row": int(found["row"])}
 
     @contextlib.contextmanager
-    def fake(self, answer=lambda number: (200, {}, GOOD), **more):
-        fake = Fake(answer, **more)
+    def fake(self, answer=lambda number: (200, {}, GOOD)):
+        fake = Fake(answer)
         try:
-            yield fake, f"http{'s' if more.get('context') else ''}://127.0.0.1:{fake.port}"
+            yield fake, f"http://127.0.0.1:{fake.port}"
         finally:
             fake.close()
 
@@ -293,20 +290,24 @@ class Sockets(Probed):
         self.assertIn("imeout", found["detail"])
 
     def test_tls(self):
+        """The server's certificate is checked; the client's own one is known to the server."""
         if not shutil.which("openssl"):
             self.skipTest("no openssl here")
-        key, certificate = (os.path.join(self.folder, name) for name in ("key.pem", "certificate.pem"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
-                        key, "-out", certificate, "-days", "2", "-subj", "/CN=torqued", "-addext", "subjectAltName=IP:127.0.0.1"],
-                       check=True, capture_output=True)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        with self.fake(context=context) as (fake, url):
-            self.assertEqual(self.probe(url, "ca_file", certificate, "token", "secret", rounds=3)["status"], OK)
-            self.assertEqual(fake.requests[2][2]["Authorization"], "Bearer secret")
-            self.assertEqual(self.probe(url, "token", "secret")["status"], UNREACHABLE, "signed by nobody known")
-            self.assertEqual(self.probe(url.replace("127.0.0.1", "localhost"), "ca_file", certificate)["status"], UNREACHABLE)
-            self.assertEqual(len(fake.requests), 3)
+        certificates = Certificates(self.folder)
+        certificates.make_client("robot", "robot")
+        tokens = Tokens(self.folder, "robot evaluate certificate:robot\n")
+        server = Server("--tokens", tokens.path, *certificates.arguments("ca.pem"), context=certificates.context())
+        self.addCleanup(server.kill)
+        trust = ("ca_file", certificates.path("server.pem"))
+        own = ("certificate_file", certificates.path("robot.pem"), "key_file", certificates.path("robot.key"))
+        for credential in (("token", tokens.token["planner"]), own):
+            found = self.probe(server.url(), *trust, *credential, rounds=3)
+            self.assertEqual((found["status"], found["code"]), (REFUSED, "no-such-model"))
+        self.assertEqual(self.probe(server.url(), *trust)["code"], "unauthorized")
+        for url, arguments in ((server.url(), own), (server.url(), ("ca_file", certificates.path("ca.pem"))),
+                               (server.url().replace("127.0.0.1", "127.0.0.2"), trust), (server.url().replace("https", "http"), ())):
+            found = self.probe(url, *arguments, "token", tokens.token["planner"])
+            self.assertEqual((found["status"], found["http"]), (UNREACHABLE, 0), (url, arguments))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import tap
-from access import Tokens
+from access import Certificates, Tokens
 from client_samples import CLIENTS, SampleCase
 from harness import PATIENCE, Server
 from test_c_client import warnings
@@ -40,8 +40,13 @@ class Commands(SampleCase):
         cls.tokens = Tokens(folder)
         cls.guarded = Server("--tokens", cls.tokens.path)
         cls.addClassCleanup(cls.guarded.kill)
+        if shutil.which("openssl"):
+            cls.certificates = Certificates(folder)
+            cls.encrypted = Server("--tokens", cls.tokens.path, *cls.certificates.arguments(), context=cls.certificates.context())
+            cls.addClassCleanup(cls.encrypted.kill)
 
-    def check(self, language, takes_token=True):
+    def check(self, language, takes_token=True, authority=None):
+        """`authority` gives the environment in which the language knows the server's certificate; None: it has no TLS."""
         lines = re.search(BLOCK.format(re.escape(language)), page(), re.DOTALL | re.MULTILINE)[1].splitlines()
         commands = [line[2:] for line in lines if line.startswith("$ ")]
         shown = [line for line in lines if not line.startswith("$ ")]
@@ -58,9 +63,11 @@ class Commands(SampleCase):
             with open(os.path.join(folder, "torques.csv")) as file:
                 self.check_batch(file.read())
             if takes_token:
-                program = commands[-2].replace(ADDRESS, self.guarded.url())
-                program = "\n".join([*commands[:-2], program.split(" && ")[-1]])       # is built already
-                self.check_token(program, folder, offline)
+                program = "\n".join([*commands[:-2], commands[-2].split(" && ")[-1]])       # is built already
+                self.check_token(program.replace(ADDRESS, self.guarded.url()), folder, offline)
+                if authority and shutil.which("openssl"):
+                    certificate = self.certificates.path("server.pem")
+                    self.check_token(program.replace(ADDRESS, self.encrypted.url()), folder, {**offline, **authority(certificate)})
 
     def check_token(self, program, folder, environment):
         self.check_one(self.output("bash", "-c", program, cwd=folder,
@@ -82,7 +89,7 @@ class Commands(SampleCase):
 
     @needs("go")
     def test_go(self):
-        self.check("Go")
+        self.check("Go", authority=lambda path: {"SSL_CERT_FILE": path})
 
     @needs("rustc")
     def test_rust(self):
@@ -90,15 +97,18 @@ class Commands(SampleCase):
 
     @needs("javac")
     def test_java(self):
-        self.check("Java")
+        def authority(path):
+            self.output("keytool", "-importcert", "-noprompt", "-storepass", "public", "-keystore", path + ".p12", "-file", path)
+            return {"JAVA_TOOL_OPTIONS": f"-Djavax.net.ssl.trustStore={path}.p12 -Djavax.net.ssl.trustStorePassword=public"}
+        self.check("Java", authority=authority)
 
     @needs("octave")
     def test_octave(self):
-        self.check("MATLAB and Octave")
+        self.check("MATLAB and Octave", authority=lambda path: {"CURL_CA_BUNDLE": path})
 
     @needs("julia")
     def test_julia(self):
-        self.check("Julia")
+        self.check("Julia", authority=lambda path: {"SSL_CERT_FILE": path})
 
 
 class Idle(SampleCase):
