@@ -36,6 +36,16 @@ static lane *pair_entries(lane *block, size_t entries, size_t pair)
     return block ? block + pair * entries : NULL;
 }
 
+static void need_pairs(const dyn_model *m, const dyn_closure *io, needed_bodies *needed)
+{
+    need_nothing(m, needed);
+    for (size_t k = 0; k < io->n_pairs; k++) {
+        need_body(m, needed, io->pairs[k].a.body);
+        need_body(m, needed, io->pairs[k].b.body);
+    }
+    list_needed(m, needed);
+}
+
 void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure *io, size_t blocks)
 {
     const dyn_model   *m  = scene->model;
@@ -44,13 +54,13 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
     world_workspace    ws    = place_world(&room, m);
     motion_order       order = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
     const world_motion rest  = world_at_rest();
+    need_pairs(m, io, &ws.needed);
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {.qd = block_in(io->qd, block, nv), .qdd = block_in(io->qdd, block, nv)};
         lane *position = block_out(io->positions, block, 3 * n), *rotation = block_out(io->rotations, block, 9 * n),
              *J = block_out(io->jacobian, block, 6 * nv * n), *Jd = block_out(io->jacobian_dot, block, 6 * nv * n),
              *Jdd = block_out(io->jacobian_ddot, block, 6 * nv * n);
-        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
-        world_motions(m, ws.XJ, rates, order, ws.world);
+        needed_motions(m, &ws, block_in(io->q, block, nq), rates, order);
         for (size_t k = 0; k < n; k++) {
             const dyn_frame_pair *pair = &io->pairs[k];
             const world_motion    a    = frame_of(motion_of(ws.world, &rest, pair->a.body), &pair->a, order),
@@ -59,7 +69,8 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
                                           .Jd   = pair_entries(Jd, 6 * nv, k),
                                           .Jdd  = pair_entries(Jdd, 6 * nv, k),
                                           .axes = &a,
-                                          .nv   = nv};
+                                          .nv   = nv,
+                                          .sums = m->has_mimics};
             put_pose(&a, &b, pair_entries(position, 3, k), pair_entries(rotation, 9, k));
             if (J || Jd || Jdd) jacobian_between(m, ws.world, pair->a.body, pair->b.body, &b, &M);
         }

@@ -158,7 +158,8 @@ void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *i
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv);
         set_joint_transforms(m, q, ws.XJ);
-        world_motions(m, ws.XJ, (coordinate_rates){.qd = qd}, needs_velocities ? VELOCITIES : POSES, ws.world);
+        world_motions(m, &(world_workspace){.XJ = ws.XJ, .world = ws.world}, (coordinate_rates){.qd = qd},
+                      needs_velocities ? VELOCITIES : POSES);
         vec3 com = centre_of_mass(m, &ws);
         if (io->kinetic) *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
         if (io->potential) *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);

@@ -58,8 +58,9 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);
     }
+    factor_prepare(m, &ws.factor);
     lane singular = factor_make(m, &ws.factor, ws.M);
-    factor_solve(m, &ws.factor, qdd, m->nv - 1);
+    factor_solve(m, &ws.factor, qdd);
     for (int v = 0; v < m->nv; v++)
         if (io->driven && io->driven[v]) qdd[v] = driven_qdd ? driven_qdd[v] : lane_of(0);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;

@@ -1,25 +1,38 @@
 /* forward_sensitivity.c - computes derivatives of forward dynamics from those of inverse dynamics.
  *
  * tau = ID(q, qd, qdd, W) remains true under any variation. With constant tau, M dqdd/dx = -dID/dx at the qdd that tau
- * produces, and dqdd/dtau = M^-1 (Carpentier & Mansard 2018). The systems are solved with M = L^T D L, which keeps the
- * zeros of a tree. */
+ * produces, and dqdd/dtau = M^-1 (Carpentier & Mansard 2018). Factors, inverse and products leave out the zeros that
+ * follow from the tree. */
 #include "kernels.h"
-#include "dynamics/recursion/mass_factor.h"
+#include "dynamics/recursion/mass_solve.h"
 
 typedef struct workspace {
     factor factor;
-    lane  *x;      /* [nv] scratch memory */
-    lane  *d;      /* [nv] -1 / D */
+    panels derivative, unit; /* the columns of dtau/dq, dtau/dqd, and of the unit matrix */
+    panel  wrench;           /* the columns of dtau/dW for one wrench */
+    lane  *strip;
+    bool  *mark;   /* [nv] scratch memory */
     void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m), inverse = LANE_NAME(sensitivity_size)(m);
-    return (workspace){.factor = factor_place(a, m),
-                       .x      = arena_take(a, nv, sizeof(lane)),
-                       .d      = arena_take(a, nv, sizeof(lane)),
-                       .memory = arena_take(a, forward > inverse ? forward : inverse, 1)};
+    return (workspace){
+        .factor     = factor_place(a, m),
+        .derivative = panels_place(a, m, PANEL),
+        .unit       = panels_place(a, m, UNIT_PANEL),
+        .wrench = {.columns = 6, .related = arena_take(a, nv, sizeof(int)), .reached = arena_take(a, nv, sizeof(bool))},
+        .strip  = strip_place(a, m),
+        .mark   = arena_take(a, nv, sizeof(bool)),
+        .memory = arena_take(a, forward > inverse ? forward : inverse, 1)};
+}
+
+static void prepare(const dyn_model *m, workspace *ws)
+{
+    factor_prepare(m, &ws->factor);
+    panels_prepare(m, &ws->factor, &ws->derivative, PANEL, relate_derivative, ws->mark);
+    panels_prepare(m, &ws->factor, &ws->unit, UNIT_PANEL, relate_unit, ws->mark);
 }
 
 size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
@@ -29,44 +42,7 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Replaces `n` columns of X by -M^-1 X: L^T Z = X, then L X = -D^-1 Z. */
-LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X, size_t columns, size_t n)
-{
-    const size_t nv = (size_t)m->nv;
-    const int   *up = ws->factor.ancestor;
-    lane         x[4];
-    for (int k = m->nv - 1; k >= 0; k--) {
-        const lane *L = ws->factor.L + (size_t)k * nv;
-        for (size_t c = 0; c < n; c++)
-            x[c] = X[(size_t)k * columns + c];
-        for (int i = up[k]; i >= 0; i = up[i])
-            for (size_t c = 0; c < n; c++)
-                X[(size_t)i * columns + c] = sub_mul(X[(size_t)i * columns + c], L[i], x[c]);
-    }
-    for (int k = 0; k < m->nv; k++) {
-        const lane *L = ws->factor.L + (size_t)k * nv;
-        for (size_t c = 0; c < n; c++)
-            x[c] = X[(size_t)k * columns + c] * ws->d[k];
-        for (int i = up[k]; i >= 0; i = up[i])
-            for (size_t c = 0; c < n; c++)
-                x[c] = sub_mul(x[c], L[i], X[(size_t)i * columns + c]);
-        for (size_t c = 0; c < n; c++)
-            X[(size_t)k * columns + c] = x[c];
-    }
-}
-
-/* Replaces X, nv x columns, by -M^-1 X. Solves several columns at a time, so that L is read less often. */
-static void solve(const dyn_model *m, const workspace *ws, lane *X, size_t columns)
-{
-    size_t c = 0;
-    for (; c + 4 <= columns; c += 4)
-        solve_columns(m, ws, X + c, columns, 4);
-    for (; c + 2 <= columns; c += 2)
-        solve_columns(m, ws, X + c, columns, 2);
-    if (c < columns) solve_columns(m, ws, X + c, columns, 1);
-}
-
-static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
+static void one_block(const dyn_scene *scene, workspace *ws, const dyn_forward_sensitivity *io)
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
@@ -90,14 +66,16 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
     /* M = L^T D L,  dqdd/dtau = M^-1 */
     lane singular = factor_make(m, &ws->factor, M);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
-    for (size_t v = 0; v < nv; v++)
-        ws->d[v] = -1.0 / ws->factor.L[v * nv + v];
-    factor_invert(m, &ws->factor, ws->x, M);
+    invert_mass(&ws->factor, nv, &ws->unit, ws->strip, M);
     /* dqdd/dx = -M^-1 dtau/dx */
-    solve(m, ws, block_out(io->dqdd_dq, 0, 0), nv);
-    solve(m, ws, block_out(io->dqdd_dqd, 0, 0), nv);
-    for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++)
-        solve(m, ws, block_out(io->dqdd_dwrench, n, nv * 6), 6);
+    lane *const by_state[] = {block_out(io->dqdd_dq, 0, 0), block_out(io->dqdd_dqd, 0, 0)};
+    for (size_t i = 0; i < ws->derivative.n; i++)
+        solve_panel(&ws->factor, nv, &ws->derivative.panel[i], 2, by_state, nv, ws->strip);
+    for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++) {
+        lane *const by_wrench[] = {block_out(io->dqdd_dwrench, n, nv * 6)};
+        relate_wrench(m, &ws->factor, scene->wrench[n].body, &ws->wrench, ws->mark);
+        solve_panel(&ws->factor, nv, &ws->wrench, 1, by_wrench, 6, ws->strip);
+    }
 }
 
 void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io,
@@ -106,6 +84,7 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
     size_t    nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
+    prepare(scene->model, &ws);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_sensitivity one = {.q         = (const double *)block_in(io->q, block, nq),
                                        .qd        = (const double *)block_in(io->qd, block, nv),

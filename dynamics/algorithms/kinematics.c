@@ -68,6 +68,15 @@ static motion_order motion_order_of(const dyn_kinematics *io)
     return io->velocity || io->jacobian_dot ? VELOCITIES : POSES;
 }
 
+static void need_frames(const dyn_model *m, const dyn_kinematics *io, needed_bodies *needed)
+{
+    need_nothing(m, needed);
+    for (size_t i = 0; i < io->n_frames; i++)
+        need_body(m, needed, io->frames[i].body);
+    if (io->frame) need_body(m, needed, io->frame->body);
+    list_needed(m, needed);
+}
+
 void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinematics *io, size_t blocks)
 {
     const dyn_model   *m  = scene->model;
@@ -76,11 +85,11 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
     world_workspace    ws    = place_world(&a, m);
     motion_order       order = motion_order_of(io);
     const world_motion rest  = world_at_rest();
+    need_frames(m, io, &ws.needed);
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
                                         block_in(io->qddd, block, nv)};
-        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
-        world_motions(m, ws.XJ, rates, order, ws.world);
+        needed_motions(m, &ws, block_in(io->q, block, nq), rates, order);
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
         if (!io->frame) continue;
@@ -88,7 +97,8 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
         const jacobian_rates M = {.J    = block_out(io->jacobian, block, 6 * nv),
                                   .Jd   = block_out(io->jacobian_dot, block, 6 * nv),
                                   .axes = io->frame_axes ? &f : NULL,
-                                  .nv   = nv};
+                                  .nv   = nv,
+                                  .sums = m->has_mimics};
         if (M.J || M.Jd) jacobian_between(m, ws.world, DYN_WORLD, io->frame->body, &f, &M);
         store_twist(io, &f, f.v, f.w, block_out(io->velocity, block, 6));
         store_twist(io, &f, f.a, f.wd, block_out(io->acceleration, block, 6));

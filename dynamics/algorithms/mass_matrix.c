@@ -5,14 +5,16 @@
  * not written. */
 #include "kernels.h"
 #include "mass_matrix_fast.h"
-#include "dynamics/recursion/mass_factor.h"
+#include "dynamics/recursion/mass_solve.h"
 #include <string.h>
 
 typedef struct workspace {
     joint_transform *XJ;
     composite       *other_children;
     factor           factor;
-    lane            *x; /* [nv] scratch memory */
+    panels           unit; /* the columns of the unit matrix */
+    lane            *strip;
+    bool            *mark; /* [nv] scratch memory */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -20,7 +22,9 @@ static workspace place(arena *a, const dyn_model *m)
     return (workspace){.XJ             = arena_take_joints(a, m),
                        .other_children = arena_take(a, m->n_bodies, sizeof(composite)),
                        .factor         = factor_place(a, m),
-                       .x              = arena_take(a, (size_t)m->nv, sizeof(lane))};
+                       .unit           = panels_place(a, m, UNIT_PANEL),
+                       .strip          = strip_place(a, m),
+                       .mark           = arena_take(a, (size_t)m->nv, sizeof(bool))};
 }
 
 size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
@@ -55,6 +59,10 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
+    if (io->inverse) {
+        factor_prepare(m, &ws.factor);
+        panels_prepare(m, &ws.factor, &ws.unit, UNIT_PANEL, relate_unit, ws.mark);
+    }
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
@@ -63,6 +71,6 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
         if (!inverse) continue;
         lane singular = factor_make(m, &ws.factor, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
-        factor_invert(m, &ws.factor, ws.x, inverse);
+        invert_mass(&ws.factor, nv, &ws.unit, ws.strip, inverse);
     }
 }

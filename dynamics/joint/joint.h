@@ -186,15 +186,15 @@ static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_p
     pose->p = add(vec3_of(b->pose.before.p), turned ? rotate_const(b->pose.before.R, p) : p);
 }
 
-/* Sets cosine and sine of s + theta for all revolute joints, TRIG_ANGLES at a time; the last group may overlap the
- * group before. Groups include other joints, whose entries are then overwritten with their position. `has_frame_angles`
- * and `plain` are constants of the inlined code. With one lane, cosine and sine of a joint are stored as one vector,
- * since they are read as one vector. */
-LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ,
-                                         const bool has_frame_angles, const bool plain)
+/* Sets cosine and sine of s + theta for the revolute joints of the bodies first to end - 1, TRIG_ANGLES at a time; the
+ * last group may go on behind `end`, or overlap the group before. Groups include other joints, whose entries are then
+ * overwritten with their position. `has_frame_angles` and `plain` are constants of the inlined code. With one lane,
+ * cosine and sine of a joint are stored as one vector, since they are read as one vector. */
+LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ, size_t first,
+                                         size_t end, const bool has_frame_angles, const bool plain)
 {
     const size_t n = m->n_bodies, last = n < TRIG_ANGLES ? 0 : n - TRIG_ANGLES;
-    for (size_t next = plain ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
+    for (size_t next = plain || first > 0 ? first : m->floating; next < end; next += TRIG_ANGLES) {
         const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
         lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&XJ[i];
         double       d[TRIG_ANGLES], rounder[TRIG_ANGLES];
@@ -216,24 +216,30 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
     }
 }
 
-/* Sets the transforms of all joints. Behind the array XJ there is room for the poses of joints with a quaternion
- * (arena_take_joints). set_revolute_transforms treats joints with a quaternion as joints of one coordinate, which is
- * cheaper than skipping them. */
-static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
+/* Sets the transforms of the joints of the bodies first to end - 1. Behind the array XJ there is room for the poses of
+ * joints with a quaternion (arena_take_joints). set_revolute_transforms treats joints with a quaternion as joints of
+ * one coordinate, which is cheaper than skipping them. */
+LANE_INLINE void set_some_transforms(const dyn_model *m, const lane *q, joint_transform *XJ, size_t first, size_t end)
 {
     if (m->plain && m->has_frame_angles)
-        set_revolute_transforms(m, q, XJ, true, true);
+        set_revolute_transforms(m, q, XJ, first, end, true, true);
     else if (m->plain)
-        set_revolute_transforms(m, q, XJ, false, true);
+        set_revolute_transforms(m, q, XJ, first, end, false, true);
     else if (m->has_frame_angles)
-        set_revolute_transforms(m, q, XJ, true, false);
+        set_revolute_transforms(m, q, XJ, first, end, true, false);
     else
-        set_revolute_transforms(m, q, XJ, false, false);
-    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
+        set_revolute_transforms(m, q, XJ, first, end, false, false);
+    for (size_t i = first; m->n_quaternions > 0 && i < end; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_has_quaternion(b->joint.kind)) continue;
         set_free_joint_pose(b, q + b->joint.q, (joint_pose *)(void *)(XJ + i + b->pose.to_joint_pose));
     }
+}
+
+/* Sets the transforms of all joints. */
+static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
+{
+    set_some_transforms(m, q, XJ, 0, m->n_bodies);
 }
 
 /* --- vectors between a body's axes and its parent's -------------------------------------------------------- */

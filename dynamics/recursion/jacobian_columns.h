@@ -17,6 +17,7 @@ typedef struct jacobian_rates {
     lane               *J, *Jd, *Jdd; /* NULL if not requested */
     const world_motion *axes;         /* components are in the axes of this frame; NULL: in world axes */
     size_t              nv;
+    bool                sums; /* several joints may add to one column: the model has mimics */
 } jacobian_rates;
 
 LANE_INLINE motion_order jacobian_order(const jacobian_rates *M)
@@ -38,21 +39,21 @@ LANE_INLINE vec3_rates in_axes_of(const world_motion *a, const vec3_rates *x, mo
     return r;
 }
 
-/* Adds x to three rows of a column that begin at `entry`. With mimics several joints add to one column. */
-LANE_INLINE void add_rows(lane *entry, size_t nv, vec3 x)
+/* Adds x to three rows of a column that begin at `entry`; unless the column is a sum, the entries were zero. */
+LANE_INLINE void add_rows(const jacobian_rates *M, lane *entry, vec3 x)
 {
-    entry[0] += x.x;
-    entry[nv] += x.y;
-    entry[2 * nv] += x.z;
+    const lane x3[3] = {x.x, x.y, x.z};
+    for (size_t k = 0; k < 3; k++)
+        entry[k * M->nv] = (M->sums ? entry[k * M->nv] : lane_of(0)) + x3[k];
 }
 
 LANE_INLINE void add_vector(const jacobian_rates *M, const vec3_rates *x, size_t row, size_t v)
 {
     const vec3_rates c     = M->axes ? in_axes_of(M->axes, x, jacobian_order(M)) : *x;
     const size_t     first = row * M->nv + v;
-    if (M->J) add_rows(M->J + first, M->nv, c.x);
-    if (M->Jd) add_rows(M->Jd + first, M->nv, c.d);
-    if (M->Jdd) add_rows(M->Jdd + first, M->nv, c.dd);
+    if (M->J) add_rows(M, M->J + first, c.x);
+    if (M->Jd) add_rows(M, M->Jd + first, c.d);
+    if (M->Jdd) add_rows(M, M->Jdd + first, c.dd);
 }
 
 /* Returns z x r and its derivatives, where r is the vector from the origin of body b to that of frame f. */
@@ -91,14 +92,30 @@ static inline void add_joint_columns(const dyn_body *b, const world_motion *B, c
     }
 }
 
+/* Whether the joints between the bodies a and b write all six rows of every column. */
+static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
+{
+    int columns = 0;
+    while (a != b) {
+        int                 *farther = b > a ? &b : &a;
+        const dyn_joint_kind kind    = m->body[*farther].joint.kind;
+        if (kind != DYN_REVOLUTE && kind != DYN_SPHERICAL) return false;
+        columns += dyn_joint_nv(kind);
+        *farther = m->body[*farther].tree.parent;
+    }
+    return !m->has_mimics && columns == m->nv;
+}
+
 /* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common
  * ancestor of a and b move a, so their columns have negative sign. A parent has a lower number than its children. */
 static inline void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
                                     const jacobian_rates *M)
 {
-    clear(M->J, 6 * M->nv);
-    clear(M->Jd, 6 * M->nv);
-    clear(M->Jdd, 6 * M->nv);
+    if (!joints_fill_columns(m, a, b)) {
+        clear(M->J, 6 * M->nv);
+        clear(M->Jd, 6 * M->nv);
+        clear(M->Jdd, 6 * M->nv);
+    }
     while (a != b)
         if (b > a) {
             add_joint_columns(&m->body[b], &world[b], f, 1, M);

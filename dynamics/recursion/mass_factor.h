@@ -6,18 +6,24 @@
 #include "workspace.h"
 
 typedef struct factor {
-    int *ancestor; /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
-                      ch. 6.5, with one entry per coordinate */
-    double *floor; /* [nv] a pivot up to this value counts as zero: see pivot_floor */
-    lane   *L;     /* [nv x nv] D on the diagonal, L below it, in the columns of ancestors only */
+    int *ancestor;      /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
+                           ch. 6.5, with one entry per coordinate */
+    int    *body;       /* [nv] the body whose joint has the coordinate */
+    int    *root;       /* [nv] the last coordinate on that way, which has no ancestor */
+    double *floor;      /* [nv] a pivot up to this value counts as zero: see pivot_floor */
+    lane   *L;          /* [nv x nv] below the diagonal, in the columns of ancestors only; other entries are scratch */
+    lane   *reciprocal; /* [nv] 1 / D */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return (factor){.ancestor = arena_take(a, nv, sizeof(int)),
-                    .floor    = arena_take(a, nv, sizeof(double)),
-                    .L        = arena_take(a, nv * nv, sizeof(lane))};
+    return (factor){.ancestor   = arena_take(a, nv, sizeof(int)),
+                    .body       = arena_take(a, nv, sizeof(int)),
+                    .root       = arena_take(a, nv, sizeof(int)),
+                    .floor      = arena_take(a, nv, sizeof(double)),
+                    .L          = arena_take(a, nv * nv, sizeof(lane)),
+                    .reciprocal = arena_take(a, nv, sizeof(lane))};
 }
 
 /* Sets the floor of each pivot, the value up to which the pivot counts as zero. With mimics a coordinate moves several
@@ -35,27 +41,30 @@ static inline void factor_floors(const dyn_model *m, double *floor)
     }
 }
 
-static inline void factor_ancestors(const dyn_model *m, int *ancestor)
+/* The last coordinate of the joint of body i, or of the joints before it: a mimic's own coordinate is that of another
+ * joint. -1 on the world. */
+static inline int factor_coordinate_of(const dyn_model *m, int i)
 {
-    for (int v = 0; v < m->nv; v++) /* v - 1 within a joint, and throughout a dense model */
-        ancestor[v] = v - 1;
-    for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (b->joint.mimic) continue;
-        int p = b->tree.parent;
-        while (p != DYN_WORLD && m->body[p].joint.mimic) /* skips the slide of a helical joint */
-            p = m->body[p].tree.parent;
-        ancestor[b->joint.v] = p == DYN_WORLD ? -1 : m->body[p].joint.v + dyn_joint_nv(m->body[p].joint.kind) - 1;
-    }
+    while (i != DYN_WORLD && m->body[i].joint.mimic)
+        i = m->body[i].tree.parent;
+    return i == DYN_WORLD ? -1 : m->body[i].joint.v + dyn_joint_nv(m->body[i].joint.kind) - 1;
 }
 
-/* The body whose joint has coordinate v. */
-static inline int factor_body(const dyn_model *m, int v)
+/* Sets what depends on the model only: bodies, ancestors, roots and floors. */
+static inline void factor_prepare(const dyn_model *m, const factor *f)
 {
-    int i = (int)m->n_bodies - 1;
-    while (m->body[i].joint.mimic || m->body[i].joint.v > v)
-        i--;
-    return i;
+    for (int v = 0; v < m->nv; v++) /* v - 1 within a joint, and throughout a dense model */
+        f->ancestor[v] = v - 1;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body_joint *joint = &m->body[i].joint;
+        if (joint->mimic) continue;
+        for (int v = joint->v; v < joint->v + dyn_joint_nv(joint->kind); v++)
+            f->body[v] = (int)i;
+        if (!m->dense) f->ancestor[joint->v] = factor_coordinate_of(m, m->body[i].tree.parent);
+    }
+    for (int v = 0; v < m->nv; v++)
+        f->root[v] = f->ancestor[v] < 0 ? v : f->root[f->ancestor[v]];
+    factor_floors(m, f->floor);
 }
 
 /* The floor of pivot k, the value up to which it counts as zero. A floating joint on a moving body adds the inertia of
@@ -71,20 +80,19 @@ LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, in
  * body whose pivot is zero up to rounding or negative, or -1. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
-    size_t nv = (size_t)m->nv;
-    int   *up = f->ancestor;
-    lane  *L = f->L, bad = lane_of(-1);
-    factor_ancestors(m, up);
-    factor_floors(m, f->floor);
+    size_t     nv = (size_t)m->nv;
+    const int *up = f->ancestor;
+    lane      *L = f->L, bad = lane_of(-1);
     for (int k = 0; k < m->nv; k++)
         for (int i = k; i >= 0; i = up[i])
             L[(size_t)k * nv + (size_t)i] = M[(size_t)k * nv + (size_t)i];
     for (int k = m->nv - 1; k >= 0; k--) {
         lane     *row = &L[(size_t)k * nv], pivot = row[k];
-        lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, f, M, k), pivot);
-        bad            = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
+        lane_mask good   = lane_positive(pivot) & lane_less(floor_of(m, f, M, k), pivot);
+        bad              = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(f->body[k]));
+        f->reciprocal[k] = 1.0 / pivot;
         for (int i = up[k]; i >= 0; i = up[i]) {
-            lane g = row[i] / pivot;
+            lane g = row[i] * f->reciprocal[k];
             for (int j = i; j >= 0; j = up[j]) {
                 lane *entry = &L[(size_t)i * nv + (size_t)j];
                 *entry      = sub_mul(*entry, g, row[j]);
@@ -95,32 +103,17 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     return bad;
 }
 
-/* Solves M x = y, where x contains y before and the solution after. y must be zero except for entry `last` and its
- * ancestors. L^T z = y, then L x = D^-1 z; only entries 0 to `last` of x are computed. */
-static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
+/* Solves M x = y, where x contains y before and the solution after. L^T z = y, then L x = D^-1 z. */
+static inline void factor_solve(const dyn_model *m, const factor *f, lane *x)
 {
     size_t     nv = (size_t)m->nv;
     const int *up = f->ancestor;
-    for (int k = last; k >= 0; k = up[k])
+    for (int k = m->nv - 1; k >= 0; k--)
         for (int i = up[k]; i >= 0; i = up[i])
             x[i] = sub_mul(x[i], f->L[(size_t)k * nv + (size_t)i], x[k]);
-    for (int k = 0; k <= last; k++) {
-        const lane *row = &f->L[(size_t)k * nv];
-        x[k]            = x[k] / row[k];
+    for (int k = 0; k < m->nv; k++) {
+        x[k] = x[k] * f->reciprocal[k];
         for (int i = up[k]; i >= 0; i = up[i])
-            x[k] = sub_mul(x[k], row[i], x[i]);
-    }
-}
-
-/* Computes the full inverse; x is scratch memory, [nv]. */
-static inline void factor_invert(const dyn_model *m, const factor *f, lane *x, lane *inverse)
-{
-    size_t nv = (size_t)m->nv;
-    for (int c = 0; c < m->nv; c++) {
-        for (int k = 0; k <= c; k++)
-            x[k] = lane_of(k == c);
-        factor_solve(m, f, x, c);
-        for (int k = 0; k <= c; k++)
-            inverse[(size_t)k * nv + (size_t)c] = inverse[(size_t)c * nv + (size_t)k] = x[k];
+            x[k] = sub_mul(x[k], f->L[(size_t)k * nv + (size_t)i], x[i]);
     }
 }

@@ -9,6 +9,11 @@
 
 typedef enum motion_order { POSES, VELOCITIES, ACCELERATIONS, JERKS } motion_order;
 
+typedef struct motion_variant {
+    motion_order order;
+    bool         pose_only; /* order is POSES, known to the compiler: a constant of the inlined code */
+} motion_variant;
+
 /* Pose and motion of a body or of a frame. */
 typedef struct world_motion {
     mat3 R;          /* R_wb */
@@ -89,14 +94,18 @@ LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
 
 /* Computes the motion of a body whose joint has one coordinate s and the axis z:
  *     revolute:   p = p_p + d,        w = w_p + z sd,
- *     prismatic:  p = p_p + d + s z,  w = w_p. */
+ *     prismatic:  p = p_p + d + s z,  w = w_p.
+ *
+ * The pose alone of a revolute joint needs no z. */
 LANE_INLINE void world_child(const dyn_body *b, const joint_transform *XJ, coordinate_rates rates,
-                             const world_motion *P, motion_order order, world_motion *C)
+                             const world_motion *P, motion_variant variant, world_motion *C)
 {
-    double axis[3];
+    const motion_order order = variant.order;
+    double             axis[3];
     axis_in_parent(b, axis);
-    vec3_rates d = fixed_vector(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order),
-               z = fixed_vector(P, mat3_mul(&P->R, vec3_of(axis)), order);
+    vec3_rates d = fixed_vector(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order), z;
+    if (!variant.pose_only || b->joint.kind == DYN_PRISMATIC)
+        z = fixed_vector(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
     const joint_position_rates s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd),
                                     joint_rate(b, rates.qddd)};
@@ -170,18 +179,53 @@ LANE_INLINE const world_motion *motion_of(const world_motion *bodies, const worl
     return body == DYN_WORLD ? rest : &bodies[body];
 }
 
-LANE_INLINE void world_motions(const dyn_model *m, const joint_transform *XJ, coordinate_rates rates,
-                               motion_order order, world_motion *out)
+/* Bodies first to end - 1. */
+typedef struct body_range {
+    size_t first, end;
+} body_range;
+
+/* The bodies whose motion frames need: those that carry frames, and their ancestors. */
+typedef struct needed_bodies {
+    size_t      n;
+    body_range *range; /* [n] in ascending order */
+    bool       *mark;  /* [n_bodies] the body is needed */
+} needed_bodies;
+
+/* Memory of a kernel that needs the motion of the bodies only. */
+typedef struct world_workspace {
+    joint_transform *XJ;
+    world_motion    *world;
+    needed_bodies    needed;
+} world_workspace;
+
+static inline world_workspace place_world(arena *a, const dyn_model *m)
+{
+    return (world_workspace){.XJ     = arena_take_joints(a, m),
+                             .world  = arena_take(a, m->n_bodies, sizeof(world_motion)),
+                             .needed = {.range = arena_take(a, m->n_bodies, sizeof(body_range)),
+                                        .mark  = arena_take(a, m->n_bodies, sizeof(bool))}};
+}
+
+/* Computes the motion of the bodies in a range, whose parents are known or among them. */
+LANE_INLINE void range_motions(const dyn_model *m, const world_workspace *ws, coordinate_rates rates,
+                               motion_order order, body_range range, const bool pose_only)
 {
     const world_motion rest = world_at_rest();
-    for (size_t i = 0; i < m->n_bodies; i++) {
+    for (size_t i = range.first; i < range.end; i++) {
         const dyn_body     *b = &m->body[i];
-        const world_motion *P = motion_of(out, &rest, b->tree.parent);
+        const world_motion *P = motion_of(ws->world, &rest, b->tree.parent);
         if (dyn_joint_has_quaternion(b->joint.kind))
-            world_free_child(b, joint_pose_of(b, &XJ[i]), rates, P, order, &out[i]);
+            world_free_child(b, joint_pose_of(b, &ws->XJ[i]), rates, P, order, &ws->world[i]);
         else
-            world_child(b, &XJ[i], rates, P, order, &out[i]);
+            world_child(b, &ws->XJ[i], rates, P, (motion_variant){order, pose_only}, &ws->world[i]);
     }
+}
+
+/* Computes the motion of all bodies. */
+LANE_INLINE void world_motions(const dyn_model *m, const world_workspace *ws, coordinate_rates rates,
+                               motion_order order)
+{
+    range_motions(m, ws, rates, order, (body_range){0, m->n_bodies}, false);
 }
 
 /* R_wf = R_wb R_bf */
@@ -203,13 +247,41 @@ LANE_INLINE world_motion frame_of(const world_motion *b, const dyn_frame *f, mot
     return k;
 }
 
-/* Memory of a kernel that needs the motion of the bodies only. */
-typedef struct world_workspace {
-    joint_transform *XJ;
-    world_motion    *world;
-} world_workspace;
+/* --- only the bodies that carry frames -------------------------------------------------------------------------- */
 
-static inline world_workspace place_world(arena *a, const dyn_model *m)
+static inline void need_nothing(const dyn_model *m, needed_bodies *needed)
 {
-    return (world_workspace){.XJ = arena_take_joints(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
+    for (size_t i = 0; i < m->n_bodies; i++)
+        needed->mark[i] = false;
+}
+
+static inline void need_body(const dyn_model *m, needed_bodies *needed, int body)
+{
+    for (; body != DYN_WORLD && !needed->mark[body]; body = m->body[body].tree.parent)
+        needed->mark[body] = true;
+}
+
+/* Lists the ranges of needed bodies. */
+static inline void list_needed(const dyn_model *m, needed_bodies *needed)
+{
+    needed->n = 0;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        if (!needed->mark[i]) continue;
+        if (needed->n == 0 || needed->range[needed->n - 1].end != i) needed->range[needed->n++].first = i;
+        needed->range[needed->n - 1].end = i + 1;
+    }
+}
+
+/* Computes the motion of the needed bodies at the positions q. */
+static inline void needed_motions(const dyn_model *m, const world_workspace *ws, const lane *q, coordinate_rates rates,
+                                  motion_order order)
+{
+    for (size_t i = 0; i < ws->needed.n; i++) {
+        const body_range r = ws->needed.range[i];
+        set_some_transforms(m, q, ws->XJ, r.first, r.end);
+        if (order == POSES) /* a constant here, so that nothing else is compiled in */
+            range_motions(m, ws, rates, POSES, r, true);
+        else
+            range_motions(m, ws, rates, order, r, false);
+    }
 }

@@ -126,6 +126,13 @@ static void kinematics(void *what)
     f->kernels->kinematics(&f->scene, s->workspace, &io, f->blocks);
 }
 
+static void jacobian(void *what)
+{
+    const workload *f  = what;
+    dyn_kinematics  io = {.q = f->states.q, .frame = &f->tip, .jacobian = f->states.out[0]};
+    f->kernels->kinematics(&f->scene, f->states.workspace, &io, f->blocks);
+}
+
 static void energy(void *what)
 {
     const workload *f  = what;
@@ -147,6 +154,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "bias", .pass = bias},
     {.name = "Coriolis matrix", .pass = coriolis_matrix},
     {.name = "regressor of the bodies' parameters", .pass = regressor},
+    {.name = "Jacobian of a frame", .pass = jacobian},
     {.name = "Jacobian, rate, velocity, acceleration", .pass = kinematics},
     {.name = "energies, centre of mass", .pass = energy},
 };

@@ -1,0 +1,63 @@
+/* pack.h - defines `pack`: neighbouring entries of an array of lanes, computed together.
+ *
+ * With several lanes a pack is one lane. With one lane it is a vector of PACK doubles, so that one state fills the
+ * vector registers too. Each entry undergoes the operations that it would undergo alone, so PACK changes no bits. */
+#pragma once
+#include "lane.h"
+
+#if LANES > 1 || defined LANE_FOR_TESTS
+enum { PACK = 1 };
+typedef lane  pack;
+#elif defined __AVX2__
+enum { PACK = 4 };
+typedef double pack __attribute__((vector_size(32)));
+#else
+enum { PACK = 2 };
+typedef double2 pack;
+#endif
+
+/* A pack at an address that is aligned for a lane. */
+typedef pack pack_in_array __attribute__((aligned(sizeof(lane)), may_alias));
+
+LANE_INLINE pack pack_load(const lane *entries)
+{
+    return *(const pack_in_array *)(const void *)entries;
+}
+
+LANE_INLINE void pack_store(lane *entries, pack x)
+{
+    *(pack_in_array *)(void *)entries = x;
+}
+
+LANE_INLINE pack pack_zero(void)
+{
+#if LANES > 1 || defined LANE_FOR_TESTS
+    return lane_of(0);
+#else
+    return (pack){0};
+#endif
+}
+
+/* x in every entry */
+LANE_INLINE pack pack_of(lane x)
+{
+#if LANES > 1 || defined LANE_FOR_TESTS
+    return x;
+#else
+    return x - (pack){0}; /* keeps the sign of -0 */
+#endif
+}
+
+/* c - a b, entry by entry, rounded as sub_mul() rounds */
+LANE_INLINE pack pack_sub_mul(pack c, pack a, pack b)
+{
+#if LANES > 1 || defined LANE_FOR_TESTS
+    return lane_fnma(a, b, c);
+#elif defined DYN_UNFUSED
+    return c - a * b;
+#elif defined __AVX2__
+    return (pack)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return fma_double2(a, -b, c);
+#endif
+}
