@@ -56,22 +56,24 @@ api_identity srv_clients_by_token(const srv_clients *clients, const char *token,
 {
     uint8_t hash[SRV_TOKEN_HASH];
     if (!srv_token_hash(token, hash)) return (api_identity){.refused = "the token cannot be checked"};
-    for (const client *c = clients->list; c < clients->list + clients->n; c++)
-        if (c->kind == TOKEN && hashes_are_equal(c->hash, hash)) return identity_of(c, now);
+    for (size_t i = 0; i < clients->n; i++)
+        if (clients->list[i].kind == TOKEN && hashes_are_equal(clients->list[i].hash, hash))
+            return identity_of(&clients->list[i], now);
     return (api_identity){.refused = "no client of this server has the token in Authorization"};
 }
 
 api_identity srv_clients_by_certificate(const srv_clients *clients, const char *common_name, time_t now)
 {
-    for (const client *c = clients->list; c < clients->list + clients->n; c++)
-        if (c->kind == CERTIFICATE && strcmp(c->common_name, common_name) == 0) return identity_of(c, now);
+    for (size_t i = 0; i < clients->n; i++)
+        if (clients->list[i].kind == CERTIFICATE && strcmp(clients->list[i].common_name, common_name) == 0)
+            return identity_of(&clients->list[i], now);
     return (api_identity){0};
 }
 
 static api_identity find_id(const srv_clients *clients, kind wanted, id_t id, time_t now)
 {
-    for (const client *c = clients->list; c < clients->list + clients->n; c++)
-        if (c->kind == wanted && c->id == id) return identity_of(c, now);
+    for (size_t i = 0; i < clients->n; i++)
+        if (clients->list[i].kind == wanted && clients->list[i].id == id) return identity_of(&clients->list[i], now);
     return (api_identity){0};
 }
 
@@ -225,8 +227,8 @@ static bool is_same_credential(const client *a, const client *b)
 
 static bool has_credential(const srv_clients *clients, const client *wanted)
 {
-    for (const client *c = clients->list; c < clients->list + clients->n; c++)
-        if (is_same_credential(c, wanted)) return true;
+    for (size_t i = 0; i < clients->n; i++)
+        if (is_same_credential(&clients->list[i], wanted)) return true;
     return false;
 }
 
