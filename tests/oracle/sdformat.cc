@@ -10,8 +10,8 @@ using ignition::math::Pose3d;
 
 static void print_pose(const Pose3d &X)
 {
-    std::printf("[%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g]", X.X(), X.Y(), X.Z(), X.Rot().X(), X.Rot().Y(), X.Rot().Z(),
-                X.Rot().W());
+    std::printf("[%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g]", X.X(), X.Y(), X.Z(), X.Rot().X(), X.Rot().Y(),
+                X.Rot().Z(), X.Rot().W());
 }
 
 // Resolves a pose in `model` and carries it to the outermost model, in which `model` has the pose X.
