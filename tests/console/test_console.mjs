@@ -37,7 +37,7 @@ const STL = 'solid hub\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0
 /** Chooses files by the zone of the list of models, with their contents. */
 async function offer(page, files) {
     const chosen = page.waitForEvent('filechooser');
-    await page.getByRole('button', {name: /Drop a URDF/}).click();
+    await page.getByRole('button', {name: /Drop a URDF, MJCF or SDF file/}).click();
     const where = folder();
     await (await chosen).setFiles(Object.entries(files).map(([name, text]) => {
         writeFileSync(join(where, name), text);
@@ -88,6 +88,21 @@ test('the list shows every model with its description and picture', {skip}, asyn
     await page.getByRole('button', {name: 'Delete stewart'}).click();
     await conforms(page);
     await page.getByRole('button', {name: 'Keep it'}).click();
+    await close();
+});
+
+test('robots in MJCF and SDF are loaded without the options of URDF', {skip}, async () => {
+    const {page, close} = await openPage(browser, server);
+    const files = {'hinge.xml': '<!-- <robot> --><mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/><geom size="0.1" mass="2" pos="1 0 0"/></body></worldbody></mujoco>',
+        'free.sdf': '<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass><inertia/></inertial></link></model></sdf>'};
+    for (const [name, text] of Object.entries(files)) {
+        await offer(page, {[name]: text});
+        await page.getByText(name.endsWith('.sdf') ? ', SDF, ' : ', MJCF, ').waitFor();
+        assert.equal(await page.getByLabel('Mimic joints').count(), 0);
+        await page.getByRole('button', {name: 'Load', exact: true}).click();
+        await page.getByText(`${name.split('.')[0]} is loaded`).waitFor();
+        await page.keyboard.press('Escape');
+    }
     await close();
 });
 

@@ -112,17 +112,26 @@ export const getModel = (name: string): Promise<Model> => json(call('GET', model
 export const getDocument = (name: string): Promise<RobotDocument> => json(call('GET', `${modelPath(name)}/document`));
 export const deleteModel = (name: string): Promise<Response> => call('DELETE', modelPath(name));
 
+/** Formats of robots, as the outermost element of an XML file tells. */
+export type RobotFormat = 'URDF' | 'MJCF' | 'SDF' | 'model document';
+
+export function formatOf(text: string): RobotFormat {
+    if (!text.trimStart().replace(/^\ufeff/, '').startsWith('<')) return 'model document';
+    const root = /<(robot|mujoco|sdf)[\s>/]/.exec(text.replace(/<!--[^]*?-->/g, ''))?.[1];
+    return root === 'mujoco' ? 'MJCF' : root === 'sdf' ? 'SDF' : 'URDF';
+}
+
 export interface PutOptions {
     replace: boolean;
-    urdf: boolean;
+    format: RobotFormat;
     base: 'fixed' | 'floating';
     mimic: 'independent' | 'coupled' | 'refuse';
 }
 
 export function putModel(name: string, text: string, options: PutOptions): Promise<PutReply> {
-    const query = options.urdf ? `?base=${options.base}&mimic=${options.mimic}` : '';
+    const query = options.format === 'URDF' ? `?base=${options.base}&mimic=${options.mimic}` : '';
     return json(call('PUT', modelPath(name) + query, {
-        body: text, type: options.urdf ? 'application/xml' : 'application/json',
+        body: text, type: options.format === 'model document' ? 'application/json' : 'application/xml',
         headers: options.replace ? {} : {'If-None-Match': '*'},
     }));
 }

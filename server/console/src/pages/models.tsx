@@ -88,7 +88,7 @@ export function ModelsPage() {
             </div>
             <button type="button" class="drop-zone" onClick={() => void chooseFiles().then(files => files.length && offered.set(files))}>
                 <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M8 11V3M5 6l3-3 3 3M3 11v2h10v-2" /></svg>
-                <span><strong>Drop a URDF file, a folder with its meshes, or a model document</strong><br />anywhere on this page, or press here to choose a file. Meshes stay in your browser.</span>
+                <span><strong>Drop a URDF, MJCF or SDF file, a folder with its meshes, or a model document</strong><br />anywhere on this page, or press here to choose a file. Meshes stay in your browser.</span>
             </button>
             {list === null ? <p class="muted" role="status">{wanted ? 'The models are shown once the server accepts a token.' : 'Asking the server for its models …'}</p> :
                 found!.length === 0 ? <p class="muted" role="status">{list.length ? 'No model has this in its name.' : 'The server holds no models yet.'}</p> :

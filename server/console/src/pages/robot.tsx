@@ -96,7 +96,7 @@ function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => 
     useLink(w);
     useOthers(w);
     const restore = async () => {
-        await putModel(w.model.name, JSON.stringify(w.document), {replace: false, urdf: false, base: 'fixed', mimic: 'independent'}).catch(() => {});
+        await putModel(w.model.name, JSON.stringify(w.document), {replace: false, format: 'model document', base: 'fixed', mimic: 'independent'}).catch(() => {});
         await reloadModels();
     };
     return (

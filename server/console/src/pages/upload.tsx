@@ -1,7 +1,7 @@
 // upload.tsx - loads dropped files: finds the robot and its meshes, puts the model on the server and shows the load report line by
 // line.
 import {useEffect, useState} from 'preact/hooks';
-import {Problem, putModel, type PutOptions} from '../api';
+import {formatOf, Problem, putModel, type PutOptions} from '../api';
 import {models, reloadModels} from '../models';
 import {robotLink} from '../route';
 import {Store, useStore} from '../store';
@@ -23,7 +23,7 @@ export function chooseFiles(): Promise<OfferedFile[]> {
         const input = document.createElement('input');
         input.type = 'file';
         input.multiple = true;
-        input.accept = '.urdf,.xml,.json,.stl,.obj,.dae,.csv';
+        input.accept = '.urdf,.xml,.sdf,.mjcf,.json,.stl,.obj,.dae,.csv';
         input.onchange = () => resolve([...(input.files ?? [])].map(file => ({path: file.name, file})));
         input.oncancel = () => resolve([]);
         input.click();
@@ -53,7 +53,7 @@ export async function droppedFiles(data: DataTransfer): Promise<OfferedFile[]> {
     return files;
 }
 
-const isRobot = (f: OfferedFile) => /\.(urdf|xml|json)$/i.test(f.path);
+const isRobot = (f: OfferedFile) => /\.(urdf|xml|sdf|mjcf|json)$/i.test(f.path);
 
 function nameOf(path: string): string {
     const stem = path.split('/').pop()!.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[^A-Za-z0-9]+/, '');
@@ -105,16 +105,16 @@ function Upload({files}: {files: OfferedFile[]}) {
     }, [robot]);
     const close = () => offered.set(null);
     if (!robot) {
-        return <Dialog title="No robot in these files" onClose={close}><p>A robot comes as a URDF file (<code>.urdf</code>, <code>.xml</code>) or as a model document (<code>.json</code>).
+        return <Dialog title="No robot in these files" onClose={close}><p>A robot comes in URDF, MJCF or SDF (<code>.urdf</code>, <code>.xml</code>, <code>.sdf</code>) or as a model document (<code>.json</code>).
             A folder may hold its meshes too.</p><div class="actions"><Button label="Close" onClick={close} autofocus /></div></Dialog>;
     }
-    const urdf = text.trimStart().startsWith('<'), taken = !!list?.some(m => m.name === name), valid = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+    const format = formatOf(text), urdf = format === 'URDF', taken = !!list?.some(m => m.name === name), valid = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
     const meshes = files.filter(f => /\.(stl|obj|dae)$/i.test(f.path));
     const load = async () => {
         setBusy(true);
         setProblem(null);
         try {
-            setReply(await putModel(name, text, {replace: taken, urdf, base, mimic}));
+            setReply(await putModel(name, text, {replace: taken, format, base, mimic}));
             if (urdf) meshFolders.set(name, {urdf: text, files: meshes});
             await reloadModels();
         } catch (e) {
@@ -126,7 +126,7 @@ function Upload({files}: {files: OfferedFile[]}) {
     return (
         <Dialog title="Load a robot" onClose={close} wide>
             {robots.length > 1 && <Select label="File" value={String(chosen)} options={robots.map((f, i) => [String(i), f.path])} onChange={v => setChosen(Number(v))} />}
-            <p class="muted"><code>{robot.path}</code>, {urdf ? 'URDF' : 'model document'}, {(robot.file.size / 1024).toFixed(1)} KiB{meshes.length > 0 && `, with ${meshes.length} mesh ${meshes.length === 1 ? 'file' : 'files'} for the view`}</p>
+            <p class="muted"><code>{robot.path}</code>, {format}, {(robot.file.size / 1024).toFixed(1)} KiB{meshes.length > 0 && `, with ${meshes.length} mesh ${meshes.length === 1 ? 'file' : 'files'} for the view`}</p>
             <form class="form" onSubmit={e => { e.preventDefault(); void load(); }}>
                 <label>Name on the server<input type="text" value={name} aria-invalid={!valid} spellcheck={false} onInput={e => setName(e.currentTarget.value)} /></label>
                 {urdf && <Select label="Base" value={base} options={[['fixed', 'fixed to the world'], ['floating', 'moves freely']]} onChange={v => setBase(v as PutOptions['base'])} />}
