@@ -96,12 +96,19 @@ bool srv_exchange_begun(const srv_exchange *x)
     return x->stage != OPENED;
 }
 
+/* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
+ * a client can show another certificate only on a new connection. */
+static bool must_close(const srv_exchange *x)
+{
+    return x->loop->draining || x->connection->certificate.refused;
+}
+
 static enum MHD_Result answer(srv_exchange *x)
 {
     x->stage = ANSWERED;
     free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    return srv_response_send(x->mhd, x->job.call, x->loop->draining, x->retry_after, x->queued);
+    return srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued);
 }
 
 /* Answers before the body was received. libmicrohttpd closes the connection afterwards. */
