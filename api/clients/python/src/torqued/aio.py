@@ -131,7 +131,7 @@ class AsyncClient:
         try:
             connection = await self._pool.borrow(attempts.deadline)
         except ConnectionFailed:
-            if attempts.after_loss():
+            if attempts.after_loss(False):
                 await asyncio.sleep(min(calls.FIRST_PAUSE, max(attempts.remaining(), 0)))
                 return None
             raise
@@ -142,7 +142,7 @@ class AsyncClient:
         except TimeoutError as error:
             raise TimedOut(f"{call.method} {call.path}: no complete answer in time") from error
         except OSError as error:
-            if attempts.after_loss():
+            if attempts.after_loss(connection.kept):
                 return None
             raise ConnectionFailed(f"{call.method} {call.path}: {error}") from error
         finally:

@@ -71,6 +71,7 @@ class Connection:
 
     def __init__(self, transport: asyncio.Transport, protocol: _Protocol) -> None:
         self.transport, self.protocol = transport, protocol
+        self.kept = False       # whether it has served a call
 
     @classmethod
     async def open(cls, address: Address, deadline: float) -> Connection:
@@ -149,6 +150,7 @@ class Pool:
 
     def give_back(self, connection: Connection, reusable: bool) -> None:
         if reusable and connection.is_fresh():
+            connection.kept = True
             self.idle.append(connection)
         else:
             connection.close()

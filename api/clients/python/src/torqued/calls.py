@@ -156,8 +156,11 @@ class Attempts:
     def remaining(self) -> float:
         return self.deadline - time.monotonic()
 
-    def after_loss(self) -> bool:
-        """Whether to send the call again because its connection was lost, with or without the call having arrived."""
+    def after_loss(self, kept: bool) -> bool:
+        """Whether to send the call again because its connection was lost, with or without the call having arrived. A connection
+        that was `kept` may have ended long ago, which does not count as a try."""
+        if kept and self.call.repeatable and self.remaining() > 0:
+            return True
         return self._take() is not None
 
     def after_response(self, response: http1.Response) -> Optional[float]:

@@ -58,13 +58,6 @@ class _Writer:
             self.small += text
         elif isinstance(value, np.ndarray):
             self.array(value)
-        elif isinstance(value, Mapping):
-            self.head(5, len(value))
-            for key, item in value.items():
-                self.write(str(key))
-                self.write(item)
-        elif isinstance(value, (list, tuple)):
-            self.sequence(value)
         elif value is None:
             self.small.append(0xf6)
         elif isinstance(value, (bool, np.bool_)):
@@ -73,6 +66,13 @@ class _Writer:
             self.head(0, int(value)) if value >= 0 else self.head(1, -1 - int(value))
         elif isinstance(value, (float, np.floating)):
             self.small += b"\xfb" + struct.pack(">d", value)
+        elif isinstance(value, Mapping):
+            self.head(5, len(value))
+            for key, item in value.items():
+                self.write(str(key))
+                self.write(item)
+        elif isinstance(value, (list, tuple)):
+            self.sequence(value)
         else:
             self.other(value)
 

@@ -134,9 +134,9 @@ class Client:
     def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: calls.Attempts) -> Optional[http1.Response]:
         """The response, or None if the connection was lost and the call is to be sent again."""
         try:
-            connection = self._pool.borrow(attempts.deadline)
+            connection = self._pool.borrow(attempts.deadline, certain=not call.repeatable)
         except ConnectionFailed:
-            if attempts.after_loss():
+            if attempts.after_loss(False):
                 time.sleep(min(calls.FIRST_PAUSE, max(attempts.remaining(), 0)))
                 return None
             raise
@@ -147,7 +147,7 @@ class Client:
             raise TimedOut(f"{call.method} {call.path}: no complete answer in time") from error
         except OSError as error:
             connection.close()
-            if attempts.after_loss():
+            if attempts.after_loss(connection.kept):
                 return None
             raise ConnectionFailed(f"{call.method} {call.path}: {error}") from error
         except BaseException:

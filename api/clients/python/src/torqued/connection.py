@@ -13,6 +13,7 @@ from .address import Address
 from .errors import ConnectionFailed, TimedOut
 
 MOST_BUFFERS = 512      # in one sendmsg; Linux takes 1024
+SMALL = 8192            # bytes of a request that are sooner copied than sent in parts
 
 
 class Connection:
@@ -21,6 +22,7 @@ class Connection:
     def __init__(self, address: Address, deadline: float) -> None:
         self.address = address
         self.scratch = bytearray(http1.LARGEST_HEAD)
+        self.kept = False       # whether it has served a call
         try:
             self.socket = self._open(deadline)
         except TimeoutError as error:
@@ -85,6 +87,8 @@ class Connection:
                 self.socket.settimeout(_left(deadline))
                 self.socket.sendall(buffer)
             return
+        if sum(map(len, buffers)) < SMALL:
+            buffers = [b"".join(buffers)]
         waiting = [memoryview(buffer) for buffer in buffers]
         while waiting:
             self.socket.settimeout(_left(deadline))
@@ -106,8 +110,8 @@ class Pool:
         self.idle: deque[Connection] = deque(maxlen=most_idle)
         self.process = os.getpid()
 
-    def borrow(self, deadline: float) -> Connection:
-        """An idle connection that is still open, or a new one."""
+    def borrow(self, deadline: float, certain: bool) -> Connection:
+        """An idle connection, or a new one. If it must be `certain`, the idle one is tried first for whether it is still open."""
         if os.getpid() != self.process:     # a fork shares the sockets of its parent and must not use them
             self.idle, self.process = deque(maxlen=self.idle.maxlen), os.getpid()
         while True:
@@ -115,11 +119,12 @@ class Pool:
                 connection = self.idle.pop()
             except IndexError:
                 return Connection(self.address, deadline)
-            if connection.is_fresh():
+            if not certain or connection.is_fresh():
                 return connection
             connection.close()
 
     def give_back(self, connection: Connection) -> None:
+        connection.kept = True
         if len(self.idle) == self.idle.maxlen:
             connection.close()
         else:

@@ -5,6 +5,7 @@ memory in which it stays.
 """
 from __future__ import annotations
 
+import re
 from typing import Mapping, Optional
 
 import numpy as np
@@ -13,6 +14,7 @@ from . import cbor
 from .errors import BadAnswer
 
 LARGEST_HEAD = 65536    # bytes
+FIELD = re.compile(r"\r\n([!#-'*+.^-`|~\w-]+):[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|\Z)", re.ASCII)
 
 
 def request_head(method: str, target: str, fields: Mapping[str, str], length: Optional[int]) -> bytes:
@@ -143,8 +145,8 @@ class ResponseReader:
     def _finish(self, body: memoryview, reusable: bool = True) -> None:
         assert self._head is not None
         status, reason, fields = self._head
-        options = {option.strip().lower() for option in fields.get("connection", "").split(",")}
-        self.response = Response(status, reason, fields, body, reusable and "close" not in options)
+        closing = "connection" in fields and "close" in re.split(r"[ \t,]+", fields["connection"].lower())
+        self.response = Response(status, reason, fields, body, reusable and not closing)
 
 
 class _Chunks:
@@ -194,18 +196,18 @@ class _Chunks:
 
 def _parse_head(data: bytes) -> tuple[int, str, dict[str, str]]:
     """Status, reason and fields; names in lower case, a repeated field as a list with commas."""
-    lines = data.decode("latin-1").split("\r\n")
-    version, _, rest = lines[0].partition(" ")
+    text = data.decode("latin-1")
+    first = text.partition("\r\n")[0]
+    version, _, rest = first.partition(" ")
     status, _, reason = rest.partition(" ")
     if not version.startswith("HTTP/1.") or len(status) != 3 or not (status.isascii() and status.isdigit()):
-        raise BadAnswer(f"{lines[0][:100]!r} is no status line of HTTP/1.1")
-    fields: dict[str, str] = {}
-    for line in lines[1:]:
-        name, colon, value = line.partition(":")
-        if not colon or name != name.strip():
-            raise BadAnswer(f"{line[:100]!r} is no field of a head")
-        key, value = name.lower(), value.strip()
-        fields[key] = f"{fields[key]}, {value}" if key in fields else value
+        raise BadAnswer(f"{first[:100]!r} is no status line of HTTP/1.1")
+    found = FIELD.findall(text)
+    if len(found) != text.count("\n"):
+        raise BadAnswer("the head of the answer has a line that is no field")
+    fields = {name.lower(): value for name, value in found}
+    if len(fields) != len(found):       # a repeated field is a list
+        fields = {key: ", ".join(value for name, value in found if name.lower() == key) for key in fields}
     if version == "HTTP/1.0":
         fields.setdefault("connection", "close")
     return int(status), reason, fields
