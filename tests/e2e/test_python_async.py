@@ -90,6 +90,7 @@ class Asynchronous(ServerCase):
             self.assertNotIn("async-arm", [entry["name"] for entry in await client.models()])
             self.assertEqual((await client.service())["version"], torqued.__version__)
             self.assertEqual((await client.readiness())["status"], "ready")
+            self.assertIn("# TYPE torqued_connections gauge", await client.metrics())
             self.assertEqual((await client.contract())["info"]["title"], "torqued")
             self.assertEqual((await client.problem("bad-json"))["status"], 400)
             return await client.live() and await client.ready()

@@ -284,6 +284,7 @@ class Python(ServerCase):
         self.assertEqual(service["version"], torqued.__version__)
         self.assertTrue(self.torqued.live() and self.torqued.ready())
         self.assertEqual(self.torqued.readiness()["status"], "ready")
+        self.assertIn("# TYPE torqued_connections gauge", self.torqued.metrics())
         self.assertEqual(self.torqued.contract()["info"]["title"], "torqued")
         self.assertEqual(self.torqued.problem("wrong-shape")["status"], 422)
         self.assertFalse(torqued.Client("http://127.0.0.1:1", retries=0).live())

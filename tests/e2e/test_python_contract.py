@@ -17,7 +17,8 @@ from torqued.contract import answers, async_operations, fields, operations  # is
 PACKAGE = os.path.join(ROOT, "api", "clients", "python")
 # What is not an operation on a model: its methods in client.py and aio.py. None: a page for people with a browser.
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
-           "getDocument": "document", "livez": "live", "readyz": "readiness", "getContract": "contract", "getProblem": "problem",
+           "getDocument": "document", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
+           "getContract": "contract", "getProblem": "problem",
            "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None}
 # Parameters of these methods for those of the contract; the others have the same name.
 PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}, "Request-Timeout": {"timeout"}}

@@ -169,7 +169,8 @@ class Http(unittest.TestCase):
                        b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n",
                        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70000,
                        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", TAU + b"more", ok(b"{", "application/json"),
-                       ok(b"<html>", "text/html"), ok(b"\xff", "application/cbor"), ok(b"\x01\x02", "application/cbor")):
+                       ok(b"<html>", "text/html"), ok(b"\xff", "application/cbor"), ok(b"\x01\x02", "application/cbor"), ok(b"hello", "text/plain"),
+                       ok(b"[1]"), ok(b"")):
             for call, peer in self.both([answer], evaluate):
                 with self.assertRaises(torqued.BadAnswer, msg=answer[:80]):
                     call()

@@ -66,6 +66,10 @@ class AsyncClient:
         """Faults that do not prevent service. Raises a Problem with `reasons` if the server is not ready."""
         return await self._ask(calls.probe("/readyz"))    # type: ignore[no-any-return]
 
+    async def metrics(self) -> str:
+        """What the process counts, in the text format of Prometheus."""
+        return await self._ask(calls.get("/metrics", calls.TEXT))   # type: ignore[no-any-return]
+
     async def contract(self) -> dict[str, Any]:
         """The contract of the server in OpenAPI 3.1."""
         return await self._ask(calls.get("/openapi.json"))      # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import http1
+from .errors import BadAnswer
 
 Array = npt.NDArray[np.float64]
 Scalar = Union[float, Array]                                    # of one state; of a batch
@@ -73,8 +74,10 @@ class SuspiciousFigures(UserWarning):
     """Figures of a request look like degrees or millimetres; they were used as they are."""
 
 
-def answer_of(kind: Type[A], outputs: Mapping[str, Any], response: http1.Response) -> A:
+def answer_of(kind: Type[A], outputs: Any, response: http1.Response) -> A:
     """The answer in a response. Warns, at the line that called the operation, of figures that the server finds suspicious."""
+    if not isinstance(outputs, Mapping):
+        raise BadAnswer(f"the answer is no object of outputs, but {type(outputs).__name__}")
     for entry in outputs.get("warnings", ()):
         warnings.warn(f"{entry['where']}: {entry['text']}", SuspiciousFigures, stacklevel=4)
     return kind(outputs, Head(response.field("Request-Id"), response.field("Model-Revision"), response.field("Arithmetic")))

@@ -16,7 +16,7 @@ import numpy as np
 from . import cbor, http1
 from .errors import BadAnswer, DeadlinePassed, Problem
 
-JSON, XML, CBOR = "application/json", "application/xml", "application/cbor"
+JSON, XML, CBOR, TEXT = "application/json", "application/xml", "application/cbor", "text/plain"
 TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
 FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time
 Source = Union[str, "os.PathLike[str]", bytes, Mapping[str, Any]]
@@ -116,6 +116,8 @@ def value_of(response: http1.Response) -> Any:
             return json.loads(bytes(response.body))
         except ValueError as error:
             raise BadAnswer(f"the answer is no JSON: {error}") from error
+    if media_type == TEXT:
+        return bytes(response.body).decode("utf-8", "replace")
     raise BadAnswer(f"the answer has the type {media_type or 'none'}, not that of an answer of torqued")
 
 

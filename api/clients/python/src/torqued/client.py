@@ -67,6 +67,10 @@ class Client:
         """Faults that do not prevent service. Raises a Problem with `reasons` if the server is not ready."""
         return self._ask(calls.probe("/readyz"))  # type: ignore[no-any-return]
 
+    def metrics(self) -> str:
+        """What the process counts, in the text format of Prometheus."""
+        return self._ask(calls.get("/metrics", calls.TEXT))   # type: ignore[no-any-return]
+
     def contract(self) -> dict[str, Any]:
         """The contract of the server in OpenAPI 3.1."""
         return self._ask(calls.get("/openapi.json"))    # type: ignore[no-any-return]
