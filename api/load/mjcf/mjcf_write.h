@@ -28,7 +28,7 @@ dyn_pose api_mjcf_reference_motion(const api_document *document, const api_docum
 void api_mjcf_put_joints(const api_mjcf_chain *chain);
 
 /* Writes the equalities of mimic and helical joints. */
-void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *root);
+void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality);
 
 /* Writes motors for joints with a limit of effort, and in a model with loops for all driven joints. */
 void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root);

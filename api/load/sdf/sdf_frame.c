@@ -170,7 +170,7 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
     *next                      = frame->scope;
     if (frame->kind == API_SDF_IS_JOINT) {
         if (!api_sdf_text(sdf, frame->element, "child", &name)) return false;
-        if (strcmp(name, "world") == 0) {
+        if (name && strcmp(name, "world") == 0) {
             *next = API_SDF_WORLD;
             return true;
         }
@@ -240,7 +240,7 @@ static bool find_base(api_sdf *sdf, const api_sdf_frame *frame, int *base)
     if (!attached) return true;
     if (frame->kind == API_SDF_IS_JOINT) {
         if (!api_sdf_text(sdf, frame->element, "child", &name)) return false;
-        if (strcmp(name, "world") == 0) return true;
+        if (name && strcmp(name, "world") == 0) return true;
     } else if (!api_xml_text(&sdf->xml, frame->element, "attached_to", API_OPTIONAL, &name)) {
         return false;
     }

@@ -30,9 +30,10 @@ static void put_link(api_xml_writer *w, xmlNode *robot, const char *name, const 
 {
     static const char *const entries[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
     xmlNode                 *link       = api_xml_put(w, robot, "link");
-    bool                     zero       = !inertia || inertia->mass == 0;
     api_xml_put_text(w, link, "name", name);
-    for (int i = 0; inertia && i < 6; i++)
+    if (!inertia) return;
+    bool zero = inertia->mass == 0;
+    for (int i = 0; i < 6; i++)
         zero = zero && inertia->about_com[i] == 0;
     if (zero) return;
     xmlNode *inertial = api_xml_put(w, link, "inertial");

@@ -208,7 +208,7 @@ bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const 
 bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, double *v, size_t n)
 {
     api_xml_span span = {.v = v, .min = n, .max = n};
-    const char  *text = NULL;
+    const char  *text = "";
     return api_xml_content_text(reader, element, &text) && read_numbers(reader, element, "content", text, &span) &&
            check_count(reader, element, "content", &span);
 }
