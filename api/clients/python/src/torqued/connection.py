@@ -111,7 +111,7 @@ class Pool:
         self.process = os.getpid()
 
     def borrow(self, deadline: float, certain: bool) -> Connection:
-        """An idle connection, or a new one. If it must be `certain` that it is open, idle ones are tried first."""
+        """An idle connection, or a new one. If it must be `certain` that it is open, idle ones are tested first."""
         if os.getpid() != self.process:     # a fork shares the sockets of its parent and must not use them
             self.idle, self.process = deque(maxlen=self.idle.maxlen), os.getpid()
         while True:
