@@ -4,7 +4,8 @@
 api/clients/c/feedforward.c asks for torques at every tick, over a Unix socket, loopback, and a network of its own (two
 namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client and
 server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf gives it. Beside each loop runs the same
-program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the torques.
+program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the torques. `load` is
+the machine's load average at the end of the row.
 Root is needed for SCHED_FIFO and for namespaces. `make realtime` builds what this needs. The table is Markdown."""
 import argparse
 import contextlib
@@ -21,7 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"      # the server's namespace; .1 is this side, .2 that of the server
 CLIENT_PRIORITY, SERVER_PRIORITY = "39", "40"
-HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "missed", "sleeper p50", "p99", "p99.9", "max", "missed")
+HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "missed", "sleeper p50", "p99", "p99.9", "max", "missed",
+        "load")
 # path, server in real time, client in real time
 SETS = {"sockets": [("Unix socket", s, c) for s in (False, True) for c in (False, True)],
         "loopback": [("loopback", s, c) for s in (False, True) for c in (False, True)],
@@ -52,7 +54,8 @@ def network(delay):
                 run(*place, "tc", "qdisc", "add", "dev", name, "root", "netem", "delay", delay)
         yield list(inside)
     finally:
-        run("ip", "netns", "delete", SPACE)      # the pair goes with it
+        subprocess.run(["ip", "link", "delete", "torqued0"], capture_output=True)       # a namespace takes its pair along only later
+        run("ip", "netns", "delete", SPACE)
 
 
 def protect(folder, host):
@@ -102,7 +105,7 @@ def result(process):
     out = process.communicate()[0]
     found = re.search(r"missed=(\d+) p50=(\S+) p99=(\S+) p99.9=(\S+) max=(\S+)", out)
     if process.returncode != 0 or not found:
-        raise RuntimeError(f"feedforward ended with status {process.returncode}: {out}")
+        return ["gave up", "", "", "", ""]
     missed, *times = found.groups()
     return [*(f"{float(value):.0f}" for value in times), missed]
 
@@ -116,7 +119,7 @@ def measure(path, server_real_time, client_real_time, options):
         target = stack.enter_context(server(path, ADDRESS.format(2) if "veth" in path else "127.0.0.1", prefix))
         sleeper = loop(["-n"], options.seconds, client_real_time, last)
         control = loop(target, options.seconds, client_real_time, last)
-        return [*result(control), *result(sleeper)]
+        return [*result(control), *result(sleeper), f"{os.getloadavg()[0]:.0f}"]
 
 
 def main():
@@ -125,14 +128,13 @@ def main():
     parser.add_argument("--sets", default="sockets,loopback,veth", help=", ".join(SETS))
     parser.add_argument("--delay", help="of netem, such as 100us")
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores, {options.seconds:g} s a row, load average {os.getloadavg()[0]:.1f} before, ", end="")
+    print(f"{os.cpu_count()} cores, {options.seconds:g} s a row\n")
     rows = []
     for path, server_real_time, client_real_time in (row for name in options.sets.split(",") for row in SETS[name]):
         names = ["FIFO" if real_time else "default" for real_time in (server_real_time, client_real_time)]
         label = f"{path} and {options.delay}" if "veth" in path and options.delay else path
         rows.append([label, *names, *measure(path, server_real_time, client_real_time, options)])
         print(" ".join(rows[-1]), file=sys.stderr)
-    print(f"{os.getloadavg()[0]:.1f} after\n")
     for row in (HEAD, ("---",) * 3 + ("--:",) * (len(HEAD) - 3), *rows):
         print("| " + " | ".join(row) + " |")
 
