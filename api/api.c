@@ -61,6 +61,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     }
     struct timespec now;
     api            *a = calloc(1, sizeof *a);
+    if (a) pthread_mutex_init(&a->reasons_lock, NULL);
     if (a) a->models = api_registry_new(config->limits.models);
     if (!a || !a->models) {
         snprintf(error, error_size, "no memory");
@@ -101,6 +102,7 @@ void api_close(api *a)
 {
     if (!a) return;
     api_registry_free(a->models);
+    api_reasons_free(a);
     free(a);
 }
 

@@ -122,9 +122,11 @@ bool api_load_file(api *api, const api_model_file *file, const api_report_target
 char *api_write_model(api *api, const char *name, const char *format, const api_report_target *report, size_t *length,
                       api_problem *problem);
 
-/* Adds a reason to the answer of /readyz, for a defect that does not prevent service, such as an unreadable file.
- * Call before api_set_ready. */
-void api_add_reason(api *api, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a reason to the answer of /readyz, for a fault that does not prevent service, such as an unreadable file; it
+ * replaces the reason with the same subject. api_clear_reason removes the reason, if there is one, when the fault is
+ * repaired. Both may be called from any thread. */
+void api_set_reason(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void api_clear_reason(api *api, const char *subject);
 
 /* Returns all models, bundled ones included, and the names of deleted bundled models as one JSON text
  * (model_archive.c describes the format). The caller frees it; NULL: no memory. */

@@ -12,6 +12,7 @@
 #include "api/cost/calibration.h"
 #include "route.h"
 #include "api/work/deadline.h"
+#include <pthread.h>
 
 struct api_operation;
 
@@ -37,11 +38,11 @@ struct api {
     api_registry       *models;
     api_calibration     calibration;
     api_cost_feedback   cost_feedback;
-    atomic_int          phase;     /* a value of api_phase */
-    double              started;   /* s since 1970, when the api was opened */
-    atomic_ullong       next_id;   /* counter of generated Request-Ids */
-    size_t              n_reasons; /* number of recorded reasons; constant once the phase is "ready" */
-    char                reasons[API_REASONS_SHOWN][API_REASON_MAX];
+    atomic_int          phase;   /* a value of api_phase */
+    double              started; /* s since 1970, when the api was opened */
+    atomic_ullong       next_id; /* counter of generated Request-Ids */
+    pthread_mutex_t     reasons_lock;
+    struct api_reason  *reasons; /* list, see reasons.c; guarded by the lock */
 };
 
 struct api_worker {
@@ -107,6 +108,10 @@ static inline api_preconditions api_call_conditions(const api_call *call)
 /* Passes the middlewares, then checks path, method, timeout, media types, model and preconditions of a request.
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
+
+/* Emits the reasons of the answer of /readyz as an array; frees them all. In reasons.c. */
+void api_reasons_emit(api *api, api_emit *e);
+void api_reasons_free(api *api);
 
 /* Writes 16 hexadecimal digits that are unique in this process and not zero. In api.c. */
 void api_make_id(api *api, char id[API_ID_SIZE]);

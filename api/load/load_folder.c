@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,19 +83,10 @@ bool api_load_models(api *a, const char *dir, void (*report)(void *arg, const ch
         api_problem_clear(&problem);
         bool good = load_document(a, dir, entries[i]->d_name, &problem);
         snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
-        if (!good) api_add_reason(a, "%s/%s: %s", dir, entries[i]->d_name, text);
+        if (!good) api_set_reason(a, entries[i]->d_name, "%s/%s: %s", dir, entries[i]->d_name, text);
         report(arg, entries[i]->d_name, good ? NULL : text);
         free(entries[i]);
     }
     free(entries);
     return true;
-}
-
-void api_add_reason(api *a, const char *format, ...)
-{
-    va_list args;
-    if (a->n_reasons++ >= API_REASONS_SHOWN) return;
-    va_start(args, format);
-    vsnprintf(a->reasons[a->n_reasons - 1], sizeof a->reasons[0], format, args);
-    va_end(args);
 }

@@ -77,21 +77,8 @@ bool api_get_livez(api_call *call, const api_input *input, api_problem *problem)
     return reply_text(call, text, sizeof text - 1, problem);
 }
 
-/* Emits a reason with '?' in place of bytes that are not printable ASCII: reasons contain file names. */
-static void emit_reason(api_emit *e, const char *reason)
-{
-    char text[API_REASON_MAX];
-    snprintf(text, sizeof text, "%s", reason);
-    for (char *c = text; *c; c++)
-        if (*c < ' ' || *c > '~') *c = '?';
-    api_emit_string(e, text);
-}
-
 static bool reply_ready(api_call *call, api_problem *problem)
 {
-    const api *a     = call->api;
-    size_t     shown = a->n_reasons < API_REASONS_SHOWN ? a->n_reasons : API_REASONS_SHOWN;
-    char       more[64];
     api_buffer b;
     api_emit   e;
     api_emit_init(&e, API_MEDIA_JSON, &b);
@@ -99,12 +86,7 @@ static bool reply_ready(api_call *call, api_problem *problem)
     api_emit_object(&e);
     api_emit_string_member(&e, "status", "ready");
     api_emit_key(&e, "reasons");
-    api_emit_array(&e);
-    for (size_t i = 0; i < shown; i++)
-        emit_reason(&e, a->reasons[i]);
-    snprintf(more, sizeof more, "and %zu more, in the log", a->n_reasons - shown);
-    if (a->n_reasons > shown) api_emit_string(&e, more);
-    api_emit_end(&e);
+    api_reasons_emit(call->api, &e);
     api_emit_end(&e);
     return api_reply_emitted(call, 200, &e, problem);
 }

@@ -1,5 +1,6 @@
 /* store.c - see store.h. */
 #include "store.h"
+#include "checksum.h"
 #include "durable_file.h"
 #include "api/metrics.h"
 #include <dirent.h>
@@ -16,12 +17,17 @@
 #define PREVIOUS ".previous"
 #define SUFFIX   ".json"
 
+/* Subjects of reasons in the answer of /readyz, beside the names of files. */
+#define WRITING "store writes"
+#define FOLDER  "store folder"
+
 enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
 
 static const char FORMAT[] = "torqued-store 1\n";
 
 struct srv_store {
     srv_log *log;
+    api     *service;            /* whose models the store has; NULL: not restored yet */
     int      root, models, lock; /* descriptors; -1: not open */
     char     folder[];           /* path, for messages */
 };
@@ -138,6 +144,8 @@ static bool refuse(const srv_store *store, const char *file, int error, api_prob
     srv_log_text(&line, "file", file);
     srv_log_text(&line, "problem", strerror(error));
     srv_log_end(&line);
+    if (store->service)
+        api_set_reason(store->service, WRITING, "store: the last change was not written: %s", strerror(error));
     return api_fail(problem, full ? API_STORE_FULL : API_STORE_FAILED, NULL,
                     "the store cannot write %s: %s; nothing has changed", file, strerror(error));
 }
@@ -183,13 +191,42 @@ static bool replace(const srv_store *store, const char *file)
     return false;
 }
 
+/* True if the folder that is open still is the one at its path: a change in a folder that was moved away or deleted
+ * would be lost. */
+static bool is_in_place(const srv_store *store)
+{
+    struct stat there, open;
+    bool root = stat(store->folder, &there) == 0 && fstat(store->root, &open) == 0 && there.st_dev == open.st_dev &&
+                there.st_ino == open.st_ino;
+    bool models = root && fstatat(store->root, "models", &there, 0) == 0 && fstat(store->models, &open) == 0 &&
+                  there.st_dev == open.st_dev && there.st_ino == open.st_ino;
+    if (root && models) return true;
+    errno = ENOENT;
+    return false;
+}
+
+/* Forgets what was wrong with a record, and with writing. */
+static bool note_written(const srv_store *store, const char *file)
+{
+    if (!store->service) return true;
+    api_clear_reason(store->service, file);
+    api_clear_reason(store->service, WRITING);
+    return true;
+}
+
 static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
 {
     const srv_store *store = arg;
     char             file[FILE_NAME_SIZE];
+    size_t           sealed_length;
     snprintf(file, sizeof file, "%s" SUFFIX, name);
-    if (srv_file_write(store->models, NEXT, record, length) && replace(store, file)) return true;
+    char *sealed = srv_checksum_add(record, length, &sealed_length);
+    if (!sealed) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for what is to be stored");
+    bool done =
+        is_in_place(store) && srv_file_write(store->models, NEXT, sealed, sealed_length) && replace(store, file);
     int error = errno;
+    free(sealed);
+    if (done) return note_written(store, file);
     unlinkat(store->models, NEXT, 0);
     return refuse(store, file, error, problem);
 }
@@ -199,9 +236,10 @@ static bool erase(void *arg, const char *name, api_problem *problem)
     const srv_store *store = arg;
     char             file[FILE_NAME_SIZE];
     snprintf(file, sizeof file, "%s" SUFFIX, name);
+    if (!is_in_place(store)) return refuse(store, file, errno, problem);
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
         return errno == ENOENT || refuse(store, file, errno, problem); /* the file does not exist: nothing to do */
-    if (confirm(store)) return true;
+    if (confirm(store)) return note_written(store, file);
     restore_previous(store, file, LINKED);
     return refuse(store, file, errno, problem);
 }
@@ -222,7 +260,7 @@ static void report_unreadable(const srv_store *store, api *service, const char *
     srv_log_text(&line, "file", file);
     srv_log_text(&line, "problem", problem);
     srv_log_end(&line);
-    api_add_reason(service, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
+    api_set_reason(service, file, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
 }
 
 /* Reports that the store is read-only: models of the store are served, and changes are refused. */
@@ -233,7 +271,7 @@ static void report_read_only(const srv_store *store, api *service, const char *p
     srv_log_text(&line, "store", store->folder);
     srv_log_text(&line, "problem", problem);
     srv_log_end(&line);
-    api_add_reason(service, "store: no model can be changed: %s", problem);
+    api_set_reason(service, FOLDER, "store: no model can be changed: %s", problem);
 }
 
 static bool restore(const srv_store *store, api *service, const char *file)
@@ -247,9 +285,11 @@ static bool restore(const srv_store *store, api *service, const char *file)
     }
     snprintf(name, sizeof name, "%.*s", (int)stem, file);
     char *record = srv_file_read(store->models, file, RECORD_MAX, &length);
-    if (!record) {
+    bool  whole  = record && srv_checksum_remove(record, &length);
+    if (!whole) {
         api_hide_bundled(service, name);
-        report_unreadable(store, service, file, strerror(errno));
+        report_unreadable(store, service, file, record ? "it is damaged: its checksum is wrong" : strerror(errno));
+        free(record);
         return false;
     }
     api_problem_clear(&problem);
@@ -262,9 +302,10 @@ static bool restore(const srv_store *store, api *service, const char *file)
 
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
 {
-    int  fd     = srv_folder_open(store->models, ".");
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    *restored   = (srv_restored){0};
+    int  fd        = srv_folder_open(store->models, ".");
+    DIR *folder    = fd >= 0 ? fdopendir(fd) : NULL;
+    *restored      = (srv_restored){0};
+    store->service = service;
     if (!folder) {
         if (fd >= 0) close(fd);
         return fail(store, "read", error, size);

@@ -221,17 +221,29 @@ static void readyz_tells_reasons(void **state)
     disk_wipe();
     disk_start(NULL);
     assert_int_equal(json_array_size(json_object_get(ask("GET", "/readyz", NULL)->json, "reasons")), 0);
-    api_add_reason(door_api(), "store: %s", "\xff\n\"x");
+    api_set_reason(door_api(), "s", "store: %s", "\xff\n\"x");
     const json_t *reasons = json_object_get(ask("GET", "/readyz", NULL)->json, "reasons");
     assert_string_equal(json_string_value(json_array_get(reasons, 0)), "store: ??\"x");
-    for (int i = 0; i < 99; i++)
-        api_add_reason(door_api(), "%0600d", i);
+    char subject[20];
+    for (int i = 0; i < 99; i++) {
+        snprintf(subject, sizeof subject, "%d.json", i);
+        api_set_reason(door_api(), subject, "%0600d", i);
+    }
     reasons  = json_object_get(ask("GET", "/readyz", NULL)->json, "reasons");
     size_t n = json_array_size(reasons);
     assert_in_range(n, 10, 99);
     char more[40];
     snprintf(more, sizeof more, "and %zu more, in the log", 100 - (n - 1));
     assert_string_equal(json_string_value(json_array_get(reasons, n - 1)), more);
+    for (int i = 0; i < 99; i++) {
+        snprintf(subject, sizeof subject, "%d.json", i);
+        api_clear_reason(door_api(), subject);
+    }
+    api_clear_reason(door_api(), "nobody has set it");
+    api_set_reason(door_api(), "s", "store: %s", "the present state");
+    reasons = json_object_get(ask("GET", "/readyz", NULL)->json, "reasons");
+    assert_int_equal(json_array_size(reasons), 1);
+    assert_string_equal(json_string_value(json_array_get(reasons, 0)), "store: the present state");
     door_close();
 }
 

@@ -109,6 +109,49 @@ class Restarts(StoreCase):
         self.assertLessEqual({"good", "torn", "ur5"}, self.names())
         self.stop()
 
+    def test_a_flipped_bit(self):
+        """A record of which any bit is wrong is not served and is named, until the model is PUT again."""
+        self.start()
+        self.put("ur5", pendulum(), 200)
+        self.stop()
+        with open(self.path("ur5.json"), "rb") as file:
+            good = file.read()
+        for place in [*range(0, len(good), len(good) // 12), len(good) - 70, len(good) - 2]:
+            with open(self.path("ur5.json"), "wb") as file:
+                file.write(good[:place] + bytes([good[place] ^ 4]) + good[place + 1:])
+            self.start()
+            self.assertEqual(self.client.get("/v1/models/ur5").status, 404, place)
+            self.assertEqual([r for r in self.client.get("/readyz").json()["reasons"] if "ur5.json" not in r], [])
+            self.assertEqual(len(self.client.get("/readyz").json()["reasons"]), 1)
+            self.stop()
+        self.start()
+        self.put("ur5", pendulum(), 201)
+        self.assertEqual(self.client.get("/readyz").json()["reasons"], [])
+        self.restart()
+        self.assertEqual(self.client.get("/v1/models/ur5").status, 200)
+        self.assertEqual(self.client.get("/readyz").json()["reasons"], [])
+        self.stop()
+
+    def test_a_store_that_vanishes(self):
+        """Changes are refused, evaluation goes on; when the folder is back, so are changes, and the fault is forgotten."""
+        self.start()
+        self.put("mine", pendulum(), 201)
+        for there, away in ((self.store, self.store + "-away"),
+                            (os.path.join(self.store, "models"), os.path.join(self.store, "elsewhere"))):
+            os.rename(there, away)
+            self.assertEqual(self.client.put("/v1/models/lost", pendulum()).status, 503)
+            self.assertEqual(self.client.delete("/v1/models/mine").status, 503)
+            self.assertEqual(self.client.get("/v1/models/mine").status, 200)
+            self.assertEqual(self.client.post("/v1/models/mine/bias", {"q": [0]}).status, 200)
+            reasons = self.client.get("/readyz").json()["reasons"]
+            self.assertEqual(len(reasons), 1)
+            self.assertIn("the last change was not written: No such file or directory", reasons[0])
+            os.rename(away, there)
+            self.put("mine", pendulum(), 200)
+            self.assertEqual(self.client.get("/readyz").json()["reasons"], [])
+        self.assertEqual(self.client.get("/v1/models/lost").status, 404)
+        self.stop()
+
     def test_an_upgrade_reads_the_records_of_before(self):
         """A record without a version is the oldest; it is replaced by one with a version when the model is PUT again."""
         self.start()
@@ -117,6 +160,7 @@ class Restarts(StoreCase):
         with open(self.path("mine.json")) as file:
             record = json.load(file)
         self.assertEqual(record.pop("version"), 1)
+        record.pop("sha256")
         with open(self.path("mine.json"), "w") as file:
             json.dump(record, file)
         self.start()

@@ -30,7 +30,7 @@ api_code change(srv_store *store, const char *name, const char *text);
  * record is read. */
 srv_restored start_again(void);
 
-/* Path and content of a file in models/ (NULL: there is none), valid until the next call. */
+/* Path and content of a file in models/ (NULL: there is none), without its checksum; valid until the next call. */
 char       *record_path(const char *file);
 const char *content(const char *file);
 

@@ -142,8 +142,8 @@ static void test_a_record_too_large(void **state)
     struct rlimit before, limit;
     prepare(OLD);
     memset(large, ' ', sizeof large - 1);
-    large[sizeof large - 1] = '\0';
-    srv_store *store        = open_store();
+    memcpy(large + sizeof large - 3, "{}", sizeof "{}");
+    srv_store *store = open_store();
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit          = before;
     limit.rlim_cur = 4096;
