@@ -124,7 +124,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 	    $(CC) -x assembler -c -o $@ -
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
-SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))) \
+SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c server/*/*/*.c))) \
                $(BUILD)/server/console/files.o
 LIBS         = $(shell pkg-config --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lm -lpthread

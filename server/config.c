@@ -436,8 +436,15 @@ void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const c
     }
 }
 
+/* Variables of the sub-commands that ask a server (server/cli/client/connection.c), and of the clients in api/clients.
+ */
+static const char *const client_variables[] = {PREFIX "URL",         PREFIX "TOKEN_FILE", PREFIX "CA_FILE",
+                                               PREFIX "CERTIFICATE", PREFIX "KEY",        PREFIX "TOKEN"};
+
 static bool is_variable(const char *name, size_t length)
 {
+    for (size_t i = 0; i < sizeof client_variables / sizeof client_variables[0]; i++)
+        if (strlen(client_variables[i]) == length && memcmp(client_variables[i], name, length) == 0) return true;
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
         char variable[64];
         variable_name(s, variable, sizeof variable);

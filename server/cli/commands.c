@@ -1,6 +1,7 @@
 /* commands.c - see commands.h. */
 #include "commands.h"
 #include "help.h"
+#include "server/cli/client/client_commands.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,61 @@ const cli_command cli_commands[] = {
      .operands = {{"NAME", CLI_NOTHING, CLI_NEEDED}, {"ROLE[,ROLE]...", CLI_NOTHING, CLI_NEEDED}},
      .example = "torqued token planner evaluate --days 90 --models 'cell1-*' >>/etc/torqued/tokens",
      .run = srv_token},
+    {.name = "models",
+     .summary = "list the models of a running server",
+     .options = {cli_models_options, cli_connection_options},
+     .example = "torqued models --url http://robots.example:8088",
+     .run = cli_models},
+    {.name = "put",
+     .summary = "create or replace a model of a running server from a file",
+     .description = "FILE is a model document in JSON, or XML of a format that the server reads, such as URDF; - for standard input. The "
+                    "report of the import is printed.",
+     .options = {cli_put_options, cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"FILE", CLI_FILE, CLI_NEEDED}},
+     .example = "torqued put my_arm my_arm.urdf",
+     .run = cli_put},
+    {.name = "delete",
+     .summary = "delete models of a running server",
+     .options = {cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_SOME}},
+     .example = "torqued delete my_arm",
+     .run = cli_delete},
+    {.name = "call",
+     .summary = "evaluate an operation of a running server",
+     .description = "The states come from FILE (- for standard input), from FIELD=JSON, or from both; then the fields of the command "
+                    "line hold for all states. With neither, or with --from alone, FILE is standard input. Large batches are sent in parts, in CBOR with exact doubles.\n\n"
+                    "json: the body of a request, with arrays of rows for a batch. jsonl: a state a line, such as {\"q\": [0, 1]}. csv: "
+                    "a header with columns such as q.elbow (by name) or q3 (by number, from 1), then a state a line. npz: arrays named "
+                    "q, qd, qdd, tau. npy: one array, which --field names. The answer has the same formats, one row or array for each "
+                    "state, and numbers that read back as the same doubles.",
+     .options = {cli_call_options, cli_output_options, cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}, {"FILE|FIELD=JSON", CLI_FILE, CLI_MANY}},
+     .example = "torqued call two_link inverse-dynamics q=[0,0.5] qd=[1,2]\n"
+                "torqued call panda inverse-dynamics states.csv gravity=[0,0,-1.62] --output torques.npz",
+     .run = cli_call_command},
+    {.name = "plot",
+     .summary = "draw the answer of an operation as SVG or PNG",
+     .description = "Evaluates as call does, and draws every quantity over time for a trajectory or simulation, else over the rows of "
+                    "the batch. gnuplot draws; on Debian it is the package gnuplot-nox.",
+     .options = {cli_call_options, cli_plot_options, cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}, {"FILE|FIELD=JSON", CLI_FILE, CLI_MANY}},
+     .example = "torqued plot puma560 simulate q=[0,0,0,0,0,0] duration=2 tolerance=1e-9 samples=200 --output motion.svg",
+     .run = cli_plot},
+    {.name = "bench",
+     .summary = "measure the latency of requests to a running server",
+     .description = "Sends requests one after the other on one connection and prints percentiles and a histogram of the time from "
+                    "sending to the whole answer: inverse dynamics of MODEL for one state, or GET of /livez without MODEL.",
+     .options = {cli_bench_options, cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_OPTIONAL}},
+     .example = "torqued bench panda --requests 10000 --url unix:/run/torqued/socket",
+     .run = cli_bench},
+    {.name = "healthcheck",
+     .summary = "tell by the exit status whether a running server is ready",
+     .description = "Asks /readyz. Prints nothing if the server is ready, else the reason. It is meant for HEALTHCHECK of containers and for "
+                    "service managers.",
+     .options = {cli_connection_options},
+     .example = "torqued healthcheck --timeout 2 || echo the server is not ready",
+     .run = cli_healthcheck},
     {.name = "completion",
      .summary = "print the completion script of a shell",
      .description = "Completes sub-commands, options, settings and their values, the models of the server and the operations.",

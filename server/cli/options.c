@@ -6,15 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void print_error(const char *format, va_list arguments)
+{
+    fputs("torqued: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
 int cli_fail(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("torqued: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    print_error(format, arguments);
     va_end(arguments);
     return status;
+}
+
+bool cli_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    return false;
 }
 
 void cli_synopsis(const cli_command *command, char *text, size_t size)

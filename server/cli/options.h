@@ -87,3 +87,6 @@ static inline bool cli_repeats(const cli_operand *operand)
 
 /* Prints "torqued: " and a message to standard error; returns `status`. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same; returns false. */
+bool cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -12,7 +12,7 @@ import unittest
 import tap
 from access import Certificates, Tokens
 from client_samples import CLIENTS, SampleCase
-from harness import PATIENCE, Server
+from harness import BINARY, PATIENCE, Server
 from test_c_client import warnings
 
 ADDRESS = "http://127.0.0.1:8088"
@@ -55,7 +55,8 @@ class Commands(SampleCase):
         self.assertTrue(all(ADDRESS in command for command in commands[-2:]))
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(CLIENTS, os.path.join(folder, "api", "clients"), ignore=shutil.ignore_patterns("typescript"))
-            offline = {"GOCACHE": os.path.join(folder, "cache"), "GOPROXY": "off", "GOTOOLCHAIN": "local", "CFLAGS": ""}
+            offline = {"GOCACHE": os.path.join(folder, "cache"), "GOPROXY": "off", "GOTOOLCHAIN": "local", "CFLAGS": "",
+                       "PATH": os.path.dirname(BINARY) + ":" + os.environ["PATH"]}
             script = "set -e\n" + "\n".join(commands).replace(ADDRESS, self.server.url()) + "\nmv torques.csv ../../.."
             printed = self.output("bash", "-c", script, cwd=folder, environment=offline)
             self.assertEqual(printed.strip(), shown[0])
@@ -80,6 +81,9 @@ class Commands(SampleCase):
 
     def test_python(self):
         self.check("Python", takes_token=False)
+
+    def test_shell(self):
+        self.check("Shell", takes_token=False)
 
     def test_c(self):
         self.check("C", takes_token=False)
@@ -195,7 +199,7 @@ class Page(unittest.TestCase):
                 client, = [path for path in glob.glob(os.path.join(CLIENTS, folder, "[tT]orqued.*"))]
                 self.assertEqual(code_lines(client), int(told[1]), client)
             checked += 1
-        self.assertEqual(checked, 9)
+        self.assertEqual(checked, 10)
 
 
 def code_lines(path):
@@ -203,7 +207,7 @@ def code_lines(path):
     comment = r'^""".*?"""|^"[^"\n]*"$' if ending in (".jl", ".py") else r"/\*.*?\*/"
     with open(path) as file:
         text = re.sub(comment, "", file.read(), flags=re.DOTALL | re.MULTILINE)
-    marks = {".m": "%", ".jl": "#", ".py": "#"}.get(ending, "//")
+    marks = {".m": "%", ".jl": "#", ".py": "#", ".sh": "#"}.get(ending, "//")
     return sum(bool(line.strip()) and not line.strip().startswith(marks) for line in text.splitlines())
 
 

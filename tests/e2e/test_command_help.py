@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import tap
-from harness import BINARY, ROOT, SANITIZED
+from harness import BINARY, ROOT, SANITIZED, Server
 from shells import Shell, fish_offers
 
 
@@ -93,6 +93,11 @@ class Manual(unittest.TestCase):
 
 
 class Completion(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.kill)
+
     def test_bash(self):
         shell = Shell("bash")
         self.addCleanup(shell.close)
@@ -109,6 +114,12 @@ class Completion(unittest.TestCase):
         with open(os.path.join(shell.folder, "my robot.urdf"), "w"):
             pass
         self.assertIn("torqued check my\\ robot.urdf ", shell.complete("torqued check my"))
+        # models are those of the server that the line names
+        url = self.server.url()
+        self.assertIn(f"torqued call --url {url} panda ", shell.complete(f"torqued call --url {url} pan"))
+        self.assertIn(f"torqued delete ur5 --url={url} panda ", shell.complete(f"torqued delete ur5 --url={url} pan"))
+        self.assertIn(f"torqued call --url {url} panda task-space ", shell.complete(f"torqued call --url {url} panda task"))
+        self.assertIn("torqued call panda bias my\\ robot.urdf ", shell.complete("torqued call panda bias my"))
 
     @unittest.skipUnless(shutil.which("zsh"), "no zsh here")
     def test_zsh(self):
@@ -119,6 +130,7 @@ class Completion(unittest.TestCase):
         self.assertIn("floating", shell.complete("torqued check --base fl"))
         self.assertIn("forward-dynamics", shell.complete("torqued eval --base fixed ur5 forward-d"))
         self.assertIn("fish", shell.complete("torqued completion f"))
+        self.assertIn("panda", shell.complete(f"torqued call --url {self.server.url()} pan"))
 
     @unittest.skipUnless(shutil.which("fish"), "no fish here")
     def test_fish(self):
@@ -128,6 +140,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(fish_offers("torqued eval --base fixed ur5 forward-d"), ["forward-dynamics"])
         self.assertLessEqual({f"--{name}" for name in settings()}, set(fish_offers("torqued --")))
         self.assertEqual(fish_offers("torqued completion f"), ["fish"])
+        self.assertEqual(fish_offers(f"torqued call --url {self.server.url()} pan"), ["panda"])
+        self.assertEqual(fish_offers(f"torqued call --url={self.server.url()} panda task"), ["task-space"])
 
 
 @unittest.skipIf(SANITIZED, "no make of the product here")

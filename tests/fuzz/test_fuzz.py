@@ -15,6 +15,7 @@ import tap  # noqa: E402
 
 FOLDER = os.path.join(ROOT, os.environ.get("BUILD", "build"), "fuzz")
 NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(HERE, "fuzz_*.c")))
+OPTIONS = {"states": ["-close_fd_mask=2"]}      # thousands of messages
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
 PARSERS = ("document", "urdf", "mjcf", "sdf")  # what reads whole files of strangers gets more time
 
@@ -32,7 +33,7 @@ class Fuzzer:
             self.process = subprocess.Popen(
                 [os.path.join(FOLDER, "fuzz_" + name), f"-max_total_time={self.seconds}", "-max_len=4096", "-timeout=20",
                  "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={self.folder}/", "-seed=1",
-                 f"-dict={HERE}/words.dict", corpus, os.path.join(HERE, "seeds", name), *MORE_SEEDS.get(name, [])],
+                 f"-dict={HERE}/words.dict", *OPTIONS.get(name, []), corpus, os.path.join(HERE, "seeds", name), *MORE_SEEDS.get(name, [])],
                 stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "UBSAN_OPTIONS": "print_stacktrace=1"})
 
     def result(self):

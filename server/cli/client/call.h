@@ -1,0 +1,35 @@
+/* call.h - evaluate an operation of the server for the states of a file or of the command line. */
+#pragma once
+#include "states.h"
+
+extern const cli_option cli_call_options[]; /* what `call` and `plot` share: --from, --field, --fields, --chunk */
+
+/* Receives the answer, part by part in the order of the rows. */
+typedef struct cli_sink {
+    void *arg;
+    bool  takes_json; /* an answer in JSON may be passed to `json` as it came, if the request was sent in one piece */
+    bool (*json)(void *arg, const char *answer, size_t length);
+    bool (*add)(void *arg, const cli_batch *part);
+} cli_sink;
+
+/* What the command line names. */
+typedef struct cli_call {
+    const cli_arguments *arguments;
+    const char          *model, *operation;
+    const char          *file;    /* of states; NULL: the command line has all fields */
+    cli_format           format;  /* of the file; CLI_NO_FORMAT: from its name or first byte */
+    json_t              *options; /* FIELD=JSON of the command line */
+    size_t               chunk;   /* most rows of one request */
+    cli_connection       connection;
+    cli_coordinates      coordinates; /* empty until somebody needs it */
+} cli_call;
+
+/* Reads the arguments and opens the connection. False after printing an error; close it in both cases. */
+bool cli_call_open(cli_call *call, const cli_arguments *arguments);
+void cli_call_close(cli_call *call);
+
+/* Asks for the names of the coordinates, once. False after printing an error. */
+bool cli_call_coordinates(cli_call *call);
+
+/* Sends the states and passes the answers on. False after printing an error. */
+bool cli_call_run(cli_call *call, const cli_sink *sink);

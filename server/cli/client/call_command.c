@@ -1,0 +1,55 @@
+/* call_command.c - implement `torqued call`: the answer goes to a file or to standard output. */
+#include "call.h"
+#include "client_commands.h"
+#include "output.h"
+#include <string.h>
+
+const cli_option cli_output_options[] = {
+    {"to", CLI_FORMATS, CLI_WORDS, NULL,
+     "format of the answer (default: by the end of the name of --output, else the format of FILE)"},
+    {"output", "FILE", CLI_FILE, NULL, "file for the answer (default: standard output)"},
+    {.name = NULL},
+};
+
+static bool write_json(void *arg, const char *answer, size_t length)
+{
+    cli_output *output = arg;
+    output->format     = CLI_NO_FORMAT; /* nothing is left to write at the end */
+    fwrite(answer, 1, length, output->file);
+    putc('\n', output->file);
+    return !ferror(output->file) || cli_error("cannot write %s", output->name);
+}
+
+static bool add_part(void *arg, const cli_batch *part)
+{
+    return cli_output_add(arg, part);
+}
+
+/* Chooses the format of the answer. */
+static cli_format output_format(cli_call *call, const char *file)
+{
+    const char *to      = cli_value(call->arguments, "to");
+    cli_format  of_name = cli_format_of_file(file);
+    if (to) return cli_format_named(to);
+    if (of_name != CLI_NO_FORMAT) return of_name;
+    if (call->file && call->format == CLI_NO_FORMAT) call->format = cli_states_sniff(call->file);
+    return call->format == CLI_NO_FORMAT ? CLI_JSON : call->format;
+}
+
+int cli_call_command(const cli_arguments *arguments)
+{
+    cli_call    call;
+    cli_output  output = {0};
+    const char *file   = cli_value(arguments, "output");
+    bool        good   = cli_call_open(&call, arguments);
+    if (good) {
+        cli_format format = output_format(&call, file);
+        good              = (format != CLI_CSV || cli_call_coordinates(&call)) &&
+               cli_output_open(&output, file, format, call.coordinates.model ? &call.coordinates : NULL);
+        cli_sink sink = {.arg = &output, .takes_json = format == CLI_JSON, .json = write_json, .add = add_part};
+        good          = good && cli_call_run(&call, &sink) && cli_output_finish(&output);
+    }
+    cli_output_close(&output, good);
+    cli_call_close(&call);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,65 @@
+/* coordinates.c - see coordinates.h. */
+#include "coordinates.h"
+#include <string.h>
+
+const char *const cli_state_fields[CLI_STATE_FIELDS + 1] = {"q", "qd", "qdd", "qddd", "tau", "weights", NULL};
+
+/* Outputs with one entry for each velocity. */
+static const char *const velocity_outputs[] = {"tau_dot",  "qd_after", "bias",           "coriolis",       "gravity",
+                                               "friction", "noise",    "position_error", "velocity_error", NULL};
+
+static bool is_among(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
+/* True if `names` is an array of texts. */
+static bool are_names(const json_t *names)
+{
+    json_t *name;
+    size_t  i;
+    json_array_foreach (names, i, name)
+        if (!json_is_string(name)) return false;
+    return json_is_array(names);
+}
+
+bool cli_coordinates_read(const char *answer, cli_coordinates *coordinates)
+{
+    json_t *model = json_loads(answer, 0, NULL);
+    json_t *q = json_object_get(model, "position_names"), *v = json_object_get(model, "velocity_names");
+    *coordinates = (cli_coordinates){.nq = json_array_size(q), .nv = json_array_size(v), .model = model};
+    if (are_names(q) && are_names(v)) return true;
+    cli_coordinates_free(coordinates);
+    return false;
+}
+
+bool cli_coordinates_ask(cli_connection *connection, const char *model, cli_coordinates *coordinates)
+{
+    char path[400];
+    *coordinates = (cli_coordinates){0};
+    if (!cli_model_path(connection, model, "", path, sizeof path) ||
+        !cli_connection_ask(connection, &(cli_request){.method = "GET", .path = path}))
+        return false;
+    return cli_coordinates_read(connection->body.bytes, coordinates) ||
+           cli_error("%s is no torqued server: its answer has no names of coordinates", connection->base);
+}
+
+void cli_coordinates_free(cli_coordinates *coordinates)
+{
+    json_decref(coordinates->model);
+    *coordinates = (cli_coordinates){0};
+}
+
+size_t cli_coordinate_entries(const cli_coordinates *coordinates, const char *field)
+{
+    if (strcmp(field, "q") == 0) return coordinates->nq;
+    return is_among(cli_state_fields, field) || is_among(velocity_outputs, field) ? coordinates->nv : 0;
+}
+
+const char *cli_coordinate_name(const cli_coordinates *coordinates, const char *field, size_t index)
+{
+    const char *list = strcmp(field, "q") == 0 ? "position_names" : "velocity_names";
+    return json_string_value(json_array_get(json_object_get(coordinates->model, list), index));
+}

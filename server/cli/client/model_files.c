@@ -1,0 +1,149 @@
+/* model_files.c - implement `torqued models`, `torqued put` and `torqued delete`: list, create and remove the models of
+ * a running server. */
+#include "client_commands.h"
+#include "connection.h"
+#include "server/store/durable_file.h"
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 1 << 30, DESCRIPTION_WIDTH = 60, PATH_SIZE = 500 };
+
+/* --- models ------------------------------------------------------------------------------------------------------ */
+
+const cli_option cli_models_options[] = {
+    {"names", NULL, CLI_NOTHING, NULL, "print the names alone, one a line"},
+    {"json", NULL, CLI_NOTHING, NULL, "print the answer of the server"},
+    {.name = NULL},
+};
+
+/* Prints one line: name, coordinates, base, first sentence of the description. */
+static void print_model(const json_t *model, int width)
+{
+    const char *name = json_string_value(json_object_get(model, "name"));
+    const char *base = json_string_value(json_object_get(model, "base"));
+    const char *text = json_string_value(json_object_get(model, "description"));
+    const char *stop = text ? strstr(text, ". ") : NULL;
+    size_t      end  = stop ? (size_t)(stop - text) : text ? strcspn(text, "\n") : 0;
+    long long   nq   = json_integer_value(json_object_get(model, "nq")),
+              nv     = json_integer_value(json_object_get(model, "nv"));
+    bool cut         = end > DESCRIPTION_WIDTH;
+    if (cut)
+        for (end = DESCRIPTION_WIDTH; end > 0 && text[end] != ' ';)
+            end--;
+    printf("%-*s %4lld %4lld  %-8s  %.*s%s\n", width, name ? name : "", nq, nv, base ? base : "", (int)end,
+           text ? text : "", cut ? " ..." : "");
+}
+
+static int print_models(const json_t *models, bool names)
+{
+    const json_t *model;
+    size_t        i;
+    int           width = 4;
+    json_array_foreach (models, i, model) {
+        const char *name = json_string_value(json_object_get(model, "name"));
+        if (names) puts(name ? name : "");
+        if (name && (int)strlen(name) > width) width = (int)strlen(name);
+    }
+    if (!names) printf("%-*s %4s %4s  %-8s  %s\n", width, "name", "nq", "nv", "base", "description");
+    json_array_foreach (models, i, model)
+        if (!names) print_model(model, width);
+    return fflush(stdout) == 0 ? 0 : cli_fail(1, "cannot write the list");
+}
+
+int cli_models(const cli_arguments *arguments)
+{
+    cli_connection c;
+    int            status = 1;
+    if (!cli_connection_open(&c, arguments)) return 1;
+    if (cli_connection_ask(&c, &(cli_request){.method = "GET", .path = "/v1/models"})) {
+        json_t *answer = json_loads(c.body.bytes, 0, NULL);
+        if (cli_value(arguments, "json"))
+            status = puts(c.body.bytes) >= 0 && fflush(stdout) == 0 ? 0 : cli_fail(1, "cannot write the list");
+        else if (json_is_array(json_object_get(answer, "models")))
+            status = print_models(json_object_get(answer, "models"), cli_value(arguments, "names") != NULL);
+        else
+            cli_error("%s is no torqued server: its answer lists no models", c.base);
+        json_decref(answer);
+    }
+    cli_connection_close(&c);
+    return status;
+}
+
+/* --- put, delete ------------------------------------------------------------------------------------------------- */
+
+const cli_option cli_put_options[] = {
+    {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
+    {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
+     "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+    {.name = NULL},
+};
+
+/* Tells the media type by the first character: a model document is an object, every other format is XML. */
+static const char *media_type(const char *text)
+{
+    text += strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark of UTF-8 */
+    return text[strspn(text, " \t\r\n")] == '<' ? "application/xml" : "application/json";
+}
+
+/* Prints what the server answered: "panda: created, revision ..., 7 coordinates", and the report of the import. */
+static void print_put(const cli_connection *c, const char *model)
+{
+    json_t     *answer   = json_loads(c->body.bytes, 0, NULL), *entry;
+    const char *revision = json_string_value(json_object_get(answer, "revision"));
+    size_t      i;
+    printf("%s: %s, revision %s, nq %lld, nv %lld\n", model, c->status == 201 ? "created" : "replaced",
+           revision ? revision : "?", (long long)json_integer_value(json_object_get(answer, "nq")),
+           (long long)json_integer_value(json_object_get(answer, "nv")));
+    json_array_foreach (json_object_get(answer, "report"), i, entry) {
+        const char *part[4], *const keys[4] = {"severity", "code", "text", "where"};
+        for (size_t k = 0; k < 4; k++) {
+            part[k] = json_string_value(json_object_get(entry, keys[k]));
+            if (!part[k]) part[k] = "";
+        }
+        printf("%s: %s %s: %s (%s)\n", model, part[0], part[1], part[2], part[3]);
+    }
+    json_decref(answer);
+}
+
+int cli_put(const cli_arguments *arguments)
+{
+    cli_connection c;
+    const char    *model = arguments->operands[0], *file = arguments->operands[1];
+    const char    *base = cli_value(arguments, "base"), *mimic = cli_value(arguments, "mimic");
+    char           path[PATH_SIZE], query[100];
+    size_t         length;
+    char          *text = srv_input_read(file, FILE_MAX, &length);
+    if (!text) return cli_fail(1, "cannot read %s: %s", file, strerror(errno));
+    snprintf(query, sizeof query, "%s%s%s%s%s", base || mimic ? "?" : "", base ? "base=" : "", base ? base : "",
+             mimic ? base ? "&mimic=" : "mimic=" : "", mimic ? mimic : "");
+    bool good = cli_connection_open(&c, arguments);
+    if (good) {
+        good = cli_model_path(&c, model, query, path, sizeof path) &&
+               cli_connection_ask(&c, &(cli_request){.method       = "PUT",
+                                                     .path         = path,
+                                                     .content_type = media_type(text),
+                                                     .body         = text,
+                                                     .length       = length,
+                                                     .waits        = true});
+        if (good) print_put(&c, model);
+        cli_connection_close(&c);
+    }
+    free(text);
+    return good ? 0 : 1;
+}
+
+int cli_delete(const cli_arguments *arguments)
+{
+    cli_connection c;
+    char           path[PATH_SIZE];
+    if (!cli_connection_open(&c, arguments)) return 1;
+    bool good = true;
+    for (size_t i = 0; i < arguments->n_operands && good; i++)
+        good = cli_model_path(&c, arguments->operands[i], "", path, sizeof path) &&
+               cli_connection_ask(&c, &(cli_request){.method = "DELETE", .path = path, .waits = true});
+    cli_connection_close(&c);
+    return good ? 0 : 1;
+}

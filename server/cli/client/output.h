@@ -1,0 +1,32 @@
+/* output.h - write the answer to a batch in any of the formats.
+ *
+ * CSV and JSON lines are written as parts of the answer arrive; the other formats at the end. Numbers are the shortest
+ * texts that read back as the same double, or the doubles themselves. */
+#pragma once
+#include "states.h"
+
+typedef struct cli_output {
+    cli_format             format;
+    FILE                  *file;
+    const char            *name;        /* of the file, for messages */
+    const cli_coordinates *coordinates; /* names for the columns; NULL: numbers */
+    cli_batch              all;         /* rows so far; for CSV and JSON lines only the shape */
+    bool                   started;
+} cli_output;
+
+/* Opens FILE, "-" or NULL for standard output. False after printing an error. */
+bool cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates);
+
+/* Both return false after printing an error. */
+bool cli_output_add(cli_output *output, const cli_batch *part);
+bool cli_output_finish(cli_output *output);
+
+/* Closes the file; after an error a file that was begun is removed. */
+void cli_output_close(cli_output *output, bool good);
+
+/* Writes the name of a column: "tau.elbow", "mass_matrix.1.2", "poses.tip.position.1", "kinetic". */
+void cli_column_name(const cli_coordinates *coordinates, const cli_array *array, size_t entry, char *name, size_t size);
+
+/* Tells on standard error what only JSON can hold: rows that failed, warnings, and the names of other members.
+ * `first_row` is the number of rows before the part. */
+void cli_report_rest(const cli_batch *part, size_t first_row);

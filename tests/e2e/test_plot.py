@@ -1,0 +1,81 @@
+"""`torqued plot`: pictures of motions and batches by gnuplot, and what it says where there is nothing to draw or no gnuplot."""
+import os
+import shutil
+import struct
+import tempfile
+import unittest
+from xml.etree import ElementTree
+
+import tap
+from command_line import torqued
+from harness import ServerCase
+
+SVG = "{http://www.w3.org/2000/svg}"
+MOTION = ("two_link", "simulate", "q=[0.3,0.2]", "duration=1", "tolerance=1e-8", "samples=50")
+NAMES = {"links": [{"name": "a", "parent": "base", "joint": {"name": "it's $1 `x` _\"{2}", "type": "revolute", "axis": [0, 1, 0]},
+                    "inertial": {"solid": "box", "size": [1, 1, 1], "mass": 1}}]}
+
+
+class Plot(ServerCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = os.path.join(folder.name, "it's a plot.svg")
+
+    def plot(self, *arguments, status=0, **options):
+        done = torqued("plot", *arguments, url=self.server.url(), **options)
+        self.assertEqual(done.returncode, status, done)
+        return done
+
+    def texts(self, content):
+        return [("".join(text.itertext())).strip() for text in ElementTree.fromstring(content).iter(SVG + "text")]
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_svg(self):
+        done = self.plot(*MOTION, "--output", self.file)
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+        with open(self.file, "rb") as file:
+            texts = self.texts(file.read())
+        self.assertEqual([texts.count(name) for name in ("joint1", "joint2", "kinetic", "potential")], [3, 3, 1, 1])
+        for label in ("two_link: simulate", "time (s)", "q (rad, m)", "tau (N m, N)", "kinetic (J)"):
+            self.assertIn(label, texts)
+        texts = self.texts(self.plot(*MOTION, "--show", "qd").stdout)
+        self.assertEqual((texts.count("joint1"), texts.count("kinetic")), (1, 0))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_batch(self):
+        """Rows on the axis, in several parts; names that mean something to gnuplot stay texts."""
+        states = "q1\n" + "".join(f"{i / 100}\n" for i in range(300))
+        self.put_model("odd_names", NAMES)
+        texts = self.texts(self.plot("odd_names", "bias", "--from", "csv", "--chunk", "70", given=states).stdout)
+        self.assertIn("row", texts)
+        self.assertIn("it's $1 `x` _\"{2}", texts)
+        self.assertIn("300", texts)
+        failing = states + "nan\n"
+        self.assertIn(b"row 300", self.plot("odd_names", "bias", "--from", "csv", "on_error=row", given=failing).stderr)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_png(self):
+        file = self.file[:-3] + "PNG"
+        self.plot(*MOTION, "--output", file, "--show", "q,qd")
+        with open(file, "rb") as picture:
+            head = picture.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", head[16:]), (1000, 560))
+
+    def test_misuse(self):
+        for arguments, said, status in (
+                ((*MOTION, "--output", "x.jpg"), b"expected FILE.svg or FILE.png", 2),
+                ((*MOTION, "--show", "nothing"), b"nothing to draw; its arrays are times q qd tau", 1),
+                (("solo12", "mass-matrix", "q=[0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0]"), b"324 entries in a row", 1),
+                (("two_link", "bias", "q=[0]"), b"at /q of the request", 1)):
+            done = self.plot(*arguments, status=status)
+            self.assertEqual(done.stdout, b"")
+            self.assertIn(said, done.stderr)
+        done = self.plot(*MOTION, "--output", self.file, status=1, environment={"PATH": "/nowhere"})
+        self.assertIn(b"apt-get install gnuplot-nox", done.stderr)
+        self.assertFalse(os.path.exists(self.file))
+
+
+if __name__ == "__main__":
+    tap.main()
