@@ -113,8 +113,12 @@ bool api_head_check(api_call *call, const api_request *request, api_problem *pro
 void api_reasons_emit(api *api, api_emit *e);
 void api_reasons_free(api *api);
 
-/* Writes 16 hexadecimal digits that are unique in this process and not zero. In api.c. */
+/* Writes 16 hexadecimal digits that are unique in this process and not zero. In request_id.c. */
 void api_make_id(api *api, char id[API_ID_SIZE]);
+
+/* Sets the header Request-Id of the reply to the client's id, or to a new one if the client's is absent (NULL) or no
+ * visible ASCII text of at most 128 characters. In request_id.c. */
+void api_reply_request_id(api_call *call, const char *id);
 
 /* True if the client of the call may use the model of this name. Valid during api_begin. In authorize.c. */
 bool api_may_use_model(const api_call *call, const char *name);

@@ -82,8 +82,8 @@ static void put_service(api_buffer *b, const api *a)
 {
     const char *info = "torqued_build_info";
     put_head(b, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
-    api_buffer_format(b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version, api_target(a),
-                      api_arithmetic(a));
+    api_buffer_format(b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version, a->kernels->target,
+                      dyn_kernels_arithmetic(a->kernels));
     put_gauge(b, "torqued_ready", "1 if the server takes requests, 0 while it loads its models or drains.",
               atomic_load(&a->phase) == API_READY);
     put_gauge(b, "torqued_memory_bytes", "Memory that requests in flight have claimed.",

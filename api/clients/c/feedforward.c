@@ -154,7 +154,11 @@ int main(int count, char **arguments)
     loop l   = {.period = (uint64_t)(1e9 / s.rate), .ticks = (long)(s.seconds * s.rate)};
     l.late   = calloc((size_t)l.ticks, sizeof *l.late);
     l.client = s.sleep_only ? NULL : torqued_open(&s.server, NULL);
-    if (!l.late || (!l.client && !s.sleep_only) || !prepare(&s)) return 1;
+    if (!l.late || (!l.client && !s.sleep_only) || !prepare(&s)) {
+        torqued_close(l.client);
+        free(l.late);
+        return 1;
+    }
 
     bool connected = true; /* the first calls connect and allocate */
     for (int i = 0; l.client && connected && i < WARM_UP; i++)
