@@ -6,8 +6,8 @@
  *
  * A change renames a completely written and synced file, then syncs the folder. After a crash each record is the old
  * or the new one, and every acknowledged change is present. Records carry a checksum (checksum.h). Files that cannot be
- * read are not touched. While the folder is not at its path, changes are refused. /readyz names a file that could not be
- * read until its model is put or deleted, and a write that failed until one succeeds. */
+ * read are not touched. While the folder is not at its path, changes are refused. /readyz names a file that could not
+ * be read until its model is put or deleted, and a write that failed until one succeeds. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
