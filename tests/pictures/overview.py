@@ -50,7 +50,7 @@ def overview():
     parts += [text(235, 132, "POST states:", 12), text(235, 149, "q, qd, qdd or tau", 12),
               text(235, 226, "torques,", 12), text(235, 242, "accelerations,", 12), text(235, 258, "matrices,", 12),
               text(235, 274, "gradients", 12)]
-    parts += box(690, 46, 150, 74, OUTSIDE, "URDF, MJCF, SDF", "from CAD, ROS, MuJoCo,", "Gazebo")
+    parts += box(690, 46, 150, 74, OUTSIDE, "URDF, MJCF, SDF", "CAD, ROS, MuJoCo,", "Gazebo")
     parts += box(690, 146, 150, 74, OUTSIDE, "document", "JSON: links, joints,", "motors, loops")
     parts += box(690, 246, 150, 74, OUTSIDE, "18 robots", "bundled, from", "published figures")
     parts += [arrow(684, 84, 576, 84), text(630, 74, "PUT", 12), arrow(684, 183, 576, 183), text(630, 173, "PUT", 12),
