@@ -12,7 +12,7 @@
 #define API_PROBLEMS(X) \
     /* problems with the syntax of a request */ \
     X(BAD_REQUEST, "bad-request", 400, "Malformed request", \
-      "The request violates HTTP: conflicting lengths, an unknown transfer coding, a bad header. Correct the client.") \
+      "The request violates HTTP: conflicting lengths, an unknown transfer coding, a bad header or chunk. The connection is closed. Correct the client.") \
     X(BAD_JSON, "bad-json", 400, "Not JSON", \
       "The body is not one JSON text (RFC 8259) in UTF-8. `offset` is the byte at which reading stopped.") \
     X(BAD_CBOR, "bad-cbor", 400, "Not CBOR", \
@@ -59,13 +59,13 @@
     X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
-      "The path and query together are too long for any resource here. (Sent as a bare status, before the request is processed.)") \
+      "The path and query together are too long for any resource here. Correct the client.") \
     X(MISDIRECTED_REQUEST, "misdirected-request", 421, "Unknown host name", \
       "Host is a name that this server does not answer to. Use an IP address or localhost, or start the server with this name in --host. The check protects browsers against DNS rebinding.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
       "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
-      "The request's headers are longer than the server accepts. (Sent as a bare status, before the request is processed.)") \
+      "The request's headers are longer, or more in number, than the server accepts. Send fewer; clear the browser's cookies.") \
     /* problems with the content of a body */ \
     X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
       "A value has the wrong type for its field: a string instead of a number, an object instead of an array.") \
@@ -140,6 +140,8 @@
       "A defect of the server; the log has it with the request's id. Please report it.") \
     X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
       "No resource of this server supports this method.") \
+    X(VERSION_NOT_SUPPORTED, "version-not-supported", 505, "Version not supported", \
+      "The request's version of HTTP is neither 1.1 nor 1.0. A proxy in front of the server translates HTTP/2.") \
     X(NOT_READY, "not-ready", 503, "Not ready", \
       "The server is still loading its models. Try again after Retry-After seconds.") \
     X(DRAINING, "draining", 503, "Draining", \

@@ -6,6 +6,7 @@
  * it closed. Only the loop's thread calls these functions. */
 #pragma once
 #include "peer.h"
+#include "receive.h"
 #include "server/access/credentials.h"
 #include "server/work/clock.h"
 #include <stdbool.h>
@@ -36,6 +37,8 @@ typedef struct srv_connection {
     srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
     uint64_t               certificate_generation;
     bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
+    srv_inflow             inflow;      /* what the client sends, checked */
+    uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
     struct srv_loop       *loop;        /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */

@@ -176,6 +176,7 @@ static void *run(void *argument)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     for (int i = 0; i < SRV_DAEMONS; i++)
         if (loop->mhd[i]) MHD_stop_daemon(loop->mhd[i]);
+    srv_receive_end();
     return NULL;
 }
 

@@ -35,6 +35,7 @@ struct srv_exchange {
     stage                  stage;
     uint64_t               began;
     uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
+    uint64_t               number;           /* of the request on its connection, from 1 */
     char                  *body;             /* the received part of job.body; moves when it grows */
     size_t                 capacity;         /* bytes allocated at `body` */
     size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
@@ -55,7 +56,8 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     size_t        size = strlen(target) + 1;
     srv_exchange *x    = malloc(sizeof *x + size);
     if (!x) return NULL;
-    *x = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
+    *x        = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
+    x->number = connection->requests;
     memcpy(x->target, target, size);
     connection->exchange = x;
     return x;
@@ -71,19 +73,26 @@ static void free_body(srv_exchange *x)
     x->capacity = x->claimed = x->job.length = 0;
 }
 
+/* True if this request is malformed, or stands in place of a malformed one. */
+static bool refuses_framing(const srv_exchange *x)
+{
+    return srv_inflow_refuses(&x->connection->inflow, x->number);
+}
+
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    srv_access access = {.call      = x->job.call,
-                         .method    = x->method,
-                         .target    = x->target,
-                         .client    = x->client,
-                         .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
-                         .via       = *x->forwarded ? x->connection->peer.text : NULL,
-                         .received  = x->received,
-                         .began     = x->began,
-                         .queued    = x->queued,
-                         .answered  = x->stage == ANSWERED,
-                         .delivered = delivered};
+    bool       replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
+    srv_access access   = {.call      = x->job.call,
+                           .method    = replaced ? "" : x->method,
+                           .target    = replaced ? "" : x->target,
+                           .client    = x->client,
+                           .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                           .via       = *x->forwarded ? x->connection->peer.text : NULL,
+                           .received  = x->received,
+                           .began     = x->began,
+                           .queued    = x->queued,
+                           .answered  = x->stage == ANSWERED,
+                           .delivered = delivered};
     srv_response_record(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     free_body(x);
@@ -97,10 +106,10 @@ bool srv_exchange_begun(const srv_exchange *x)
 }
 
 /* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
- * a client can show another certificate only on a new connection. */
+ * a client can show another certificate only on a new connection. A malformed request ends its connection. */
 static bool must_close(const srv_exchange *x)
 {
-    return x->loop->draining || x->connection->certificate.refused;
+    return x->loop->draining || x->connection->certificate.refused || refuses_framing(x);
 }
 
 static enum MHD_Result answer(srv_exchange *x)
@@ -125,6 +134,14 @@ static void answer_directly(srv_exchange *x)
     x->connection->needs_lingering_close = true;
     free_body(x);
     srv_response_send_directly(x->connection, x->job.call);
+}
+
+/* Answers a malformed request. The rest of the connection is not read. */
+static enum MHD_Result answer_malformed(srv_exchange *x)
+{
+    const srv_framing *framing = &x->connection->inflow.framing;
+    api_refuse(x->job.call, framing->code, "%s", framing->detail);
+    return answer_early(x);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -175,10 +192,7 @@ static uint64_t receive_deadline(const srv_exchange *x)
  * 100-continue). */
 static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 {
-    if (*head->problem) {
-        api_refuse(x->job.call, API_BAD_REQUEST, "%s", head->problem);
-        return answer_early(x);
-    }
+    if (refuses_framing(x)) return answer_malformed(x);
     bool wanted = api_wants_body(x->job.call);
     if (wanted && head->length > x->loop->server->config->max_body) {
         refuse_body(x);
@@ -206,12 +220,12 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
     if (identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
 }
 
-enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version)
+enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
 {
     srv_head     head;
     api_identity identity;
     memccpy(x->method, method, '\0', sizeof x->method - 1);
-    if (srv_head_read(&head, x->mhd, method, version, x->target)) {
+    if (srv_head_read(&head, x->mhd, method, x->target)) {
         recognise(x, &head, &identity);
         x->job.call = api_begin(x->loop->server->api, &head.request);
     }
@@ -300,6 +314,7 @@ static enum MHD_Result evaluate(srv_exchange *x)
 
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
+    if (refuses_framing(x) && (x->stage == RECEIVING || x->stage == DISCARDING)) return answer_malformed(x);
     switch (x->stage) {
     case RECEIVING: return evaluate(x);
     case DISCARDING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);

@@ -17,7 +17,7 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
 void srv_exchange_close(srv_exchange *x, bool delivered);
 
 bool            srv_exchange_begun(const srv_exchange *x);
-enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version);
+enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method);
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length);
 enum MHD_Result srv_exchange_complete(srv_exchange *x);
 

@@ -40,17 +40,33 @@ static gnutls_session_t session_of(struct MHD_Connection *mhd)
     return info ? info->tls_session : NULL;
 }
 
+/* A request has begun to arrive: its time limit replaces that of an idle connection. */
+static void on_begun(srv_inflow *inflow)
+{
+    srv_connection *connection = (srv_connection *)((char *)inflow - offsetof(srv_connection, inflow));
+    if (connection->phase != SRV_ARRIVED && connection->phase != SRV_IDLE) return;
+    srv_connections_read_clock(&connection->loop->connections);
+    srv_connection_enter(&connection->loop->connections, connection, SRV_READING);
+}
+
 /* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
  * the clock first, because the loop may have slept since the last turn. */
-static srv_connection *open_connection(srv_loop *loop, int fd, struct MHD_Connection *mhd)
+static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mhd)
 {
+    int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     srv_connections_read_clock(&loop->connections);
     srv_connection *connection = srv_connection_open(&loop->connections, fd);
     if (!connection) return NULL;
+    if (!srv_receive_attach(fd, &connection->inflow)) {
+        srv_connection_close(&loop->connections, connection);
+        return NULL;
+    }
     connection->loop         = loop;
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-    connection->tls = session;
+    connection->tls              = session;
+    connection->inflow.begun     = on_begun;
+    connection->inflow.encrypted = session != NULL;
     if (session) connection->tls_credentials = srv_credentials_share(loop->credentials);
     if (session && !srv_tls_prepare(loop->credentials->tls, session))
         srv_connection_shut(&loop->connections, connection);
@@ -61,6 +77,7 @@ static srv_connection *open_connection(srv_loop *loop, int fd, struct MHD_Connec
 static void close_connection(srv_loop *loop, srv_connection *connection)
 {
     srv_disconnect_stop(connection->hangup);
+    srv_receive_detach(connection->fd, &connection->inflow);
     if (connection->needs_lingering_close && !connection->client_closed && connection->phase != SRV_CLOSING)
         srv_lingering_close_begin(&loop->linger, &loop->uv, connection->fd);
     srv_credentials_release(connection->tls_credentials);
@@ -74,13 +91,23 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
         api_metric_add(API_METRIC_ACCEPTED, API_NO_LABELS, 1);
-        *context =
-            open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, mhd);
+        *context = open_connection(loop, mhd);
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -1);
     }
+}
+
+/* Counts a request of the connection. False if it is not one of those that server/framing has passed on: libmicrohttpd
+ * has read two requests where the check saw one, or has not received through receive.c. */
+static bool is_checked(srv_loop *loop, srv_connection *connection)
+{
+    if (++connection->requests <= connection->inflow.framing.messages) return true;
+    srv_log_message(loop->server->log, SRV_ERROR, "unchecked-request",
+                    "libmicrohttpd announced request %llu of a connection, of which %llu were checked; it is closed",
+                    (unsigned long long)connection->requests, (unsigned long long)connection->inflow.framing.messages);
+    return false;
 }
 
 /* Called when the request line is complete. The result becomes the request's context; if it is NULL, on_request
@@ -89,7 +116,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
 {
     srv_loop       *loop       = cls;
     srv_connection *connection = connection_of(mhd);
-    if (!connection) return NULL;
+    if (!connection || !is_checked(loop, connection)) return NULL;
     srv_connections_read_clock(&loop->connections);
     srv_connection_enter(&loop->connections, connection, SRV_READING);
     return srv_exchange_open(loop, connection, mhd, target ? target : "");
@@ -100,10 +127,10 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
                                   const char *version, const char *data, size_t *size, void **context)
 {
-    (void)cls, (void)mhd, (void)url;
+    (void)cls, (void)mhd, (void)url, (void)version;
     srv_exchange *exchange = *context;
     if (!exchange) return MHD_NO;
-    if (!srv_exchange_begun(exchange)) return srv_exchange_begin(exchange, method, version);
+    if (!srv_exchange_begun(exchange)) return srv_exchange_begin(exchange, method);
     if (*size == 0) return srv_exchange_complete(exchange);
     size_t length = *size;
     *size         = 0;
@@ -116,7 +143,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, 
     srv_connection *connection = connection_of(mhd);
     if (*context) srv_exchange_close(*context, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     *context = NULL;
-    if (connection) srv_connection_enter(&loop->connections, connection, SRV_IDLE);
+    if (!connection) return;
+    bool next = srv_inflow_is_midway(&connection->inflow);
+    srv_connection_enter(&loop->connections, connection, next ? SRV_READING : SRV_IDLE);
 }
 
 /* Leaves percent-escapes in the path: route.c splits the path before decoding it. Decoded by libmicrohttpd, %00
@@ -154,8 +183,8 @@ struct MHD_Daemon *srv_http_start(srv_loop *loop, srv_daemon daemon)
     const struct MHD_OptionItem tls[]   = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)find_no_certificate},
                                            {MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET;
-    /* The logger is the first option, so that it receives complaints about the others. Strictness 0: request_head.c
-     * itself reports a missing Host or blanks in the target, as a problem document. No timeout: connection.h has
+    /* The logger is the first option, so that it receives complaints about the others. Strictness 0: server/framing
+     * has checked the request, and its refusals are problem documents. No timeout: connection.h has
      * absolute deadlines. No limit of connections: accept.h counts those of all loops. */
     return MHD_start_daemon(
         flags | (daemon == SRV_TLS ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER,

@@ -1,5 +1,4 @@
-/* request_head.h - read a request's head: the header fields that the api needs, and the framing rules that
- * libmicrohttpd 0.9.75 does not check. */
+/* request_head.h - read the header fields of a request that the api needs, and the length of its body. */
 #pragma once
 #include "api/api.h"
 #include <microhttpd.h>
@@ -7,16 +6,14 @@
 typedef struct srv_head {
     api_request request;                                     /* its strings belong to libmicrohttpd or to `joined` */
     const char *authorization, *forwarded, *x_forwarded_for; /* for the server alone; NULL: absent */
-    /* Values that were allocated because they are joined or trimmed. */
+    /* Values that were allocated because they are joined. */
     char    *joined[sizeof(api_request) / sizeof(char *) + 3];
     size_t   n_joined;
     uint64_t length; /* Content-Length; 0 if absent */
     bool     chunked;
     bool     expects_continue;
-    char     problem[160]; /* the framing error, after which the connection must be closed; "": none */
 } srv_head;
 
 /* Reads the head. False: no memory. Call srv_head_free in either case. */
-bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *method, const char *version,
-                   const char *target);
+bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *method, const char *target);
 void srv_head_free(srv_head *head);

@@ -237,7 +237,7 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
     if (!srv_log_samples(log, access->call && access->delivered && status < 400, ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
-    put_target(&line, access->target);
+    if (*access->target) put_target(&line, access->target);
     srv_log_count(&line, "status", status);
     put_client(&line, access);
     srv_log_ms(&line, "ms", ns);

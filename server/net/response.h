@@ -18,10 +18,10 @@ void srv_response_send_directly(const srv_connection *connection, const api_call
 
 typedef struct srv_access {
     const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete */
-    const char     *method, *target;
-    const char     *client; /* name of the client; "" or NULL: not recognised */
-    const char     *via;    /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char     *from;   /* its address, or its user on a Unix-domain socket */
+    const char     *method, *target; /* "": unknown, because the request was malformed */
+    const char     *client;          /* name of the client; "" or NULL: not recognised */
+    const char     *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
+    const char     *from;            /* its address, or its user on a Unix-domain socket */
     uint64_t        received, began;
     uint64_t        queued;    /* ns, when a worker was asked to run the request; 0: none was */
     bool            answered;  /* the reply was queued or written */

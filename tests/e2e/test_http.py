@@ -136,8 +136,8 @@ class Headers(WireCase):
                 raw.close()
 
     def test_strange_bytes_do_not_spoil_the_log(self):
-        for target, code in ((b"/v1/\xe9\xff", "no-such-path"), (b'/v1/models/"x\\"', "no-such-model"),
-                             (b"/v1/models/\x01\x7f", "no-such-model"), (b"/%22%0a%00", "no-such-path")):
+        for target, code in ((b"/v1/%e9%ff", "no-such-path"), (b'/v1/models/"x\\"', "no-such-model"),
+                             (b"/v1/models/%01%7f", "no-such-model"), (b"/%22%0a%00", "no-such-path")):
             raw = self.server.socket()
             raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: localhost\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
             self.assertEqual(self.assertProblem(raw.answer(), 404)["code"], code)
@@ -153,7 +153,7 @@ class Malformed(WireCase):
         """What request smuggling lives on."""
         for header in ("Content-Length: 5", "Content-Length: 19", "Transfer-Encoding: chunked"):
             self.refused_on_the_wire(post(BODY, header))
-        self.refused_on_the_wire(post(BODY, "Content-Length: 19, 19"), code=None)
+        self.refused_on_the_wire(post(BODY, "Content-Length: 19, 19"))
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
         self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked"))
         self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked", length=len(BODY)))
@@ -169,8 +169,8 @@ class Malformed(WireCase):
 
     def test_bad_lengths(self):
         for length in ("-1", "+19", "19a", "0x13", "1e1", ""):
-            self.refused_on_the_wire(post(BODY, length=length), 400, None)
-        self.refused_on_the_wire(post(BODY, length="99999999999999999999999999"), 413, None)
+            self.refused_on_the_wire(post(BODY, length=length))
+        self.refused_on_the_wire(post(BODY, length="99999999999999999999999999"), 413, "body-too-large")
 
     def test_bad_transfer_codings(self):
         for coding in ("gzip", "chunked, chunked", "gzip, chunked", "identity", "xchunked", "chunked;q=1",
@@ -219,14 +219,13 @@ class Malformed(WireCase):
             self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
     def test_request_lines(self):
-        for line, status in ((b"GARBAGE", None), (b"GET", None), (b"GET /livez", 400), (b"GET /livez HTTP/9.9", 505),
+        for line, status in ((b"GARBAGE", 400), (b"GET", 400), (b"GET /livez", 400), (b"GET /livez HTTP/9.9", 505),
                              (b"\x00\x01\x02", 400), (b"GET  /livez  HTTP/1.1 x", 400),
-                             (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", None)):
+                             (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400)):
             raw = self.server.socket()
             raw.send(line + b"\r\nHost: localhost\r\n\r\n")
             raw.half_close()
-            if status:
-                self.assertEqual(raw.answer().status, status, line)
+            self.assertEqual(raw.answer().status, status, line)
             self.assertEqual(raw.rest(), b"", line)
             raw.close()
 
