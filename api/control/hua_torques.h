@@ -27,7 +27,7 @@
 typedef struct api_hua_state {
     size_t              nv, n;    /* coordinates (positions and velocities); elastic joints */
     const dyn_coupling *coupling; /* [n] */
-    double              filter;   /* w, rad/s; 0: theta_d is constant */
+    double              filter;   /* frequency w of the filter above, rad/s; 0: the rates of theta_d count as zero */
     const double       *kp, *kd;  /* nv */
     /* The model of the controller: nv x nv row-major; nv: gravity, friction and springs without those of elastic
      * joints. */

@@ -31,6 +31,7 @@ LANE_INLINE column_cursor cursor_at(mass_matrix_pass p, size_t v, int i, columns
 {
     const dyn_body *b = &p.body[i];
     const size_t    j = t.serial ? (size_t)i - 1 : (size_t)p.body[b->tree.parent].joint.v;
+    /* cppcheck-suppress returnDanglingLifetime ; p holds pointers to arrays that outlive it */
     return (column_cursor){b, &p.XJ[i], &p.M[j * p.nv + v], &p.M[v * p.nv + j]};
 }
 

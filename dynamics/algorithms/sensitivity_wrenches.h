@@ -54,7 +54,7 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
 static void wrenches_to_base(const sensitivity_pass *p, size_t i, size_t v, force_partials F)
 {
     for (const dyn_body *b = &p->m->body[i]; b->tree.parent != DYN_WORLD; b = &p->m->body[i]) {
-        force_partials_to_parent(b, &p->ws->XJ[i], &F, false); /* k is not used */
+        force_partials_to_parent(b, &p->ws->XJ[i], &F, false); /* false: the row k = K^T S is not needed here */
         i = (size_t)b->tree.parent;
         wrench_entries(p, i, v, &F);
     }

@@ -126,7 +126,7 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
     }
     dyn_canonical_joint(rotor, &revolute, &here);
     rotor->tree.parent     = place->body;
-    rotor->joint.has_ratio = true; /* so that joint_position returns zero without reading q */
+    rotor->joint.has_ratio = true; /* joint_position tests this flag first; for a rotor it then returns zero */
     rotor->joint.is_rotor  = true;
     if (motor->present) move_spin_inertia(rotor, host, &place->X_bl, motor);
 }

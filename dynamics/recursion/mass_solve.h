@@ -265,8 +265,9 @@ LANE_INLINE void copy_out(const panel *p, const lane *strip, size_t stride, int 
             X[(size_t)k * stride + (size_t)c] = strip[k * STRIP + c];
 }
 
-/* Replaces a panel's columns of n matrices A by -M^-1 A. The rows of a matrix are `stride` entries apart. Column c of
- * the panel in matrix i has the number i PANEL + c; a strip holds the STRIP numbers from `begin` on. */
+/* Replaces a panel's columns of the n matrices at X, which contain A, by -M^-1 A. The rows of a matrix are `stride`
+ * entries apart. The columns are counted matrix by matrix, PANEL for each; a strip holds STRIP of them from `begin` on.
+ */
 static inline void solve_panel(const factor *f, size_t nv, const panel *p, int n, lane *const *X, size_t stride,
                                lane *strip)
 {

@@ -184,7 +184,7 @@ typedef struct body_range {
     size_t first, end;
 } body_range;
 
-/* The bodies whose motion frames need: those that carry frames, and their ancestors. */
+/* The bodies whose motion is computed: those that carry a requested frame, and their ancestors. */
 typedef struct needed_bodies {
     size_t      n;
     body_range *range; /* [n] in ascending order */
@@ -261,7 +261,7 @@ static inline void need_body(const dyn_model *m, needed_bodies *needed, int body
         needed->mark[body] = true;
 }
 
-/* Lists the ranges of needed bodies. */
+/* Lists the marked bodies as ranges of consecutive numbers, for needed_motions. */
 static inline void list_needed(const dyn_model *m, needed_bodies *needed)
 {
     needed->n = 0;

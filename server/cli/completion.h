@@ -15,15 +15,17 @@ typedef struct cli_flag {
     cli_completion completion;
 } cli_flag;
 
-/* Call `print` for every option of a command, without the settings; for every setting. */
+/* Calls `print` for every option in the table of a command; settings of the server are not among them. */
 void cli_visit_options(const cli_command *c, void (*print)(const char *command, const cli_flag *f));
+/* Calls `print` for every setting of the server. */
 void cli_visit_settings(const char *command, void (*print)(const char *command, const cli_flag *f));
 
 bool cli_has_operand(const cli_command *c, size_t i);
 
-void cli_print_quoted(const char *text, const char *special); /* inside single quotes; `special` get a backslash */
-void cli_print_words(const char *words);                      /* the words of "a|b" with spaces between */
-void cli_print_operations(void);                              /* with spaces between */
+/* Prints text for a string in single quotes, with a backslash before every character that is in `special`. */
+void cli_print_quoted(const char *text, const char *special);
+void cli_print_words(const char *words); /* the words of "a|b" with spaces between */
+void cli_print_operations(void);         /* with spaces between */
 
 void cli_print_bash(void); /* completion_bash.c */
 void cli_print_zsh(void);  /* completion_zsh.c */

@@ -18,12 +18,15 @@ static void fail(api_xml_writer *w)
 static void put_description(api_xml_writer *w, xmlNode *root)
 {
     if (!w->document->description) return;
-    size_t size = strlen(w->document->description) + 3;
-    char  *text = api_arena_take(w->reader->arena, size, 1);
-    if (text) snprintf(text, size, " %s ", w->document->description);
-    for (char *dashes = text; dashes && (dashes = strstr(dashes, "--"));)
-        dashes[1] = ' ';
-    xmlNode *comment = text ? xmlNewDocComment(w->file, (const xmlChar *)text) : NULL;
+    size_t   size    = strlen(w->document->description) + 3;
+    char    *text    = api_arena_take(w->reader->arena, size, 1);
+    xmlNode *comment = NULL;
+    if (text) {
+        snprintf(text, size, " %s ", w->document->description);
+        for (char *dashes = strstr(text, "--"); dashes; dashes = strstr(dashes, "--"))
+            dashes[1] = ' ';
+        comment = xmlNewDocComment(w->file, (const xmlChar *)text);
+    }
     if (comment)
         xmlAddPrevSibling(root, comment);
     else
@@ -87,7 +90,8 @@ void api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attrib
 
 void api_xml_put_number(api_xml_writer *w, xmlNode *element, const char *attribute, double value)
 {
-    api_xml_put_numbers(w, element, attribute, &value, 1);
+    const double values[] = {value};
+    api_xml_put_numbers(w, element, attribute, values, 1);
 }
 
 const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix)

@@ -66,8 +66,9 @@ static void add_json(cli_text *to, json_t *value)
         }
     } else if (json_is_array(value)) {
         add_head(to, cbor_encode_array_start, json_array_size(value));
-        json_array_foreach (value, i, entry)
+        json_array_foreach (value, i, entry) {
             add_json(to, entry);
+        }
     } else if (json_is_string(value)) {
         add_head(to, cbor_encode_string_start, json_string_length(value));
         cli_text_add(to, json_string_value(value), json_string_length(value));
@@ -289,8 +290,9 @@ static bool read_map(const reading *r, const cbor_item_t *map, const char *prefi
         struct cbor_pair pair = cbor_map_handle(map)[i];
         char             path[PATH_MAX_BYTES];
         if (!cbor_isa_string(pair.key) || cbor_string_length(pair.key) > KEY_MAX) return malformed();
-        int length = snprintf(path, sizeof path, "%s%s%.*s", prefix, *prefix ? (char[2]){CLI_PATH_SEPARATOR} : "",
-                              (int)cbor_string_length(pair.key), (const char *)cbor_string_handle(pair.key));
+        const char separator[] = {*prefix ? CLI_PATH_SEPARATOR : '\0', '\0'};
+        int length = snprintf(path, sizeof path, "%s%s%.*s", prefix, separator, (int)cbor_string_length(pair.key),
+                              (const char *)cbor_string_handle(pair.key));
         if (length < 0 || (size_t)length >= sizeof path) return malformed();
         const char *last = strrchr(path, CLI_PATH_SEPARATOR);
         if (!read_value(r, pair.value, path, last ? last + 1 : path, rest, depth)) return false;

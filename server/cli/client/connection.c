@@ -319,8 +319,9 @@ void cli_connection_report(cli_connection *c, const cli_origin *origin)
     else
         cli_error("%s answered status %ld: %.200s", c->base, c->status, c->body.bytes);
     print_place(problem, origin);
-    json_array_foreach (json_object_get(problem, "reasons"), i, reason)
+    json_array_foreach (json_object_get(problem, "reasons"), i, reason) {
         fprintf(stderr, "  %s\n", json_string_value(reason) ? json_string_value(reason) : "");
+    }
     if (code) snprintf(copy, sizeof copy, "%s", code);
     json_decref(problem);
     print_hint(c, copy);

@@ -64,10 +64,12 @@ static void print_header(const cli_output *o, const cli_batch *batch)
 static void print_number(FILE *file, double value, const char *not_finite)
 {
     char text[API_NUMBER_ROOM];
-    if (isfinite(value))
-        fwrite(text, 1, api_number_write(value, text), file);
-    else
+    if (!isfinite(value)) {
         fputs(not_finite, file);
+        return;
+    }
+    const size_t length = api_number_write(value, text);
+    fwrite(text, 1, length, file);
 }
 
 static void print_csv_rows(const cli_output *o, const cli_batch *batch)
