@@ -1,6 +1,6 @@
 """The page of api/clients: its commands build and run the samples of every language against a server, and what these print are
 the torques of the server, bit for bit; the lines that it counts. A language is skipped where its toolchain is missing. Its
-commands for TypeScript: test_typescript.py."""
+commands for TypeScript: test_typescript.py. TLS: test_client_tls.py."""
 import glob
 import os
 import re
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import tap
-from access import Certificates, Tokens
+from access import Tokens
 from client_samples import CLIENTS, SampleCase
 from harness import BINARY, PATIENCE, Server
 from test_c_client import warnings
@@ -40,13 +40,8 @@ class Commands(SampleCase):
         cls.tokens = Tokens(folder)
         cls.guarded = Server("--tokens", cls.tokens.path)
         cls.addClassCleanup(cls.guarded.kill)
-        if shutil.which("openssl"):
-            cls.certificates = Certificates(folder)
-            cls.encrypted = Server("--tokens", cls.tokens.path, *cls.certificates.arguments(), context=cls.certificates.context())
-            cls.addClassCleanup(cls.encrypted.kill)
 
-    def check(self, language, takes_token=True, authority=None):
-        """`authority` gives the environment in which the language knows the server's certificate; None: it has no TLS."""
+    def check(self, language, takes_token=True):
         lines = re.search(BLOCK.format(re.escape(language)), page(), re.DOTALL | re.MULTILINE)[1].splitlines()
         commands = [line[2:] for line in lines if line.startswith("$ ")]
         shown = [line for line in lines if not line.startswith("$ ")]
@@ -66,9 +61,6 @@ class Commands(SampleCase):
             if takes_token:
                 program = "\n".join([*commands[:-2], commands[-2].split(" && ")[-1]])       # is built already
                 self.check_token(program.replace(ADDRESS, self.guarded.url()), folder, offline)
-                if authority and shutil.which("openssl"):
-                    certificate = self.certificates.path("server.pem")
-                    self.check_token(program.replace(ADDRESS, self.encrypted.url()), folder, {**offline, **authority(certificate)})
 
     def check_token(self, program, folder, environment):
         self.check_one(self.output("bash", "-c", program, cwd=folder,
@@ -93,7 +85,7 @@ class Commands(SampleCase):
 
     @needs("go")
     def test_go(self):
-        self.check("Go", authority=lambda path: {"SSL_CERT_FILE": path})
+        self.check("Go")
 
     @needs("rustc")
     def test_rust(self):
@@ -101,18 +93,15 @@ class Commands(SampleCase):
 
     @needs("javac")
     def test_java(self):
-        def authority(path):
-            self.output("keytool", "-importcert", "-noprompt", "-storepass", "public", "-keystore", path + ".p12", "-file", path)
-            return {"JAVA_TOOL_OPTIONS": f"-Djavax.net.ssl.trustStore={path}.p12 -Djavax.net.ssl.trustStorePassword=public"}
-        self.check("Java", authority=authority)
+        self.check("Java")
 
     @needs("octave")
     def test_octave(self):
-        self.check("MATLAB and Octave", authority=lambda path: {"CURL_CA_BUNDLE": path})
+        self.check("MATLAB and Octave")
 
     @needs("julia")
     def test_julia(self):
-        self.check("Julia", authority=lambda path: {"SSL_CERT_FILE": path})
+        self.check("Julia")
 
 
 class Idle(SampleCase):

@@ -1,6 +1,6 @@
-"""The clients of api/clients against a server with TLS that wants credentials: a token in Python, C, Go, Java and Octave, a client
-certificate in Python and C. Each gives the torques of the server; without a credential, or without trust in the server's certificate,
-each fails."""
+"""The clients of api/clients against a server with TLS that wants credentials: a token in Python, Go, Java and Octave, a client
+certificate in Python. Each gives the torques of the server; without a credential, or without trust in the server's certificate, each
+fails. C: test_c_client.py; TypeScript: test_typescript.py."""
 import os
 import shutil
 import ssl
@@ -17,31 +17,6 @@ from samples import ASK, PUMA
 
 sys.path.insert(0, os.path.join(CLIENTS, "python", "src"))
 import torqued  # noqa: E402
-
-WITH_CERTIFICATE = r"""
-#include "torqued.h"
-#include <stdio.h>
-#include <stdlib.h>
-int main(int count, char **arguments)
-{
-    torqued_server  server = {.url = arguments[1], .ca_file = getenv("CA"), .token_file = getenv("TOKEN_FILE"),
-                              .certificate_file = getenv("CERTIFICATE"), .key_file = getenv("KEY")};
-    torqued_client *client = torqued_open(&server, NULL);
-    double          q[6] = {0, 0.7853981633974483, 3.141592653589793, 0, 0.7853981633974483, 0}, rates[6] = {1, 1, 1, 1, 1, 1}, tau[6];
-    torqued_input   in[] = {{"q", q, {6}}, {"qd", rates, {6}}, {"qdd", rates, {6}}};
-    torqued_output  out  = {"tau", tau, 6};
-    torqued_call    call = {"puma560", "inverse-dynamics", NULL, in, 3, &out, 1};
-    (void)count;
-    if (torqued_evaluate(client, &call) != TORQUED_OK) {
-        fprintf(stderr, "%s: %s\n", torqued_last_problem(client)->code, torqued_last_problem(client)->detail);
-        return 1;
-    }
-    for (int i = 0; i < 6; i++)
-        printf("%.17g%c", tau[i], i < 5 ? ',' : '\n');
-    torqued_close(client);
-}
-"""
-
 
 def needs(program):
     return unittest.skipUnless(shutil.which(program), f"no {program} here")
@@ -60,9 +35,6 @@ class OverTls(unittest.TestCase):
         cls.addClassCleanup(cls.server.kill)
         cls.expected = cls.server.client().request("POST", ASK, PUMA, cls.tokens.header("planner")).json()["tau"]
         cls.trusted = cls.certificates.path("server.pem")
-        cls.token_file = os.path.join(cls.folder, "token")
-        with open(cls.token_file, "w") as file:
-            file.write(cls.tokens.token["planner"] + "\n")
 
     def run_program(self, *command, cwd, **environment):
         inherited = {name: value for name, value in os.environ.items() if name != "TORQUED_TOKEN"}
@@ -82,8 +54,7 @@ class OverTls(unittest.TestCase):
 
     def copy(self, language):
         folder = os.path.join(tempfile.mkdtemp(dir=self.folder), "clients")
-        for name in {language, "c"}:
-            shutil.copytree(os.path.join(CLIENTS, name), os.path.join(folder, name))
+        shutil.copytree(os.path.join(CLIENTS, language), os.path.join(folder, language))
         return os.path.join(folder, language)
 
     def test_python(self):
@@ -97,18 +68,6 @@ class OverTls(unittest.TestCase):
         with torqued.Client(self.server.url(), token=self.tokens.token["planner"], ssl_context=ssl.create_default_context()) as client:
             with self.assertRaises(torqued.Error):
                 client.model("puma560")
-
-    def test_c(self):
-        folder = self.copy("c")
-        with open(os.path.join(folder, "certificate.c"), "w") as file:
-            file.write(WITH_CERTIFICATE)
-        subprocess.run(["cc", "-o", "ask", "certificate.c", "torqued.c", "-lcurl", "-lpthread"], cwd=folder, check=True)
-        ask = ("./ask", self.server.url())
-        self.check(self.run_program(*ask, cwd=folder, CA=self.trusted, TOKEN_FILE=self.token_file))
-        self.check(self.run_program(*ask, cwd=folder, CA=self.trusted, CERTIFICATE=self.certificates.path("robot.pem"),
-                                    KEY=self.certificates.path("robot.key")))
-        self.assertIn("unauthorized", self.run_program(*ask, cwd=folder, CA=self.trusted).stderr)
-        self.assertEqual(self.run_program(*ask, cwd=folder, TOKEN_FILE=self.token_file).returncode, 1)
 
     @needs("go")
     def test_go(self):

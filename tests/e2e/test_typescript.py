@@ -86,13 +86,10 @@ class TypeScript(SampleCase):
         self.output(os.path.join(FOLDER, "node_modules", ".bin", "tsc"), cwd=test)
         with tempfile.TemporaryDirectory() as folder:
             tokens = Tokens(folder)
-            certificates = Certificates(folder) if shutil.which("openssl") else None
-            guarded = Server("--tokens", tokens.path, *(certificates.arguments() if certificates else ()),
-                             context=certificates and certificates.context())
+            guarded = Server("--tokens", tokens.path)
             self.addCleanup(guarded.kill)
             said = self.output("node", "--test", "--test-reporter=tap", os.path.join(test, "out", "client.test.js"),
-                               environment={"TORQUED_GUARDED": guarded.url(), "NODE_EXTRA_CA_CERTS": os.path.join(folder, "server.pem"),
-                                            "TORQUED_PLANNER": tokens.token["planner"]})
+                               environment={"TORQUED_GUARDED": guarded.url(), "TORQUED_PLANNER": tokens.token["planner"]})
         self.assertRegex(said, r"# pass [89]")
         self.assertIn("# skipped 0", said)
 
