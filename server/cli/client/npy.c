@@ -80,8 +80,10 @@ static bool read_header(const char *bytes, size_t length, const char *name, head
     if (wide) size |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     *start = PREFIX + (wide ? 2 : 0);
     if (size > HEADER_MAX || size > length - *start) return cli_error("%s ends within its header", name);
-    char *text = strndup(bytes + *start, size);
+    char *text = malloc(size + 1);
     if (!text) return cli_error("out of memory");
+    memcpy(text, bytes + *start, size);
+    text[size] = '\0';
     *start += size;
     const char *order = find_value(text, "fortran_order");
     bool        good  = true;
