@@ -285,6 +285,15 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
+/* Returns after how many seconds a refused client shall try again. Clients that are refused together must not return
+ * together: the times lie between one and two waits, spread evenly by multiples of the golden ratio. */
+static unsigned spread_retry(srv_loop *loop, double wait)
+{
+    static const double golden_ratio = 0.61803398874989485;
+    const double        fraction     = fmod(golden_ratio * loop->refusals++, 1);
+    return (unsigned)ceil(wait * (1 + fraction));
+}
+
 /* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
  * worker has colder caches; if the limit is near the cost of a kind of request, that kind alternates between threads.)
  * Changes of models have their own worker: they wait for each other and for the disk, and evaluations must not wait for
@@ -308,7 +317,7 @@ static enum MHD_Result evaluate(srv_exchange *x)
         return suspend(x);
     }
     api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
-    x->retry_after = (unsigned)ceil(wait);
+    x->retry_after = spread_retry(x->loop, wait);
     return answer(x);
 }
 
