@@ -42,7 +42,7 @@ struct api {
     double              started; /* s since 1970, when the api was opened */
     atomic_ullong       next_id; /* counter of generated Request-Ids */
     pthread_mutex_t     reasons_lock;
-    struct api_reason  *reasons; /* list, see reasons.c; guarded by the lock */
+    struct api_reason  *reasons; /* list, see readiness.c; guarded by the lock */
 };
 
 struct api_worker {
@@ -109,7 +109,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 
-/* Emits the reasons of the answer of /readyz as an array; frees them all. In reasons.c. */
+/* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
 void api_reasons_emit(api *api, api_emit *e);
 void api_reasons_free(api *api);
 

@@ -1,4 +1,4 @@
-/* reasons.c - keep the faults that GET /readyz names although the server is ready: see api_set_reason (api.h). */
+/* readiness.c - keep the faults that GET /readyz names although the server is ready: see api_set_reason (api.h). */
 #include "api/http/call.h"
 #include <stdarg.h>
 #include <stdio.h>
