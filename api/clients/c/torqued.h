@@ -123,8 +123,9 @@ typedef struct torqued_model {
  * name of the second joint: torqued_text(client, "velocity_names/1", text, sizeof text). */
 torqued_status torqued_describe(torqued_client *client, const char *name, torqued_model *model);
 
-/* Creates or replaces the robot `name` from `length` bytes of text: URDF if it starts with "<", else a JSON document.
- * `model` may be NULL. The answer's report: "report/0/text" and so on. Refused text leaves the robot as it was. */
+/* Creates or replaces the robot `name` from `length` bytes of text: XML (URDF, MJCF or SDF) if it starts with "<", else
+ * JSON. `model` may be NULL. The answer's report: "report/0/text" and so on. Refused text leaves the robot as it was.
+ */
 torqued_status torqued_put_model(torqued_client *client, const char *name, const char *text, size_t length,
                                  torqued_model *model);
 torqued_status torqued_delete_model(torqued_client *client, const char *name);
