@@ -11,13 +11,22 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+import framing  # noqa: E402
 import tap  # noqa: E402
 
 FOLDER = os.path.join(ROOT, os.environ.get("BUILD", "build"), "fuzz")
 NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(HERE, "fuzz_*.c")))
-OPTIONS = {"states": ["-close_fd_mask=2"]}      # thousands of messages
+OPTIONS = {"states": ["-close_fd_mask=2"],      # thousands of messages
+           "framing": ["-max_len=16384"]}       # more than the longest head
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
 PARSERS = ("document", "urdf", "mjcf", "sdf")  # what reads whole files of strangers gets more time
+
+
+def write_framing_shapes(folder):
+    """The shapes of requests as seeds of the fuzzer of server/framing, cut into pieces of 1, 7 and 64 bytes in turn."""
+    for shape in framing.shapes():
+        with open(os.path.join(folder, shape.name), "wb") as file:
+            file.write(b"\x02\x00\x06\x3f" + shape.bytes)
 
 
 class Fuzzer:
@@ -29,6 +38,8 @@ class Fuzzer:
         self.log = os.path.join(self.folder, "log")
         corpus = os.path.join(self.folder, "corpus")
         os.mkdir(corpus)
+        if name == "framing":
+            write_framing_shapes(corpus)
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [os.path.join(FOLDER, "fuzz_" + name), f"-max_total_time={self.seconds}", "-max_len=4096", "-timeout=20",
