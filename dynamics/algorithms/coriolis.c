@@ -45,7 +45,7 @@ LANE_INLINE twist axis_rate(const dof *d)
  *     F = B S_a + I S'_a,   C_ba = S_b . F,
  *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.
  *
- * r has only an angular part. */
+ * r, here without the factor 2 that it has in the sensitivity, has only an angular part. */
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
 {
     const dyn_body     *b  = &m->body[i];

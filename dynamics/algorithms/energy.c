@@ -11,7 +11,7 @@
 typedef struct workspace {
     joint_transform *XJ;
     world_motion    *world;
-    composite       *composite;
+    composite       *composite; /* of each body; before it is visited, the sum of its children but the next body */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)

@@ -43,7 +43,7 @@ typedef struct link_motion { /* motion of the link frame, in its axes */
 
 static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
 {
-    link_motion k;
+    link_motion k; /* R_wl = R_wb R_bl, row by row */
     for (int i = 0; i < 3; i++)
         store3(k.R.m[i], unrotate_const(b->pose.X_bl.R, load3(B->R.m[i])));
     k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
@@ -126,12 +126,13 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     size_t columns = 3 * m->n_movers;
     clear(Y, (size_t)m->nv * columns);
     for (size_t i = m->floating; i < m->n_bodies; i++) {
-        const dyn_body *b   = &m->body[i];
-        lane           *row = Y + (size_t)b->joint.v * columns + 3 * (size_t)b->joint.mover;
+        const dyn_body *b = &m->body[i];
         if (b->joint.mover < 0 || b->joint.is_multi_dof)
             continue; /* joints without these parameters have zero columns */
-        row[0] = coordinate_effort(b, joint_rate(b, qdd));
+        lane *row = Y + (size_t)b->joint.v * columns + 3 * (size_t)b->joint.mover;
+        row[0]    = coordinate_effort(b, joint_rate(b, qdd));
         if (b->joint.is_rotor && b->joint.mimic) continue;
+        /* friction of a motor is a function of qd, not of the rate of its spin, ratio qd */
         lane sd = b->joint.is_rotor && qd ? qd[b->joint.v] : joint_rate(b, qd);
         row[1]  = b->joint.is_rotor ? sd : coordinate_effort(b, sd);
         row[2]  = b->joint.is_rotor ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));

@@ -15,8 +15,8 @@
  * from body to body towards the base. In each body's frame the joint's S is e_z times the ratio. F, with the point
  * and axes of a joint wrench (wrench_at_joint), is the derivative of the joint wrench. Composites are of regrouped
  * bodies (model.h): efforts are the same, and most masses are zero. Read spatial_body.h (forward pass),
- * force_partials.h (F) and sensitivity_pairs.h (backward pass); force_partials_fast.h and sensitivity_fast.h only make
- * them faster. */
+ * force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass); force_partials_fast.h and
+ * sensitivity_fast.h only make them faster. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_fast.h"

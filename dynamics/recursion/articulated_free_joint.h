@@ -79,7 +79,8 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, i
 }
 
 /* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes:
- * for each axis k, in the reverse order of elimination,  qdd_k = g_k - G_k^T alpha,  alpha += e_k qdd_k. */
+ * alpha starts as alpha', and for each axis k, in the reverse order of elimination,  qdd_k = g_k - G_k^T alpha,  alpha
+ * += e_k qdd_k. */
 LANE_NOINLINE twist accelerate_free_joint(const articulated_pass *p, const dyn_body *b, twist parent)
 {
     const free_joint_solution *s = &p->ws->free_joint[b->joint.quaternion];

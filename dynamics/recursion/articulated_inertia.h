@@ -13,12 +13,13 @@ typedef struct articulated {
     mat3 H;
 } articulated;
 
-/* Equation of motion  f = I a + p  of a body with its descendants: f is the wrench that its joint transmits. */
+/* Equation of motion  f = I alpha + p  of a body with its descendants: f is the wrench that its joint transmits. */
 typedef struct articulated_body {
     articulated I;
     wrench      p;
 } articulated_body;
 
+/* The inertia of body b alone: A = trace(E) 1 - E, H = [h x], Q = m 1, with E in the order xx xy xz yy yz zz. */
 LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;
@@ -31,7 +32,7 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
                                 {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-/* Returns I plus the rigid inertia of body b. */
+/* Returns I plus the rigid inertia of body b: A + trace(E) 1 - E, H + [h x], Q + m 1. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;

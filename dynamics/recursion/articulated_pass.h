@@ -104,7 +104,7 @@ LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, con
     sum->p                = b->tree.is_last_child ? x->p : wrench_add(sum->p, x->p);
 }
 
-/* Returns sdd = (u - U^T alpha) / D of a joint. alpha is that of the parent at the body's origin, in the body's axes.
+/* Returns sdd = (u - U^T alpha') / D of a joint. alpha' is that of the parent at the body's origin, in the body's axes.
  * The three sums do not depend on each other, so the processor can overlap them. */
 LANE_INLINE lane joint_acceleration(const joint_solution *s, twist alpha)
 {

@@ -10,7 +10,7 @@
  *
  *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r.
  *
- * With the motor on the body itself, whose w includes S sd, D has 2 S^T c in addition. */
+ * With the motor on the body itself, whose wd includes S sdd, D has 2 S^T c in addition. */
 #pragma once
 #include "articulated_pass.h"
 

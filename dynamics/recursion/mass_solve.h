@@ -65,7 +65,7 @@ static inline void list_related(const factor *f, panel *p, const bool *mark, int
     p->n   = 0;
     p->end = nv;
     for (int v = 0; v < nv; v++) {
-        p->related[p->n] = v;
+        p->related[p->n] = v; /* the next coordinate overwrites one that is not marked */
         p->n += mark[v];
         p->reached[v] = mark[f->root[v]];
     }
@@ -274,7 +274,7 @@ static inline void solve_panel(const factor *f, size_t nv, const panel *p, int n
     for (int begin = 0; begin < n * PANEL; begin += STRIP) {
         lane *part[STRIP / PART];
         int   columns[STRIP / PART];
-        for (int i = 0; i < STRIP / PART; i++) {
+        for (int i = 0; i < STRIP / PART; i++) { /* part i: columns from c on, of matrix number / PANEL */
             const int number = begin + i * PART, c = number % PANEL, left = p->columns - c;
             columns[i] = number >= n * PANEL || left < 0 ? 0 : left < PART ? left : PART;
             part[i]    = columns[i] > 0 ? X[number / PANEL] + p->first + c : NULL;

@@ -50,6 +50,7 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
 
+/* R_wc = R_wp R_pc, row by row */
 LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
 {
     for (int k = 0; k < 3; k++)
