@@ -244,7 +244,7 @@ char            *api_take_body(api_call *call);        /* moves the reply's body
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
 unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPERATION of metrics.h; 0: no operation */
 
-/* What is known about a call, for the log, the metrics and Server-Timing. */
+/* Facts about a call, for the log, the metrics and Server-Timing. */
 typedef struct api_figures {
     uint64_t    began;                    /* ns on CLOCK_MONOTONIC, start of api_run; 0: it has not run */
     uint64_t    decode, evaluate, encode; /* ns, duration of each step of an operation; 0: it was not reached */

@@ -139,7 +139,7 @@ const cli_option cli_convert_options[] = {
     {.name = NULL},
 };
 
-/* What was found that the result does not hold. */
+/* Findings: content of the source that the result does not hold. */
 typedef struct losses {
     const char *file;
     size_t      n;

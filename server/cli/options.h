@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a shell offers for a value. */
+/* The completions that a shell offers for a value. */
 typedef enum cli_completion {
     CLI_NOTHING,
     CLI_FILE,

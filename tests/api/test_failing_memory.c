@@ -90,7 +90,7 @@ typedef struct question {
     unsigned (*run)(const struct question *q); /* in place of a request; NULL: a request */
 } question;
 
-/* What the parent knows of a child that has died. */
+/* The exit of a child process, as its parent sees it. */
 static struct progress {
     long k;
     bool sticky;
@@ -284,7 +284,7 @@ static void test_pages(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* What the examples of the contract do not reach. */
+/* Requests beside the examples of the contract. */
 static void test_integrators(void **state)
 {
     static const char *const bodies[] = {

@@ -127,7 +127,7 @@ static void joints_mimic(void **state)
     assert_null(read_with(text, strlen(text), "mimic=refuse", &problem));
 }
 
-/* What the format defaults to is reported, since it is rarely meant. */
+/* A default of the format is reported, since users rarely intend it. */
 static void defaults_are_told(void **state)
 {
     api_model *model = taken(FILE_OF("<link name='a'/>" HINGE("world", "a", "")), NULL);

@@ -69,7 +69,7 @@ static void cut_everywhere(const framing_shape *shape)
     expect_same(shape->name, 0);
 }
 
-/* What was passed on passes again, unchanged. */
+/* The bytes that were passed on pass again, unchanged. */
 static void expect_canonical(const char *name)
 {
     begin(&cut);

@@ -44,7 +44,7 @@ typedef enum torqued_status {
     TORQUED_NO_MEMORY     /* memory is short, or the answer exceeds `answer_limit` */
 } torqued_status;
 
-/* What went wrong with the last call. Texts that do not fit are cut. */
+/* The failure of the last call. Texts that do not fit are cut. */
 typedef struct torqued_problem {
     torqued_status status;
     int            http;            /* HTTP status of the answer; 0 without an answer */
@@ -112,7 +112,7 @@ typedef struct torqued_call {
 /* Sends one request and copies the outputs. An evaluation changes nothing on the server and may be repeated. */
 torqued_status torqued_evaluate(torqued_client *client, const torqued_call *call);
 
-/* What a client must know of a robot to size its arrays. */
+/* Numbers of coordinates of a robot, by which a client sizes its arrays. */
 typedef struct torqued_model {
     size_t nq;           /* entries of q */
     size_t nv;           /* entries of qd, qdd and tau */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is known of a link while bodies are written. */
+/* State of a link while bodies are written. */
 typedef struct link_state {
     xmlNode *body; /* NULL: not written yet, or absorbed */
     int      n_children;

@@ -12,7 +12,7 @@ typedef struct cli_sink {
     bool (*add)(void *arg, const cli_batch *part);
 } cli_sink;
 
-/* What the command line names. */
+/* The operands of the command line. */
 typedef struct cli_call {
     const cli_arguments *arguments;
     const char          *model, *operation;
