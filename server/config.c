@@ -96,8 +96,10 @@ static const setting settings[] = {
      "threads for connections and short requests; 0: one for every four usable cores, at least 1"},
     {"inline-limit", "MICROSECONDS", MICROSECONDS, OFFSET(inline_limit), 0, 1e6, "100", NULL,
      "requests with a shorter estimate run on the loop of their connection"},
+    {"drain-delay", "SECONDS", SECONDS, OFFSET(drain_delay), 0, 86400, "0", NULL,
+     "time after SIGTERM in which /readyz answers 503 and all else is served, so that balancers learn of the stop"},
     {"drain", "SECONDS", SECONDS, OFFSET(drain), 0, 86400, "30", NULL,
-     "time for requests in flight to finish after SIGTERM"},
+     "time for requests in flight to finish after SIGTERM and --drain-delay"},
     {"target", "NAME", TEXT, OFFSET(target), 0, 0, NULL, NULL,
      "instruction set of the kernels: scalar, sse2, scalar_unfused, sse2_unfused, fma, avx2, avx512 or neon "
      "(default: the fastest of the machine)"},

@@ -31,6 +31,7 @@ typedef struct srv_config {
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
+    double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */
     int         log_format, log_level;
     size_t      log_sample;  /* one of so many routine requests has a line in the log */

@@ -230,29 +230,44 @@ static void reload(service *s)
     warn_of_exposure(s);
 }
 
-/* Waits for one of the signals, and watches the threads meanwhile. Returns its number. */
-static int wait_watching(service *s, const sigset_t *signals)
+/* Waits for one of the signals until the time `end`, ns of srv_now, and watches the threads meanwhile. Returns the
+ * number of the signal, 0 at `end`. */
+static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
 {
-    for (;;) {
-        uint64_t              wait   = srv_watchdog_check(&s->watchdog);
+    for (uint64_t now; (now = srv_now()) < end;) {
+        uint64_t              check  = srv_watchdog_check(&s->watchdog);
+        uint64_t              wait   = check < end - now ? check : end - now;
         const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
         int                   number = sigtimedwait(signals, NULL, &time);
         if (number > 0) return number;
     }
+    return 0;
 }
 
-/* Waits for a signal that stops the server; SIGHUP only reloads. */
-static int wait_for_stop(service *s, const sigset_t *stop)
+/* Serves until a signal stops the server, which it returns, or until the time `end`, for which it returns 0. SIGHUP
+ * only reloads. */
+static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 {
     sigset_t awaited = *stop;
     int      number;
     sigaddset(&awaited, SIGHUP);
+    while ((number = wait_watching(s, &awaited, end)) == SIGHUP)
+        reload(s);
+    return number;
+}
+
+/* Serves until the server is to drain. From the first signal on /readyz answers 503, and for --drain-delay all other
+ * requests are still served, so that balancers learn of the stop before connections are refused. Returns false if a
+ * second signal ended the delay: then requests in flight are abandoned. */
+static bool serve_until_drain(service *s, const sigset_t *stop)
+{
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
     srv_notify("READY=1");
-    while ((number = wait_watching(s, &awaited)) == SIGHUP)
-        reload(s);
+    int number = wait_for_stop(s, stop, SRV_NEVER);
     srv_notify("STOPPING=1");
-    return number;
+    api_set_draining(s->shared.api);
+    srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
+    return wait_for_stop(s, stop, srv_now() + srv_ns(s->config.drain_delay)) == 0;
 }
 
 /* Blocks the signals for which main waits, before any thread starts, so that no thread receives them. SIGHUP reloads
@@ -278,13 +293,13 @@ static int serve(service *s)
     block_signals(&stop);
     bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
               load_models(s, error, sizeof error);
+    bool patient = false;
     if (ok) {
         show_example(s);
-        srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(wait_for_stop(s, &stop)));
-        api_set_draining(s->shared.api);
+        patient = serve_until_drain(s, &stop);
     }
     unlink_sockets(s); /* the next server can then use the paths */
-    drain(s, &stop, ok);
+    drain(s, &stop, patient);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
     srv_log_close(&s->log);

@@ -75,6 +75,9 @@ static void test_every_kind_of_value(void **state)
     assert_int_equal(read_args("--max-answer=64K", "--drain", "0.25", NULL), SRV_SERVE);
     assert_int_equal(config.max_answer, 65536);
     assert_true(config.drain == 0.25);
+    assert_true(config.drain_delay == 0);
+    assert_int_equal(read_args("--drain-delay", "7", NULL, NULL), SRV_SERVE);
+    assert_true(config.drain_delay == 7);
     assert_int_equal(read_args("--memory", "4M", "--max-answer", "1G"), SRV_SERVE);
     assert_int_equal(config.max_body, 4 << 20); /* limited to --memory */
     assert_int_equal(config.max_answer, 4 << 20);
