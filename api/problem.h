@@ -148,6 +148,8 @@
       "The server is shutting down and accepts no new requests.") \
     X(QUEUE_FULL, "queue-full", 503, "Queue full", \
       "Too much work is waiting. Try again after Retry-After seconds.") \
+    X(CLIENT_QUEUE_FULL, "client-queue-full", 503, "Client's share of the queue full", \
+      "Too much work of this client is waiting, while other clients wait, too. Send fewer requests at a time, and try again after Retry-After seconds.") \
     X(MEMORY_FULL, "memory-full", 503, "Memory budget full", \
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \

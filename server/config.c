@@ -88,8 +88,11 @@ static const setting settings[] = {
      "time for a client to receive its answer"},
     {"idle-timeout", "SECONDS", SECONDS, OFFSET(idle_timeout), 0.01, 86400, "75", NULL,
      "time for which an idle connection is kept open"},
-    {"queue", "SECONDS", SECONDS, OFFSET(queue), 0.001, 86400, "10", NULL,
-     "estimated work that may wait for each worker; beyond it requests are answered 503"},
+    {"queue", "SECONDS", SECONDS, OFFSET(queue), 0.001, 86400, "1", NULL,
+     "estimated work that may wait for each worker, of all clients, who share it; beyond it requests are answered 503"},
+    {"client-work", "SECONDS", SECONDS, OFFSET(client_work), 0, 86400, "0", NULL,
+     "estimated work of one client that may wait for each worker, even while no other client waits; 0: as much as "
+     "--queue"},
     {"workers", "N", COUNT, OFFSET(workers), 0, 1024, "0", NULL,
      "threads for long requests; 0: the usable cores minus the loops, at least 1"},
     {"loops", "N", COUNT, OFFSET(loops), 0, SRV_LOOPS_MOST, "0", NULL,

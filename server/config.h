@@ -30,6 +30,7 @@ typedef struct srv_config {
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
+    double      client_work;  /* the same of one client; 0: as much as `queue` */
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */

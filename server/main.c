@@ -32,6 +32,7 @@ typedef struct service {
     size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
     srv_watchdog      watchdog;
+    srv_accounts      accounts;
 
     srv_listeners listeners;
 } service;
@@ -88,13 +89,16 @@ static bool open_shared(service *s, char *error, size_t size)
     api_config        config = srv_config_api(c);
     config.files             = srv_console_files;
     s->shared                = (srv_server){.config = c, .log = &s->log};
-    s->shared.api            = api_open(&config, error, size);
+    srv_accounts_open(&s->accounts);
+    s->shared.api = api_open(&config, error, size);
     if (!s->shared.api) return false;
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
-    s->shared.pool   = srv_pool_open(c->workers, c->queue);
-    s->shared.writer = srv_pool_open(1, c->queue);
+    const srv_work_limits limits = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
+    s->shared.accounts           = &s->accounts;
+    s->shared.pool               = srv_pool_open(c->workers, &limits);
+    s->shared.writer             = srv_pool_open(1, &limits);
     if (s->shared.pool && s->shared.writer) return true;
     snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + 1);
     return false;
@@ -206,6 +210,7 @@ static void close_all(service *s)
     free(s->loops);
     srv_pool_close(s->shared.pool);
     srv_pool_close(s->shared.writer);
+    srv_accounts_close(&s->accounts);
     srv_credentials_release(s->shared.credentials);
     if (s->shared.api) api_close(s->shared.api);
     srv_store_close(s->models.store);

@@ -8,6 +8,7 @@
 #include "peer.h"
 #include "receive.h"
 #include "server/access/credentials.h"
+#include "server/work/account.h"
 #include "server/work/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,10 +37,12 @@ typedef struct srv_connection {
     srv_credentials       *tls_credentials; /* those with which the session began; NULL: not encrypted */
     srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
     uint64_t               certificate_generation;
-    bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
-    srv_inflow             inflow;      /* what the client sends, checked */
-    uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
-    struct srv_loop       *loop;        /* the last three fields belong to http_daemon.c and exchange.c */
+    srv_account           *peer_account;   /* of the address or user at the other end */
+    srv_account           *client_account; /* of the last request's client, if another; NULL: none */
+    bool                   on_loopback;    /* accepted on a loopback address: the client is on this machine */
+    srv_inflow             inflow;         /* what the client sends, checked */
+    uint64_t               requests;       /* number of requests that libmicrohttpd has announced */
+    struct srv_loop       *loop;           /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */
 } srv_connection;

@@ -1,5 +1,6 @@
 /* exchange.c - see exchange.h. */
 #include "exchange.h"
+#include "client_account.h"
 #include "client_identity.h"
 #include "server/access/forwarded.h"
 #include "response.h"
@@ -44,6 +45,7 @@ struct srv_exchange {
     uint64_t               received;
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
+    srv_account           *account;     /* of the client */
     char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
     char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
     char method[16];
@@ -207,17 +209,19 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
     return MHD_YES;
 }
 
-/* Adds to the head what the server knows about the client. */
+/* Adds to the head what the server knows about the client, and finds its account. */
 static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
 {
-    srv_ip client;
+    const srv_networks *proxies = &x->loop->server->proxies;
+    srv_ip              client;
     head->request.on_loopback = x->connection->on_loopback;
-    if (srv_peer_is_in(&x->connection->peer, &x->loop->server->proxies) &&
-        srv_forwarded_client(&x->loop->server->proxies, head->forwarded, head->x_forwarded_for, &client))
-        srv_ip_print(&client, x->forwarded);
-    if (!srv_identify(x->loop->credentials, x->connection, head, identity)) return;
-    head->request.identity = identity;
-    if (identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
+    bool is_forwarded         = srv_peer_is_in(&x->connection->peer, proxies) &&
+                        srv_forwarded_client(proxies, head->forwarded, head->x_forwarded_for, &client);
+    if (is_forwarded) srv_ip_print(&client, x->forwarded);
+    if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;
+    if (head->request.identity && identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
+    x->account = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
+                                    is_forwarded ? &client : NULL);
 }
 
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
@@ -294,6 +298,19 @@ static unsigned spread_retry(srv_loop *loop, double wait)
     return (unsigned)ceil(wait * (1 + fraction));
 }
 
+/* Answers a request for which the queue has no room. `wait`: s of work that waits. */
+static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait)
+{
+    if (reason == SRV_QUEUE_FULL)
+        api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
+    else
+        api_refuse(x->job.call, API_CLIENT_QUEUE_FULL,
+                   "This client has its share of the queue, in which requests for about %.1f s of work are waiting.",
+                   wait);
+    x->retry_after = spread_retry(x->loop, wait);
+    return answer(x);
+}
+
 /* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
  * worker has colder caches; if the limit is near the cost of a kind of request, that kind alternates between threads.)
  * Changes of models have their own worker: they wait for each other and for the disk, and evaluations must not wait for
@@ -311,14 +328,12 @@ static enum MHD_Result evaluate(srv_exchange *x)
         srv_job_run(&x->job, x->loop->scratch);
         return answer(x);
     }
-    double wait;
-    if (srv_pool_admit(x->pool, &x->job, &wait)) {
-        count_run(writes ? API_THREAD_WRITER : API_THREAD_WORKER);
-        return suspend(x);
-    }
-    api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
-    x->retry_after = spread_retry(x->loop, wait);
-    return answer(x);
+    x->job.flow = &x->account->flow[writes ? SRV_CHANGES : SRV_EVALUATIONS];
+    double        wait;
+    srv_admission admission = srv_pool_admit(x->pool, &x->job, &wait);
+    if (admission != SRV_ADMITTED) return refuse(x, admission, wait);
+    count_run(writes ? API_THREAD_WRITER : API_THREAD_WORKER);
+    return suspend(x);
 }
 
 enum MHD_Result srv_exchange_complete(srv_exchange *x)

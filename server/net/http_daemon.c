@@ -3,6 +3,7 @@
  * Each connection has a srv_connection from accept to close. Each request has a srv_exchange, from the request line
  * (the only moment when libmicrohttpd gives the undecoded target) to the last byte of the answer. */
 #include "http_daemon.h"
+#include "client_account.h"
 #include "exchange.h"
 #include "disconnect.h"
 #include "api/metrics.h"
@@ -64,6 +65,7 @@ static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mh
     connection->loop         = loop;
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    srv_connection_open_account(loop->server->accounts, connection);
     connection->tls              = session;
     connection->inflow.begun     = on_begun;
     connection->inflow.encrypted = session != NULL;
@@ -81,6 +83,7 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     if (connection->needs_lingering_close && !connection->client_closed && connection->phase != SRV_CLOSING)
         srv_lingering_close_begin(&loop->linger, &loop->uv, connection->fd);
     srv_credentials_release(connection->tls_credentials);
+    srv_connection_close_accounts(loop->server->accounts, connection);
     srv_connection_close(&loop->connections, connection);
 }
 

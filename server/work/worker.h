@@ -1,44 +1,40 @@
 /* worker.h - run long requests on a pool of worker threads with a bounded queue.
  *
- * The queue is bounded by estimated time. srv_pool_admit refuses a job if the admitted, unfinished work would keep
- * every worker busy for longer than the limit. (The number of connections bounds its length: each has one request at
- * a time.)
+ * The queue is bounded by estimated time: a job is refused if the admitted, unfinished work of its client would keep
+ * every worker busy for longer than the limit. Clients share the limit: with n clients that have unfinished jobs, none
+ * may have more than the n-th part. The first job of a client is admitted although others have filled the queue before
+ * it came, unless they are many. (The number of connections bounds the queue's length: each has one request at a time.)
+ * The workers serve all clients in equal shares, see fair_queue.h.
  *
  * Workers run at a lower priority than the loops (their nice value is 10 higher), so that light requests keep their
  * latency when cores are short. If the process has a real-time policy, workers leave it.
  *
  * A job with many states is shared: idle workers help the worker of the job, and stop between two tasks when another
- * job arrives.
- *
- * A job belongs to its submitter. Between srv_pool_push and its `done`, which is called on the worker's thread, only
- * the pool accesses it, except for `deadline.cancelled`. */
+ * job arrives. */
 #pragma once
-#include "api/api.h"
-
-typedef struct srv_job {
-    api_call    *call;
-    const char  *body;
-    size_t       length;
-    api_deadline deadline;
-    double       cost; /* s, estimated */
-    void (*done)(struct srv_job *job);
-    struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
-    bool            waiting;         /* used by the pool: the job is in the queue */
-} srv_job;
+#include "fair_queue.h"
 
 typedef struct srv_pool srv_pool;
 
-/* Starts a pool. `limit`: s of admitted work per worker. NULL: no memory or no threads. */
-srv_pool *srv_pool_open(size_t workers, double limit);
+/* s of admitted work per worker. */
+typedef struct srv_work_limits {
+    double queue;  /* of all clients */
+    double client; /* of one client */
+} srv_work_limits;
+
+typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;
+
+/* Starts a pool. NULL: no memory or no threads. */
+srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits);
 void      srv_pool_close(srv_pool *pool); /* call when no job is left */
 
-/* Admits the job and adds its cost to the admitted work, or returns false. `wait`: estimated seconds until a worker
- * is free. */
-bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait);
-void srv_pool_push(srv_pool *pool, srv_job *job); /* queues an admitted job */
+/* Admits the job and adds its cost to the admitted work, or refuses it. `wait`: s of work that is ahead of its client.
+ * `job->flow` must be set. */
+srv_admission srv_pool_admit(srv_pool *pool, srv_job *job, double *wait);
+void          srv_pool_push(srv_pool *pool, srv_job *job); /* queues an admitted job */
 
-/* Removes a job from the queue. True if the job had not started: it belongs to the caller again, and `done` is not
- * called. */
+/* Gives up a job: its cost no longer counts as admitted work. True if the job had not started: it has left the queue
+ * and belongs to the caller again, and `done` is not called. */
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
 /* Number of workers whose job runs although its deadline had passed at `time`, ns. */

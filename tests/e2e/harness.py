@@ -22,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
 SANITIZED = "TORQUED_BIN" in os.environ      # a build of its own, then, and slower
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
+QUEUE = ("--queue", "10")       # s; tests share a busy machine, on which work waits for longer than in service
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
 # What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
 MEMORY = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
@@ -44,7 +45,7 @@ class Server:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [*command, BINARY, "--listen", "127.0.0.1:0", "--store", "store", *MODELS, *arguments], cwd=self.folder,
+                [*command, BINARY, "--listen", "127.0.0.1:0", "--store", "store", *QUEUE, *MODELS, *arguments], cwd=self.folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 env={**inherited, **(environment or {})})
         try:

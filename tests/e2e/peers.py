@@ -26,10 +26,12 @@ class Answer:
 class Client:
     """A keep-alive connection; opens a new one when the server has closed the last."""
 
-    def __init__(self, port, timeout, context=None):
-        """`context`: an SSLContext, for TLS."""
-        self.connection = (http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context) if context
-                           else http.client.HTTPConnection("127.0.0.1", port, timeout=timeout))
+    def __init__(self, port, timeout, context=None, source=None):
+        """`context`: an SSLContext, for TLS. `source`: the address to connect from, such as 127.0.0.2."""
+        own = (source, 0) if source else None
+        self.connection = (
+            http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, source_address=own, context=context) if context
+            else http.client.HTTPConnection("127.0.0.1", port, timeout=timeout, source_address=own))
 
     def request(self, method, path, body=None, headers=None):
         """`body`: bytes or text as they are, anything else as JSON. Sends no Content-Type unless told or JSON."""
@@ -73,8 +75,8 @@ def _header_names(keywords):
 class RawSocket:
     """Bytes out, HTTP answers in: for what a well-behaved client library would not send."""
 
-    def __init__(self, port, timeout, context=None):
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout)
+    def __init__(self, port, timeout, context=None, source=None):
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout, (source, 0) if source else None)
         if context:
             self.sock = context.wrap_socket(self.sock, server_hostname="127.0.0.1")
         self.buffer = b""

@@ -59,7 +59,7 @@ static void test_flags_go_before_variables_before_defaults(void **state)
     setenv("TORQUED_QUEUE", "", 1); /* an empty variable counts as absent */
     assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
     assert_int_equal(config.max_rows, 7);
-    assert_true(config.queue == 10);
+    assert_true(config.queue == 1);
     assert_int_equal(read_args("--max-rows", "8", NULL, NULL), SRV_SERVE);
     assert_int_equal(config.max_rows, 8);
     assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last one counts */

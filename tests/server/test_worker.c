@@ -1,4 +1,4 @@
-/* test_worker.c - check the worker pool: the limit of queued time, order, withdrawal, deadlines and help. `done`
+/* test_worker.c - check the worker pool: the limits of queued time, order, withdrawal, deadlines and help. `done`
  * runs on the worker's thread, so a job whose `done` waits keeps its worker busy. */
 #include "server/work/worker.h"
 #include "server/work/clock.h"
@@ -22,6 +22,7 @@ typedef struct task {
 } task;
 
 static atomic_int finished;
+static srv_flow   client; /* of all tasks that name no other */
 static api       *service;
 
 static void done(srv_job *job)
@@ -41,11 +42,20 @@ static task *make_task(double cost, bool waits)
     t->job.call          = api_begin(service, &request); /* answered 404: api_run does nothing */
     t->job.deadline.time = SRV_NEVER;
     t->job.cost          = cost;
+    t->job.flow          = &client;
     t->job.done          = done;
     t->waits             = waits;
     sem_init(&t->begun, 0, 0);
     sem_init(&t->go, 0, 0);
     return t;
+}
+
+static srv_pool *open_pool(size_t workers, double queue)
+{
+    const srv_work_limits limits = {.queue = queue, .client = queue};
+    srv_pool             *pool   = srv_pool_open(workers, &limits);
+    assert_non_null(pool);
+    return pool;
 }
 
 static void free_task(task *t)
@@ -82,13 +92,13 @@ static int close_service(void **state)
 /* A wait equal to the limit is refused. */
 static void test_at_the_bound(void **state)
 {
-    srv_pool *pool = srv_pool_open(2, 1.0);
+    srv_pool *pool = open_pool(2, 1.0);
     double    wait;
     task     *first = make_task(1.9375, true), *second = make_task(0.0625, true), *third = make_task(0.0625, true);
-    assert_true(srv_pool_admit(pool, &first->job, &wait));
-    assert_true(srv_pool_admit(pool, &second->job, &wait));
+    assert_int_equal(srv_pool_admit(pool, &first->job, &wait), SRV_ADMITTED);
+    assert_int_equal(srv_pool_admit(pool, &second->job, &wait), SRV_ADMITTED);
     assert_true(wait == 0.96875);
-    assert_false(srv_pool_admit(pool, &third->job, &wait));
+    assert_int_equal(srv_pool_admit(pool, &third->job, &wait), SRV_QUEUE_FULL);
     assert_true(wait == 1);
     srv_pool_push(pool, &first->job);
     srv_pool_push(pool, &second->job);
@@ -103,19 +113,20 @@ static void test_at_the_bound(void **state)
 
 static void test_bound_in_time(void **state)
 {
-    srv_pool *pool = srv_pool_open(2, 1.0);
+    srv_pool *pool = open_pool(2, 1.0);
     double    wait;
     assert_non_null(pool);
     task *long_one = make_task(5.0, true), *second = make_task(0.1, true), *third = make_task(0.1, true);
-    assert_true(srv_pool_admit(pool, &long_one->job, &wait)); /* longer than the limit, but the queue is empty */
+    assert_int_equal(srv_pool_admit(pool, &long_one->job, &wait),
+                     SRV_ADMITTED); /* longer than the limit, but the queue is empty */
     assert_true(wait == 0);
-    assert_false(srv_pool_admit(pool, &second->job, &wait)); /* 5 s on two workers */
+    assert_int_equal(srv_pool_admit(pool, &second->job, &wait), SRV_QUEUE_FULL); /* 5 s on two workers */
     assert_true(wait == 2.5);
     srv_pool_push(pool, &long_one->job);
     sem_post(&long_one->go);
     while (atomic_load(&finished) < 1)
         ;
-    assert_true(srv_pool_admit(pool, &third->job, &wait)); /* the first job has finished */
+    assert_int_equal(srv_pool_admit(pool, &third->job, &wait), SRV_ADMITTED); /* the first job has finished */
     assert_true(wait == 0);
     srv_pool_push(pool, &third->job);
     sem_post(&third->go);
@@ -127,16 +138,67 @@ static void test_bound_in_time(void **state)
     atomic_store(&finished, 0);
 }
 
+/* Two clients have half of the queue each; the second is admitted though the first has filled the queue. */
+static void test_clients_share_the_limit(void **state)
+{
+    enum { FEW = 8, CROWD = 13, N = FEW + CROWD + 1 };
+    static srv_flow     other, third, more[N];
+    static const double cost[FEW] = {1, 1, 0.25, 0.25, 0.25, 1, 8, 1};
+    srv_flow *const     flow[FEW] = {&client, &client, &other, &other, &other, &client, &third, &other};
+    const srv_admission told[FEW] = {SRV_ADMITTED,          SRV_QUEUE_FULL,        SRV_ADMITTED, SRV_ADMITTED,
+                                     SRV_CLIENT_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL, SRV_ADMITTED, SRV_CLIENT_QUEUE_FULL};
+    srv_pool           *pool      = open_pool(1, 1);
+    double              wait;
+    task               *t[N];
+    for (int i = 0; i < N; i++) {
+        srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
+        t[i]                   = make_task(i < FEW ? cost[i] : 0.125, false);
+        t[i]->job.flow         = i < FEW ? flow[i] : &more[i];
+        assert_int_equal(srv_pool_admit(pool, &t[i]->job, &wait), expected);
+    }
+    assert_true(wait == 2);
+    for (int i = 0; i < N; i++)
+        if (t[i]->job.admitted) srv_pool_push(pool, &t[i]->job);
+    srv_pool_close(pool);
+    for (int i = 0; i < N; i++)
+        free_task(t[i]);
+    atomic_store(&finished, 0);
+}
+
+/* A client's own limit holds while nobody else waits. What a client has given up is admitted no longer, though it still
+ * runs. */
+static void test_limit_of_a_client(void **state)
+{
+    const srv_work_limits limits = {.queue = 10, .client = 0.5};
+    srv_pool             *pool   = srv_pool_open(1, &limits);
+    double                wait;
+    task                 *t[3];
+    for (int i = 0; i < 3; i++)
+        t[i] = make_task(0.5, i == 0);
+    assert_int_equal(srv_pool_admit(pool, &t[0]->job, &wait), SRV_ADMITTED);
+    assert_int_equal(srv_pool_admit(pool, &t[1]->job, &wait), SRV_CLIENT_QUEUE_FULL);
+    srv_pool_push(pool, &t[0]->job);
+    sem_wait(&t[0]->begun);
+    assert_false(srv_pool_withdraw(pool, &t[0]->job));
+    assert_int_equal(srv_pool_admit(pool, &t[2]->job, &wait), SRV_ADMITTED);
+    srv_pool_push(pool, &t[2]->job);
+    sem_post(&t[0]->go);
+    srv_pool_close(pool);
+    for (int i = 0; i < 3; i++)
+        free_task(t[i]);
+    atomic_store(&finished, 0);
+}
+
 /* One worker is blocked by the first job; the others are queued and can be withdrawn from any position. */
 static void test_order_and_withdrawal(void **state)
 {
     enum { N = 8 };
-    srv_pool *pool = srv_pool_open(1, 100);
+    srv_pool *pool = open_pool(1, 100);
     double    wait;
     task     *t[N];
     for (int i = 0; i < N; i++) {
         t[i] = make_task(1, i == 0);
-        assert_true(srv_pool_admit(pool, &t[i]->job, &wait));
+        assert_int_equal(srv_pool_admit(pool, &t[i]->job, &wait), SRV_ADMITTED);
         srv_pool_push(pool, &t[i]->job);
     }
     sem_wait(&t[0]->begun);
@@ -146,7 +208,7 @@ static void test_order_and_withdrawal(void **state)
         assert_true(srv_pool_withdraw(pool, &t[withdrawn[i]]->job));
     assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* it has started, so `done` will be called */
     task *probe = make_task(1, false);
-    assert_true(srv_pool_admit(pool, &probe->job, &wait));
+    assert_int_equal(srv_pool_admit(pool, &probe->job, &wait), SRV_ADMITTED);
     assert_true(wait == N - 4); /* the running job's cost is subtracted before `done`; three jobs were withdrawn */
     srv_pool_push(pool, &probe->job);
     assert_int_equal(api_metric_value(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS), N - 3);
@@ -207,8 +269,9 @@ static void test_helpers_leave_for_a_job(void **state)
     many->job.call   = api_begin(service, &request);
     many->job.body   = body;
     many->job.length = strlen(body);
-    srv_pool *pool   = srv_pool_open(2, 100);
-    assert_true(srv_pool_admit(pool, &many->job, &wait) && srv_pool_admit(pool, &one->job, &wait));
+    srv_pool *pool   = open_pool(2, 100);
+    assert_int_equal(srv_pool_admit(pool, &many->job, &wait), SRV_ADMITTED);
+    assert_int_equal(srv_pool_admit(pool, &one->job, &wait), SRV_ADMITTED);
     srv_pool_push(pool, &many->job);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both workers are busy */
     uint64_t pushed = srv_now();
@@ -236,6 +299,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_at_the_bound),
         cmocka_unit_test(test_bound_in_time),
+        cmocka_unit_test(test_clients_share_the_limit),
+        cmocka_unit_test(test_limit_of_a_client),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
         cmocka_unit_test(test_helpers_leave_for_a_job),

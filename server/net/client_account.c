@@ -1,0 +1,51 @@
+/* client_account.c - see client_account.h. */
+#include "client_account.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Writes the name of the account of an address. */
+static void name_address(const srv_ip *ip, char name[SRV_ACCOUNT_NAME])
+{
+    static const uint8_t ipv4_mapped[12] = {[10] = 0xff, [11] = 0xff};
+    enum { NETWORK_BYTES = 8 };
+    srv_ip network = *ip;
+    char   text[SRV_IP_TEXT];
+    if (memcmp(ip->bytes, ipv4_mapped, sizeof ipv4_mapped) != 0)
+        memset(network.bytes + NETWORK_BYTES, 0, sizeof network.bytes - NETWORK_BYTES);
+    srv_ip_print(&network, text);
+    snprintf(name, SRV_ACCOUNT_NAME, "address:%s", text);
+}
+
+void srv_connection_open_account(srv_accounts *accounts, srv_connection *connection)
+{
+    const srv_peer *peer                   = &connection->peer;
+    char            name[SRV_ACCOUNT_NAME] = "unknown";
+    if (peer->is_user)
+        snprintf(name, sizeof name, "user:%u", (unsigned)peer->uid);
+    else if (peer->has_ip)
+        name_address(&peer->ip, name);
+    connection->peer_account = srv_account_take(accounts, name);
+}
+
+void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *connection)
+{
+    srv_account_leave(accounts, connection->peer_account);
+    srv_account_leave(accounts, connection->client_account);
+}
+
+srv_account *srv_client_account(srv_accounts *accounts, srv_connection *connection, const api_identity *identity,
+                                const srv_ip *forwarded)
+{
+    char name[SRV_ACCOUNT_NAME];
+    if (identity && identity->name && !identity->refused)
+        snprintf(name, sizeof name, "client:%s", identity->name);
+    else if (forwarded)
+        name_address(forwarded, name);
+    else
+        return connection->peer_account;
+    srv_account *last = connection->client_account;
+    if (last && strcmp(last->name, name) == 0) return last;
+    connection->client_account = srv_account_take(accounts, name);
+    srv_account_leave(accounts, last);
+    return connection->client_account;
+}

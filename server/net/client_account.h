@@ -1,0 +1,16 @@
+/* client_account.h - find the account of the client of a request, see server/work/account.h.
+ *
+ * The client is, in this order: the one that a credential names, the address that a trusted proxy has forwarded, the
+ * user at the other end of a Unix-domain socket, the address at the other end of the connection. The 64 bits of an IPv6
+ * address that a machine chooses for itself do not count. */
+#pragma once
+#include "connection.h"
+
+/* Refers to the account of the connection's peer. The connection keeps it. */
+void srv_connection_open_account(srv_accounts *accounts, srv_connection *connection);
+void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *connection);
+
+/* Returns the account of a request, which lives until the next request of its connection. `identity` NULL or without
+ * name: not recognised. `forwarded` NULL: no trusted proxy has named a client. */
+srv_account *srv_client_account(srv_accounts *accounts, srv_connection *connection, const api_identity *identity,
+                                const srv_ip *forwarded);

@@ -1,0 +1,93 @@
+/* account.c - see account.h. */
+#include "account.h"
+#include "priority.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The FNV-1a hash of a name, as an index of a bucket. */
+static size_t bucket_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash % SRV_ACCOUNT_BUCKETS;
+}
+
+void srv_accounts_open(srv_accounts *accounts)
+{
+    *accounts                   = (srv_accounts){.n_kept = 0};
+    accounts->shared.references = 1; /* it is never freed */
+    srv_mutex_init(&accounts->mutex);
+}
+
+void srv_accounts_close(srv_accounts *accounts)
+{
+    for (size_t i = 0; i < SRV_ACCOUNT_BUCKETS; i++)
+        for (srv_account *account = accounts->bucket[i], *next; account; account = next) {
+            next = account->next;
+            free(account);
+        }
+    pthread_mutex_destroy(&accounts->mutex);
+}
+
+/* Takes an account out of the list of those without references. */
+static void unlink_kept(srv_accounts *accounts, srv_account *account)
+{
+    *(account->newer ? &account->newer->older : &accounts->newest) = account->older;
+    *(account->older ? &account->older->newer : &accounts->oldest) = account->newer;
+    accounts->n_kept--;
+}
+
+static void keep(srv_accounts *accounts, srv_account *account)
+{
+    account->newer                                                     = NULL;
+    account->older                                                     = accounts->newest;
+    *(accounts->newest ? &accounts->newest->newer : &accounts->oldest) = account;
+    accounts->newest                                                   = account;
+    accounts->n_kept++;
+}
+
+static void forget_oldest(srv_accounts *accounts)
+{
+    srv_account  *account = accounts->oldest;
+    srv_account **link    = &accounts->bucket[bucket_of(account->name)];
+    while (*link != account)
+        link = &(*link)->next;
+    *link = account->next;
+    unlink_kept(accounts, account);
+    free(account);
+}
+
+static srv_account *find_or_open(srv_accounts *accounts, const char *name)
+{
+    srv_account **bucket = &accounts->bucket[bucket_of(name)], *account = *bucket;
+    while (account && strcmp(account->name, name) != 0)
+        account = account->next;
+    if (account && account->references == 0) unlink_kept(accounts, account);
+    if (account) return account;
+    account = calloc(1, sizeof *account);
+    if (!account) return &accounts->shared;
+    snprintf(account->name, sizeof account->name, "%s", name);
+    account->next = *bucket;
+    *bucket       = account;
+    return account;
+}
+
+srv_account *srv_account_take(srv_accounts *accounts, const char *name)
+{
+    pthread_mutex_lock(&accounts->mutex);
+    srv_account *account = find_or_open(accounts, name);
+    account->references++;
+    pthread_mutex_unlock(&accounts->mutex);
+    return account;
+}
+
+void srv_account_leave(srv_accounts *accounts, srv_account *account)
+{
+    if (!account) return;
+    pthread_mutex_lock(&accounts->mutex);
+    if (--account->references == 0) keep(accounts, account);
+    if (accounts->n_kept > SRV_ACCOUNTS_KEPT) forget_oldest(accounts);
+    pthread_mutex_unlock(&accounts->mutex);
+}

@@ -1,0 +1,41 @@
+/* account.h - keep an account of each client: its waiting jobs, requests and connections.
+ *
+ * A client is named by a text, such as "client:planner", "user:1000" or "address:192.0.2.7". All loops share one table.
+ * An account lives while somebody refers to it or one of its jobs is unfinished; then the table keeps it for its next
+ * connection, until too many newer ones are kept. If memory is short, clients share one account.
+ *
+ * The functions lock the table. The flows are guarded by the mutexes of their pools. */
+#pragma once
+#include "fair_queue.h"
+#include <pthread.h>
+#include <stdint.h>
+
+enum { SRV_ACCOUNT_NAME = 96, SRV_ACCOUNT_BUCKETS = 1024 /* a power of 2 */, SRV_ACCOUNTS_KEPT = 4096 };
+
+/* Pools that run jobs of clients: evaluations, and changes of models. */
+typedef enum srv_pool_kind { SRV_EVALUATIONS, SRV_CHANGES, SRV_POOLS } srv_pool_kind;
+
+typedef struct srv_account {
+    struct srv_account *next;          /* in the bucket */
+    struct srv_account *newer, *older; /* neighbours among the accounts without references */
+    size_t              references;
+    srv_flow            flow[SRV_POOLS];
+    char                name[SRV_ACCOUNT_NAME];
+} srv_account;
+
+typedef struct srv_accounts {
+    pthread_mutex_t mutex;
+    size_t          n_kept;          /* number of accounts without references */
+    srv_account    *newest, *oldest; /* list of them */
+    srv_account     shared;          /* for clients for whom there is no memory */
+    srv_account    *bucket[SRV_ACCOUNT_BUCKETS];
+} srv_accounts;
+
+void srv_accounts_open(srv_accounts *accounts);
+void srv_accounts_close(srv_accounts *accounts); /* call when nobody refers to an account */
+
+/* Finds the account of a name, or opens it, and refers to it. */
+srv_account *srv_account_take(srv_accounts *accounts, const char *name);
+
+/* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
+void srv_account_leave(srv_accounts *accounts, srv_account *account);

@@ -1,0 +1,22 @@
+/* job.h - describe a request that a worker is to run.
+ *
+ * A job belongs to its submitter. Between srv_pool_push and its `done`, which is called on the worker's thread, only
+ * the pool accesses it, except for `deadline.cancelled`. */
+#pragma once
+#include "api/api.h"
+
+struct srv_flow;
+
+typedef struct srv_job {
+    api_call        *call;
+    const char      *body;
+    size_t           length;
+    api_deadline     deadline;
+    struct srv_flow *flow; /* the jobs of the same client, see fair_queue.h */
+    double           cost; /* s, estimated */
+    void (*done)(struct srv_job *job);
+    struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
+    bool            waiting;         /* used by the pool: the job is in the queue */
+    bool            admitted;        /* used by the pool: its cost is part of the admitted work */
+    double          charged;         /* used by the pool: s that its client has been charged for it */
+} srv_job;

@@ -1,0 +1,83 @@
+"""Clients share the server: one that asks for much does not keep others out. Clients are told apart by their addresses,
+of which the loopback network has many."""
+import json
+import time
+
+import tap
+from harness import PATIENCE, ServerCase
+from peers import Client, RawSocket
+from samples import HEAVY, chain
+
+GREEDY, POLITE = "127.0.0.2", "127.0.0.3"
+LONG = {"q": [0.1] * 100, "duration": 900, "step": 1e-4, "samples": 2}
+
+
+class Fairness(ServerCase):
+    arguments = ("--workers", "1", "--queue", "1", "--inline-limit", "20")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.put("/v1/models/long", chain(100))
+
+    def begin(self, source, body=None):
+        """Sends a request that runs for long, and does not wait for its answer."""
+        body = json.dumps(body or LONG)
+        raw = RawSocket(self.server.port, PATIENCE, source=source)
+        self.addCleanup(raw.close)      # which ends the simulation
+        raw.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
+        return raw
+
+    def client_at(self, source):
+        client = Client(self.server.port, PATIENCE, source=source)
+        self.addCleanup(client.close)
+        return client
+
+    def await_code(self, client, code):
+        """Asks for heavy work until it is refused with that code."""
+        give_up = time.monotonic() + PATIENCE
+        while (answer := client.post("/v1/models/long/evaluate", HEAVY)).status == 200 or answer.json()["code"] != code:
+            self.assertLess(time.monotonic(), give_up, answer)
+            time.sleep(0.02)
+        return answer
+
+    def test_a_client_fills_its_own_share_only(self):
+        greedy, polite = self.client_at(GREEDY), self.client_at(POLITE)
+        self.begin(GREEDY)
+        self.await_code(greedy, "queue-full")
+        waits = self.begin(POLITE)              # admitted, though the queue is full of work of the other client
+        answer = self.await_code(greedy, "client-queue-full")
+        self.assertProblem(answer, 503)
+        self.assertGreaterEqual(int(answer.headers["Retry-After"]), 1)
+        self.assertProblem(self.await_code(polite, "client-queue-full"), 503)
+        waits.close()
+        self.await_code(greedy, "queue-full")   # alone again
+
+    def test_what_a_client_abandons_counts_no_longer(self):
+        client = self.client_at(GREEDY)
+        running = self.begin(GREEDY)
+        self.await_code(client, "queue-full")
+        running.close()
+        give_up = time.monotonic() + PATIENCE
+        while client.post("/v1/models/long/evaluate", HEAVY).status != 200:
+            self.assertLess(time.monotonic(), give_up)
+            time.sleep(0.02)
+
+
+class OwnLimit(ServerCase):
+    arguments = ("--workers", "1", "--queue", "3000", "--client-work", "0.5", "--inline-limit", "20")
+
+    def test_the_limit_of_a_client_holds_while_it_is_alone(self):
+        self.client.put("/v1/models/long", chain(100))
+        body = json.dumps(LONG)
+        raw = self.server.socket()
+        self.addCleanup(raw.close)
+        raw.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
+        give_up = time.monotonic() + PATIENCE
+        while (answer := self.client.post("/v1/models/long/evaluate", HEAVY)).status == 200:
+            self.assertLess(time.monotonic(), give_up)
+        self.assertEqual(self.assertProblem(answer, 503)["code"], "client-queue-full")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,71 @@
+/* test_account.c - check that each client keeps its account, and that the table forgets the oldest. */
+#include "server/work/account.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static srv_accounts accounts;
+
+static void test_a_name_has_one_account(void **state)
+{
+    srv_accounts_open(&accounts);
+    srv_account *a = srv_account_take(&accounts, "address:192.0.2.1"), *b = srv_account_take(&accounts, "client:b");
+    assert_ptr_not_equal(a, b);
+    assert_ptr_equal(srv_account_take(&accounts, "address:192.0.2.1"), a);
+    assert_int_equal(a->references, 2);
+    srv_account_leave(&accounts, a);
+    srv_account_leave(&accounts, a);
+    assert_int_equal(accounts.n_kept, 1);
+    assert_ptr_equal(srv_account_take(&accounts, "address:192.0.2.1"), a); /* kept for its next connection */
+    assert_int_equal(accounts.n_kept, 0);
+    srv_account_leave(&accounts, a);
+    srv_account_leave(&accounts, b);
+    srv_account_leave(&accounts, NULL);
+    srv_accounts_close(&accounts);
+}
+
+static srv_account *take_number(int i)
+{
+    char name[40];
+    snprintf(name, sizeof name, "address:%d", i);
+    return srv_account_take(&accounts, name);
+}
+
+static size_t count_all(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < SRV_ACCOUNT_BUCKETS; i++)
+        for (const srv_account *account = accounts.bucket[i]; account; account = account->next)
+            n++;
+    return n;
+}
+
+static void test_the_oldest_is_forgotten(void **state)
+{
+    srv_accounts_open(&accounts);
+    srv_account *used = take_number(0), *back;
+    for (int i = 1; i < 3 * SRV_ACCOUNTS_KEPT; i++)
+        srv_account_leave(&accounts, take_number(i));
+    assert_int_equal(accounts.n_kept, SRV_ACCOUNTS_KEPT);
+    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1);
+    assert_string_equal(used->name, "address:0"); /* in use, so it was not forgotten */
+    back = take_number(3 * SRV_ACCOUNTS_KEPT - 1);
+    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1); /* the newest was still there */
+    back = (srv_account_leave(&accounts, back), take_number(1));
+    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 2); /* the first was not */
+    srv_account_leave(&accounts, back);
+    srv_account_leave(&accounts, used);
+    srv_accounts_close(&accounts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_name_has_one_account),
+        cmocka_unit_test(test_the_oldest_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* test_fair_queue.c - check how the queue shares the time of one worker among clients. The test plays the worker: the
+ * time is the sum of what the jobs took, so that no clock is read. */
+#include "server/work/fair_queue.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MOST = 600 };
+
+typedef struct client {
+    srv_flow flow;
+    srv_job  job[MOST];
+    size_t   pushed, done;
+    double   takes;  /* s that each of its jobs takes */
+    double   served; /* s so far */
+} client;
+
+static void push(srv_fair_queue *queue, client *c, double cost)
+{
+    assert_true(c->pushed < MOST);
+    srv_job *job = &c->job[c->pushed++];
+    *job         = (srv_job){.flow = &c->flow, .cost = cost};
+    srv_queue_admit(queue, job);
+    srv_queue_push(queue, job);
+}
+
+/* Runs the next job. Returns its client. */
+static client *run_one(srv_fair_queue *queue)
+{
+    srv_job *job = srv_queue_next(queue);
+    assert_non_null(job);
+    client *c = (client *)job->flow; /* its first member */
+    assert_true(job == &c->job[c->done]);
+    srv_queue_start(queue, job);
+    srv_queue_finish(queue, job, c->takes);
+    c->done++;
+    c->served += c->takes;
+    return c;
+}
+
+static void test_one_job_behind_five_hundred(void **state)
+{
+    static client  greedy, polite;
+    srv_fair_queue queue = {0};
+    greedy               = (client){.takes = 0.02};
+    polite               = (client){.takes = 0.02};
+    for (int i = 0; i < 500; i++)
+        push(&queue, &greedy, 0.02);
+    for (int i = 0; i < 10; i++)
+        assert_ptr_equal(run_one(&queue), &greedy);
+    push(&queue, &polite, 0.02);
+    client *first = run_one(&queue), *second = run_one(&queue);
+    assert_true(first == &polite || second == &polite);
+    for (int i = 0; i < 20; i++) { /* one request at a time, while the other always waits */
+        push(&queue, &polite, 0.02);
+        first  = run_one(&queue);
+        second = run_one(&queue);
+        assert_true(first != second);
+    }
+}
+
+static void test_equal_shares_of_unequal_jobs(void **state)
+{
+    static client  large, small;
+    srv_fair_queue queue = {0};
+    large                = (client){.takes = 0.03};
+    small                = (client){.takes = 0.005};
+    for (int i = 0; i < 50; i++)
+        push(&queue, &large, 0.03);
+    for (int i = 0; i < 300; i++)
+        push(&queue, &small, 0.005);
+    for (int i = 0; i < 210; i++)
+        run_one(&queue);
+    assert_true(fabs(large.served - small.served) <= 0.03 + 1e-9);
+}
+
+/* A client is charged the time that its jobs take, not what they were estimated to take. */
+static void test_estimates_do_not_matter(void **state)
+{
+    static client  liar, honest;
+    srv_fair_queue queue = {0};
+    liar                 = (client){.takes = 1};
+    honest               = (client){.takes = 0.01};
+    for (int i = 0; i < 10; i++)
+        push(&queue, &liar, 1e-4);
+    for (int i = 0; i < 400; i++)
+        push(&queue, &honest, 0.01);
+    while (liar.done < 3)
+        run_one(&queue);
+    assert_true(honest.served >= 2 - 0.01 - 1e-9);
+    srv_fair_queue again = {0};
+    liar                 = (client){.takes = 0.01};
+    honest               = (client){.takes = 0.01};
+    for (int i = 0; i < 100; i++) {
+        push(&again, &liar, 1e6); /* far too long: charged little before it runs, and the rest is given back */
+        push(&again, &honest, 0.01);
+    }
+    for (int i = 0; i < 100; i++)
+        run_one(&again);
+    assert_true(fabs(liar.served - honest.served) <= 0.12);
+}
+
+static void test_no_time_is_saved_up(void **state)
+{
+    static client  steady, late;
+    srv_fair_queue queue = {0};
+    steady               = (client){.takes = 0.1};
+    late                 = (client){.takes = 0.1};
+    for (int i = 0; i < 100; i++)
+        push(&queue, &steady, 0.1);
+    for (int i = 0; i < 50; i++)
+        run_one(&queue);
+    for (int i = 0; i < 20; i++)
+        push(&queue, &late, 0.1);
+    for (int i = 0; i < 20; i++)
+        run_one(&queue);
+    assert_true(late.done >= 10 && late.done <= 11);
+}
+
+/* While it runs, a job is charged what it has taken, and the others of its client come later. */
+static void test_a_running_job_is_charged(void **state)
+{
+    static client  slow, other;
+    srv_fair_queue queue = {0};
+    slow                 = (client){.takes = 1};
+    other                = (client){.takes = 0.1};
+    push(&queue, &slow, 0.01);
+    push(&queue, &slow, 0.01);
+    push(&queue, &other, 0.1);
+    srv_queue_start(&queue, &slow.job[0]);
+    srv_queue_charge(&queue, &slow.job[0], 0.5);
+    for (int i = 0; i < 4; i++) {
+        push(&queue, &other, 0.1);
+        assert_ptr_equal(run_one(&queue), &other);
+    }
+    srv_queue_finish(&queue, &slow.job[0], 1);
+    assert_true(fabs(slow.flow.time - 1) < 1e-9);
+}
+
+static void test_sums_end_at_nothing(void **state)
+{
+    static client  one, two;
+    srv_fair_queue queue = {0};
+    one = two = (client){.takes = 0.1};
+    push(&queue, &one, 0.1);
+    push(&queue, &one, 0.7);
+    push(&queue, &two, 0.3);
+    assert_int_equal(queue.n_flows, 2);
+    srv_queue_release(&queue, &one.job[1]);
+    srv_queue_release(&queue, &one.job[1]); /* counts once */
+    assert_true(fabs(queue.admitted - 0.4) < 1e-12 && fabs(one.flow.admitted - 0.1) < 1e-12);
+    srv_queue_remove(&queue, &one.job[1]);
+    srv_queue_finish(&queue, &one.job[1], 0);
+    assert_int_equal(queue.n_waiting, 2);
+    run_one(&queue);
+    run_one(&queue);
+    assert_true(queue.admitted == 0 && one.flow.admitted == 0 && two.flow.admitted == 0);
+    assert_int_equal(queue.n_flows, 0);
+    assert_null(queue.first);
+    assert_null(srv_queue_next(&queue));
+}
+
+static void test_jobs_leave_from_any_place(void **state)
+{
+    static client  c;
+    srv_fair_queue queue = {0};
+    c                    = (client){.takes = 0.1};
+    for (int i = 0; i < 5; i++)
+        push(&queue, &c, 0.1);
+    static const int removed[] = {0, 2, 4};
+    for (int i = 0; i < 3; i++)
+        srv_queue_remove(&queue, &c.job[removed[i]]);
+    assert_ptr_equal(srv_queue_next(&queue), &c.job[1]);
+    srv_queue_start(&queue, &c.job[1]);
+    assert_ptr_equal(srv_queue_next(&queue), &c.job[3]);
+    srv_queue_start(&queue, &c.job[3]);
+    assert_null(srv_queue_next(&queue));
+    assert_null(c.flow.first);
+    assert_null(c.flow.last);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
+        cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_no_time_is_saved_up),
+        cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_end_at_nothing),
+        cmocka_unit_test(test_jobs_leave_from_any_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
