@@ -52,8 +52,8 @@ class Settings(unittest.TestCase):
         self.assertEqual(re.findall("^[^#\n]", text, re.MULTILINE), [])
 
     def test_variables_are_the_servers(self):
-        for name in ("Containerfile", "torqued.service", "realtime.conf", "kubernetes.yaml", "compose.yaml", "nginx.conf", "README.md",
-                     "REALTIME.md"):
+        for name in ("Containerfile", "torqued.service", "realtime.conf", "kubernetes.yaml", "compose.yaml", "nginx.conf", "haproxy.cfg",
+                     "nginx-replicas.conf", "README.md", "REALTIME.md"):
             found = set(re.findall(r"TORQUED_[A-Z_]*[A-Z]", read(name)))
             self.assertTrue(found, name)
             self.assertEqual(found - set(settings()), set(), name)
@@ -98,6 +98,21 @@ class Settings(unittest.TestCase):
         self.assertTrue(service["read_only"])
         self.assertEqual(service["environment"], {"TORQUED_MEMORY": settings()["TORQUED_MEMORY"]})
 
+    def test_balancers_are_more_patient(self):
+        preset, haproxy, nginx = settings(), read("haproxy.cfg"), read("nginx-replicas.conf")
+        for pattern, text, setting in (
+                ("timeout http-request +(\\S+)", haproxy, "TORQUED_READ_DEADLINE"),
+                ("timeout client +(\\S+)", haproxy, "TORQUED_WRITE_DEADLINE"),
+                ("timeout server +(\\S+)", haproxy, "TORQUED_TIMEOUT"),
+                ("client_body_timeout +(.*?);", nginx, "TORQUED_READ_DEADLINE"),
+                ("proxy_read_timeout +(.*?);", nginx, "TORQUED_TIMEOUT"),
+                (" send_timeout +(.*?);", nginx, "TORQUED_WRITE_DEADLINE")):
+            with self.subTest(pattern):
+                self.assertGreater(amount(re.search(pattern, text)[1]), amount(preset[setting]))
+        self.assertEqual(re.search("client_max_body_size +(.*?);", nginx)[1].upper(), preset["TORQUED_MAX_BODY"])
+        delay, interval, fall = re.search(r"DRAIN_DELAY=(\d+).*check inter (\d+)s .*fall (\d+)", haproxy, re.DOTALL).groups()
+        self.assertGreater(int(delay), int(interval) * int(fall))
+
     def test_the_outside_is_more_patient_and_roomier(self):
         preset, nginx, container = settings(), read("nginx.conf"), read("README.md")
         limits = pod()["containers"][0]["resources"]["limits"]
@@ -113,11 +128,12 @@ class Settings(unittest.TestCase):
                 (re.search(" send_timeout *(.*?);", nginx)[1], "TORQUED_WRITE_DEADLINE")):
             with self.subTest(setting=less, outside=more):
                 self.assertGreater(amount(str(more)), amount(preset[less]))
-        kept = re.search(r"upstream.*?keepalive_timeout *(.*?);", nginx, re.DOTALL)[1]
-        self.assertLess(amount(kept), amount(preset["TORQUED_IDLE_TIMEOUT"]))
+        for text in (nginx, read("nginx-replicas.conf")):
+            kept = re.search(r"upstream.*?keepalive_timeout *(.*?);", text, re.DOTALL)[1]
+            self.assertLess(amount(kept), amount(preset["TORQUED_IDLE_TIMEOUT"]))
         # what deploy/README.md says of the defaults
-        for name, value in re.findall(r"^\| `(TORQUED_[A-Z_]+)` \(([0-9]+)[ GMs]*\)", container, re.MULTILINE):
-            self.assertEqual(preset[name].rstrip("G"), value)
+        for name, value in re.findall(r"^\| `(TORQUED_[A-Z_]+)` \(([0-9]+)[ GMiBs]*\)", container, re.MULTILINE):
+            self.assertEqual(preset[name].rstrip("GM"), value)
         self.assertEqual(pod()["containers"][0]["env"][0]["value"], preset["TORQUED_MEMORY"])
 
 
