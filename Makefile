@@ -10,9 +10,6 @@ Q       := $(if $(V),,@)
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-ifeq ($(origin CXX),default)
-CXX := g++
-endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Werror
 HARDEN   := -fstack-protector-strong -fstack-clash-protection -fPIE -D_FORTIFY_SOURCE=2
@@ -24,7 +21,6 @@ SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-poi
 endif
 COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
 C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
-CXX_FLAGS = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -36,7 +32,7 @@ all: $(BUILD)/torqued ## build the server, build/torqued
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); new=$@.$$$$; \
-	echo '$(CC) $(C_FLAGS) $(CXX) $(CXX_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
+	echo '$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
 	cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
@@ -91,17 +87,20 @@ $(BUILD)/libextended.a: $(call lane_objects,extended)
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 # api/clients holds programs that call the server and are no part of it.
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
-               $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o \
-               $(BUILD)/api/simulation/sundials.o
+               $(BUILD)/api/wire/decimal/powers_of_ten.o $(BUILD)/api/openapi.o $(BUILD)/api/simulation/sundials.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 $(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
-$(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
+$(BUILD)/api/wire/decimal/powers_of_ten.c: api/wire/decimal/powers_of_ten.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CXX   $<'
-	$(Q)$(CXX) $(CXX_FLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -c $< -o $@
+	@echo '  TABLE $<'
+	$(Q)$(PYTHON) $< >$@
+
+$(BUILD)/api/wire/decimal/powers_of_ten.o: $(BUILD)/api/wire/decimal/powers_of_ten.c
+	@echo '  CC    $<'
+	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -15,7 +15,7 @@ SECTION = re.compile(r"/\* (-|clang-format)")
 
 
 def sources(layer):
-    listed = subprocess.run(["git", "ls-files", "--", f"{layer}/*.[ch]", f"{layer}/*.cc"], check=True, capture_output=True,
+    listed = subprocess.run(["git", "ls-files", "--", f"{layer}/*.[ch]"], check=True, capture_output=True,
                             text=True)
     return listed.stdout.split()
 

@@ -17,7 +17,7 @@ ORDER = """
 dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/joint
 dynamics/recursion dynamics/algorithms dynamics
 api/problem api/metrics api/api.h api/memory api/work api/http/negotiate api/http/preconditions api/http/compress
-api/wire api/wire/nodes api/load/document api/model api/load/formats.h api/load/xml api/load/urdf api/load/mjcf api/load/sdf api/load/formats api/loops
+api/wire/decimal api/wire api/wire/nodes api/load/document api/model api/load/formats.h api/load/xml api/load/urdf api/load/mjcf api/load/sdf api/load/formats api/loops
 api/http/route api/cost/calibration api/cost/cost_feedback
 api/http/call.h api/request api/lanes api/cost/peek api/answer api/evaluate api/motion api/identification api/contact
 api/control api/simulation api/operations api/cost api/http api/load api/resources api
@@ -34,7 +34,7 @@ def room_of(path):
 
 def sources():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "dynamics/*.[ch]",
-                             "api/*.[ch]", "api/*.cc", "server/*.[ch]", ":!api/clients/*"], check=True, capture_output=True, text=True)
+                             "api/*.[ch]", "server/*.[ch]", ":!api/clients/*"], check=True, capture_output=True, text=True)
     return [path for path in listed.stdout.split() if os.path.exists(path)]
 
 

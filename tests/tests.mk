@@ -29,12 +29,22 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
-# MuJoCo and libsdformat as references of tests, where they are installed.
-ORACLES := $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
+# Oracles of tests: dragonbox and fast_float for numbers as text; MuJoCo and libsdformat where they are installed. Nothing
+# else is written in C++, but for a peer of the benchmarks.
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+ORACLES := $(BUILD)/tests/oracle/numbers \
+           $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
            $(if $(shell pkg-config --exists sdformat12 && echo yes),$(BUILD)/tests/oracle/sdformat)
 $(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
+
+$(BUILD)/tests/oracle/numbers: tests/oracle/numbers.cc $(BUILD)/libapi.a
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(SANFLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
 $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -95,7 +105,7 @@ reference: $(BUILD)/torqued ## write the pages, tables and pictures that are mad
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
 coverage: ## lines and branches of each layer that the tests reach; the report of every line is in build/coverage/report/
 	@tests/deps coverage
-	-@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SANFLAGS=--coverage HARDEN=-fPIE CFLAGS=-O1 CXXFLAGS=-O1 \
+	-@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SANFLAGS=--coverage HARDEN=-fPIE CFLAGS=-O1 \
 	    TARGETS=scalar FUZZ_CC= TESTS='$(or $(TESTS),$(COVERED))' test-run
 	@$(PYTHON) tests/coverage.py $(BUILD)/coverage
 
@@ -108,7 +118,7 @@ soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: 
 # --- the compilation database of clangd, clang-tidy and cppcheck: every C and C++ file as clang compiles it ------
 DATABASE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c tests/bench/*.c tests/e2e/*.c api/clients/*/*.c))
 compile_commands.json: FORCE ## for editors and `make lint`: the flags of every source
-	@$(MAKE) --no-print-directory --dry-run --always-make CC=clang CXX=clang++ TARGETS=scalar WARNINGS= FUZZ_CC= \
+	@$(MAKE) --no-print-directory --dry-run --always-make CC=clang TARGETS=scalar WARNINGS= FUZZ_CC= \
 	    test-programs $(DATABASE_OBJECTS) | $(PYTHON) tests/compile_commands.py >$@
 
 # --- small faults: do the tests notice them? ---------------------------------------------------------------------
@@ -126,7 +136,7 @@ FUZZ_BUILD := $(BUILD)/fuzz
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: fuzz-programs
-FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_BUILD) CC=clang CXX=clang++ \
+FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_BUILD) CC=clang \
     TARGETS=scalar_unfused WARNINGS= CFLAGS=-O1 SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC=
 fuzz-programs:
 	+@$(FUZZ_MAKE) $(FUZZERS)
@@ -166,7 +176,7 @@ $(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/t
 $(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
 $(BUILD)/tests/bench/peers.o: private DEFINES := $(PEERS:%=-DHAVE_PEER_%)
 
-# The one program with C++ in it: KDL is a C++ library.
+# KDL is a C++ library.
 $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/peers.o $(PEERS:%=$(BUILD)/tests/bench/peer/%.o) $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	@echo '  LINK  $@'
 	$(Q)$(CXX) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(foreach p,$(PEERS),$(PEER_LIBS_$(p)))

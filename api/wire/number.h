@@ -1,5 +1,5 @@
-/* number.h - read and write doubles as decimal text, with the fast_float and dragonbox libraries. number.cc and
- * number_write.cc are the only C++ files of the product. No result depends on the locale. */
+/* number.h - read and write doubles as decimal text: number_read.c and number_format.c. decimal/ROUNDING.md proves that
+ * the results are rounded correctly. No result depends on the locale. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@ import tempfile
 import threading
 
 # Scalar and one vector width; no optimizer that takes minutes; a fault may leave a variable unused.
-FLAGS = ["BUILD=build", "CFLAGS=-O1 -g0", "CXXFLAGS=-O1 -g0", "WARNINGS=-w", "FUZZ_CC="]
+FLAGS = ["BUILD=build", "CFLAGS=-O1 -g0", "WARNINGS=-w", "FUZZ_CC="]
 TARGETS = {"x86_64": "scalar scalar_unfused avx2", "aarch64": "scalar neon"}.get(os.uname().machine, "scalar")
 FAILED = re.compile(r"not ok\b(?!.*# (SKIP|TODO))", re.IGNORECASE)
 MEMORY_MOST = 12 << 30      # bytes of address space of a test's processes

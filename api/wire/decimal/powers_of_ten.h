@@ -1,0 +1,19 @@
+/* powers_of_ten.h - tables for conversions between doubles and decimal numbers. powers_of_ten.py writes them when the
+ * server is built. */
+#pragma once
+#include <stdint.h>
+
+enum { API_POWER_LEAST = -342, API_POWER_MOST = 324, API_SCALE_LEAST = -71 };
+
+/* Entry e - API_POWER_LEAST is the first 128 bits of 10^e, rounded down: floor(10^e * 2^(127 - floor(log2(10^e)))), the
+ * upper 64 bits first. The entries for 0 <= e <= 55 are exact. */
+extern const uint64_t api_powers_of_ten[API_POWER_MOST - API_POWER_LEAST + 1][2];
+
+/* Entry q - API_SCALE_LEAST is 2^(q + 64) * 10^m, exactly, where m is the largest integer with 2^q * 10^m < 1. */
+extern const uint64_t api_decimal_scales[-API_SCALE_LEAST];
+
+/* Returns floor(log2(10^e)) for -400 <= e <= 400. */
+static inline int api_log2_of_power(int e)
+{
+    return (e * 217706) >> 16;
+}

@@ -1,0 +1,188 @@
+/* number_format.c - write doubles as text, see number.h. The layout is that of Number::toString in ECMA-262. Digits are
+ * made and moved eight at a time in registers, and written past the end of the text where that saves a branch. Each
+ * step from number to text depends on the step before it, so a single number leaves the processor waiting. Taking each
+ * step for several numbers before the next step hides that latency. */
+#include "number.h"
+#include "decimal/write.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the byte of least weight");
+
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
+
+enum {
+    DIGITS = 17, /* most digits that a double needs */
+    GROUP  = 8   /* numbers that take each step together */
+};
+
+#define ZEROS 0x3030303030303030u /* "00000000" */
+
+/* value = 0.d1 d2 ... dk * 10^n. Sixteen digits follow the first one; those from d(k+1) on are zeros. */
+typedef struct decimal {
+    uint64_t all; /* the seventeen digits */
+    int      k, n;
+    uint64_t first, next, last; /* the first digit, the next eight and the last eight */
+} decimal;
+
+/* Step 1: find the shortest digits. */
+ALWAYS_INLINE void shorten(double value, decimal *d)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    api_digits digits = api_decimal_shorten(bits & INT64_MAX);
+    d->all            = digits.all;
+    d->n              = digits.point;
+}
+
+/* Step 2: split the digits into one digit and two numbers of eight digits. */
+ALWAYS_INLINE void divide(decimal *d)
+{
+    const uint64_t ten_to_8 = 100000000, ten_to_16 = 10000000000000000;
+    uint64_t       most = d->all / ten_to_8;
+    d->first            = d->all / ten_to_16;
+    d->next             = most - d->first * ten_to_8;
+    d->last             = d->all - most * ten_to_8;
+}
+
+/* Converts 12345678 to one digit per byte, the first in the least significant byte. Quotient and remainder are computed
+ * side by side in two lanes of 32 bits, then four of 16, then eight of 8. The products replace divisions by 100 and 10,
+ * and are exact in the range of the lanes. */
+ALWAYS_INLINE uint64_t eight_digits(uint64_t x)
+{
+    uint64_t q = x / 10000;
+    x          = q | (x - 10000 * q) << 32;
+    q          = (x * 10486 >> 20) & 0x0000007F0000007F;
+    x          = q | (x - 100 * q) << 16;
+    q          = (x * 103 >> 10) & 0x000F000F000F000F;
+    x          = q | (x - 10 * q) << 8;
+    return x;
+}
+
+/* Step 3: make the digits. */
+ALWAYS_INLINE void spell(decimal *d)
+{
+    d->next = eight_digits(d->next);
+    d->last = eight_digits(d->last);
+}
+
+/* Step 4: count the digits before the trailing zeros, and convert all digits to ASCII. */
+ALWAYS_INLINE void complete(decimal *d)
+{
+    uint64_t end   = d->last ? d->last : d->next;
+    int      zeros = __builtin_ctzll(__builtin_bswap64(end | 1)) / 8;
+    d->k           = end ? (d->last ? DIGITS : DIGITS - 8) - zeros : 1;
+    d->first |= '0';
+    d->next |= ZEROS;
+    d->last |= ZEROS;
+}
+
+static inline void put_eight(char *p, uint64_t eight)
+{
+    memcpy(p, &eight, sizeof eight);
+}
+
+static inline void put_digits(char *p, const decimal *d)
+{
+    *p = (char)(d->first);
+    put_eight(p + 1, d->next);
+    put_eight(p + 9, d->last);
+}
+
+/* Combines eight bytes: from `from` where the mask is set, from `others` elsewhere. */
+static inline uint64_t merge(const unsigned char *mask, uint64_t from, uint64_t others)
+{
+    uint64_t bits;
+    memcpy(&bits, mask, sizeof bits);
+    return others ^ ((others ^ from) & bits);
+}
+
+/* Writes "123.4", "0.00123" and "1200", for -6 < n <= 17. Which of the forms applies is unpredictable, so there is no
+ * branch on it. With n <= 0 the digits follow "0.00000". Otherwise the digits before the point come first, and the
+ * others are shifted by one place; an integer ends before the point. */
+ALWAYS_INLINE char *put_point(char *p, const decimal *d)
+{
+    static const unsigned char mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                           255, 255, 255, 255, 255, 255, 255, 255};
+    bool                       among    = d->n > 0;
+    char                      *digits = p + (among ? 0 : 2 - d->n), *point = p + (among ? d->n : 1);
+    const unsigned char       *before = mask + (among ? DIGITS - d->n : 0);
+    put_eight(p, ZEROS);
+    put_eight(digits + 10, d->last);
+    *digits = (char)d->first;
+    put_eight(digits + 1, merge(before, d->next, d->next << 8 | d->first));
+    put_eight(digits + 9, merge(before + 8, d->last, d->last << 8 | d->next >> 56));
+    *point = '.';
+    return d->k <= d->n ? point : digits + d->k + among;
+}
+
+/* "1.234e-56" */
+static char *put_exponential(char *p, const decimal *d)
+{
+    int exponent = d->n - 1, size = exponent < 0 ? -exponent : exponent;
+    p[0] = (char)(d->first);
+    p[1] = '.';
+    put_eight(p + 2, d->next);
+    put_eight(p + 10, d->last);
+    p += d->k > 1 ? d->k + 1 : 1;
+    *p++ = 'e';
+    *p++ = exponent < 0 ? '-' : '+';
+    if (size >= 100) *p++ = (char)('0' + size / 100);
+    if (size >= 10) *p++ = (char)('0' + size / 10 % 10);
+    *p++ = (char)('0' + size % 10);
+    return p;
+}
+
+/* Writes integers of more than 17 digits and numbers with an exponent. */
+__attribute__((noinline)) static char *put_rest(char *p, const decimal *d)
+{
+    if (d->n <= -6 || d->n > 21) return put_exponential(p, d);
+    put_digits(p, d);
+    put_eight(p + DIGITS, ZEROS);
+    return p + d->n;
+}
+
+ALWAYS_INLINE char *put(char *p, double value, const decimal *d)
+{
+    *p = '-';
+    p += signbit(value);
+    return -6 < d->n && d->n <= DIGITS ? put_point(p, d) : put_rest(p, d);
+}
+
+size_t api_numbers_write(const double *values, size_t count, char *text)
+{
+    decimal d[GROUP];
+    char   *p = text;
+    for (size_t n; count > 0; count -= n, values += n) {
+        n = count < GROUP ? count : GROUP;
+        for (size_t i = 0; i < n; i++)
+            shorten(values[i], &d[i]);
+        for (size_t i = 0; i < n; i++)
+            divide(&d[i]);
+        for (size_t i = 0; i < n; i++)
+            spell(&d[i]);
+        for (size_t i = 0; i < n; i++)
+            complete(&d[i]);
+        for (size_t i = 0; i < n; i++) {
+            if (p > text) *p++ = ',';
+            p = put(p, values[i], &d[i]);
+        }
+    }
+    return (size_t)(p - text);
+}
+
+size_t api_number_write(double value, char text[API_NUMBER_ROOM])
+{
+    return api_numbers_write(&value, 1, text);
+}
+
+const char *api_number_text(double value, char text[API_NUMBER_ROOM])
+{
+    if (__builtin_isfinite(value))
+        text[api_number_write(value, text)] = '\0';
+    else
+        snprintf(text, API_NUMBER_ROOM, "%g", value);
+    return text;
+}

@@ -1,0 +1,100 @@
+/* fuzz_numbers.c - arbitrary text through the reader of numbers, arbitrary doubles through the writer. A list is read
+ * as its numbers are one by one and by the C library; what is written reads back. The first byte chooses. */
+#include "api/wire/number.h"
+#include "drive.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Returns a copy that ends where its memory ends. */
+static void *copy(const void *from, size_t size)
+{
+    void *bytes = malloc(size > 0 ? size : 1);
+    drive_expect(bytes, "memory");
+    memcpy(bytes, from, size);
+    return bytes;
+}
+
+static double read_by_library(const char *text, size_t length)
+{
+    char *terminated = malloc(length + 1);
+    drive_expect(terminated, "memory");
+    memcpy(terminated, text, length);
+    terminated[length] = '\0';
+    double value       = strtod(terminated, NULL);
+    free(terminated);
+    return value;
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && memchr(" \t\r\n", *p, 4))
+        p++;
+    return p;
+}
+
+static void read_list(const char *text, size_t length)
+{
+    const char *end = text + length, *p = text, *last = text;
+    size_t      most = length / 2 + 1, count, used, n = 0;
+    double     *values = malloc(most * sizeof *values), one;
+    drive_expect(values, "memory");
+    used = api_numbers_read(text, length, values, most, &count);
+    while ((length = api_number_read(p, (size_t)(end - p), &one)) > 0 && isfinite(one)) {
+        drive_expect(n < count, "a list has every number");
+        drive_expect(is_same(one, values[n++]), "a list is read as its numbers");
+        drive_expect(is_same(one, read_by_library(p, length)), "a number is read as by the C library");
+        last = p + length;
+        p    = skip_space(last, end);
+        if (p == end || *p != ',') break;
+        p = skip_space(p + 1, end);
+    }
+    drive_expect(n == count && used == (size_t)(last - text), "a list ends behind its last number");
+    free(values);
+}
+
+static void write_list(const double *values, size_t count)
+{
+    size_t room = count * (API_NUMBER_MAX + 1) + API_NUMBER_ROOM, length, n;
+    char  *text = malloc(room), *exact, one[API_NUMBER_ROOM];
+    double back;
+    drive_expect(text, "memory");
+    length        = api_numbers_write(values, count, text);
+    exact         = copy(text, length);
+    const char *p = exact;
+    for (size_t i = 0; i < count; i++) {
+        n = api_number_write(values[i], one);
+        drive_expect(n <= API_NUMBER_MAX, "a text is not too long");
+        drive_expect((size_t)(exact + length - p) >= n && memcmp(p, one, n) == 0, "a list is its numbers");
+        drive_expect(is_same(read_by_library(p, n), values[i]), "the C library reads back what is written");
+        drive_expect(api_number_read(p, n, &back) == n && is_same(back, values[i]), "what is written reads back");
+        p += n + (i + 1 < count);
+    }
+    drive_expect(p == exact + length, "a list ends behind its last number");
+    free(text);
+    free(exact);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0) return 0;
+    size_t length = size - 1, count = 0;
+    void  *bytes = copy(data + 1, length);
+    if (data[0] % 2) {
+        double *values = bytes;
+        for (size_t i = 0; i < length / sizeof *values; i++)
+            if (isfinite(values[i])) values[count++] = values[i];
+        write_list(values, count);
+    } else {
+        read_list(bytes, length);
+    }
+    free(bytes);
+    return 0;
+}
