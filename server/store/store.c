@@ -2,8 +2,9 @@
 #include "store.h"
 #include "checksum.h"
 #include "durable_file.h"
+#include "restore.h"
 #include "api/metrics.h"
-#include <dirent.h>
+#include "server/work/cores.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -274,57 +275,22 @@ static void report_read_only(const srv_store *store, api *service, const char *p
     api_set_reason(service, FOLDER, "store: no model can be changed: %s", problem);
 }
 
-static bool restore(const srv_store *store, api *service, const char *file)
-{
-    char        name[FILE_NAME_SIZE], text[1000];
-    api_problem problem;
-    size_t      stem = strlen(file) - strlen(SUFFIX), length;
-    if (strlen(file) <= strlen(SUFFIX) || strcmp(file + stem, SUFFIX) != 0) {
-        report_unreadable(store, service, file, "it is not called NAME" SUFFIX);
-        return false;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)stem, file);
-    char *record = srv_file_read(store->models, file, RECORD_MAX, &length);
-    bool  whole  = record && srv_checksum_remove(record, &length);
-    if (!whole) {
-        api_hide_bundled(service, name);
-        report_unreadable(store, service, file, record ? "it is damaged: its checksum is wrong" : strerror(errno));
-        free(record);
-        return false;
-    }
-    api_problem_clear(&problem);
-    bool good = api_restore(service, name, record, length, &problem);
-    free(record);
-    snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
-    if (!good) report_unreadable(store, service, file, text);
-    return good;
-}
-
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
 {
-    int  fd        = srv_folder_open(store->models, ".");
-    DIR *folder    = fd >= 0 ? fdopendir(fd) : NULL;
+    static const char *const leftover[] = {NEXT, PREVIOUS, NULL};
+    srv_record_files         files;
     *restored      = (srv_restored){0};
     store->service = service;
-    if (!folder) {
-        if (fd >= 0) close(fd);
-        return fail(store, "read", error, size);
+    if (!srv_records_list(store->models, leftover, &files)) return fail(store, "read", error, size);
+    srv_records_restore(store->models, service, srv_usable_cores(), &files);
+    for (size_t i = 0; i < files.n; i++) {
+        const srv_record_file *file = &files.file[i];
+        restored->good += file->good;
+        restored->bad += !file->good;
+        if (!file->good) report_unreadable(store, service, file->name, file->problem ? file->problem : "no memory");
     }
-    struct dirent *entry;
-    while (errno = 0, (entry = readdir(folder))) {
-        const char *file = entry->d_name;
-        if (strcmp(file, NEXT) == 0 || strcmp(file, PREVIOUS) == 0)
-            unlinkat(store->models, file, 0); /* the rest of a change that was refused, interrupted or completed */
-        else if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0)
-            continue;
-        else if (restore(store, service, file))
-            restored->good++;
-        else
-            restored->bad++;
-    }
-    bool ok = errno == 0 || fail(store, "read", error, size);
-    closedir(folder);
+    srv_records_free(&files);
     restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
     if (restored->read_only) report_read_only(store, service, strerror(errno));
-    return ok;
+    return true;
 }

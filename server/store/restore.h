@@ -1,0 +1,26 @@
+/* restore.h - read the records of a store in parallel and pass them to the api. */
+#pragma once
+#include "api/api.h"
+
+/* A file of the folder of records after its reading. */
+typedef struct srv_record_file {
+    char *name;
+    bool  good;    /* its model is served, or it marks a bundled model as deleted */
+    char *problem; /* why not; NULL: it is good, or there is no memory for the text */
+} srv_record_file;
+
+typedef struct srv_record_files {
+    srv_record_file *file; /* [n], in the order of names */
+    size_t           n;
+} srv_record_files;
+
+/* Lists the records in a folder, given by its descriptor, in the order of their names. Deletes `leftover` files of a
+ * change that was refused, interrupted or completed; NULL ends their list. False with errno: the folder cannot be read.
+ */
+bool srv_records_list(int folder, const char *const *leftover, srv_record_files *files);
+
+/* Passes all listed records to api_restore, on `threads` threads. Models and their revisions do not depend on the
+ * number of threads, and neither does the list of problems. */
+void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files);
+
+void srv_records_free(srv_record_files *files);
