@@ -149,6 +149,10 @@ static bool start_loops(service *s, char *error, size_t size)
 static bool load_models(service *s, char *error, size_t size)
 {
     if (!srv_load_models(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
+    if (!srv_store_watch(s->models.store)) {
+        snprintf(error, size, "cannot start the probe of the store: out of memory or threads");
+        return false;
+    }
     api_set_ready(s->shared.api);
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
@@ -212,6 +216,7 @@ static void close_all(service *s)
     srv_pool_close(s->shared.writer);
     srv_accounts_close(&s->accounts);
     srv_credentials_release(s->shared.credentials);
+    srv_store_unwatch(s->models.store);
     if (s->shared.api) api_close(s->shared.api);
     srv_store_close(s->models.store);
 }

@@ -2,15 +2,19 @@
 #include "store.h"
 #include "checksum.h"
 #include "durable_file.h"
+#include "probe.h"
 #include "restore.h"
 #include "api/metrics.h"
 #include "server/work/cores.h"
+#include "server/work/periodic.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* File names during a change: the new record, and a second link to the previous one. No record has such a name. */
@@ -18,30 +22,31 @@
 #define PREVIOUS ".previous"
 #define SUFFIX   ".json"
 
-/* Subjects of reasons in the answer of /readyz, beside the names of files. */
+/* Subject of the reason in the answer of /readyz about the disk; other subjects are names of files. */
 #define WRITING "store writes"
-#define FOLDER  "store folder"
 
 enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
+
+/* Every LOOK_SECONDS the probe looks at the folder and the file system. Every WRITE_LOOKS looks, and always while there
+ * is a fault, it also writes a file: seldom, because a write wears flash memory. */
+enum { LOOK_SECONDS = 2, WRITE_LOOKS = 30 };
 
 static const char FORMAT[] = "torqued-store 1\n";
 
 struct srv_store {
-    srv_log *log;
-    api     *service;            /* whose models the store has; NULL: not restored yet */
-    int      root, models, lock; /* descriptors; -1: not open */
-    char     folder[];           /* path, for messages */
+    srv_log        *log;
+    api            *service;            /* whose models the store has; NULL: not restored yet */
+    int             root, models, lock; /* descriptors; -1: not open */
+    pthread_mutex_t mutex;              /* guards the next three fields */
+    size_t          refused;            /* bytes of the record whose change was not written; 0: the last change was */
+    unsigned        changes;            /* number of changes, written or refused; wraps around */
+    bool            faulty;             /* the last look of the probe found a fault */
+    unsigned        looks;              /* of the probe */
+    srv_periodic   *probe;              /* NULL: not started */
+    char            folder[];           /* path, for messages */
 };
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
-
-/* Opens the lock file. On a read-only disk the file must exist already; the models of such a store can still be
- * served. */
-static int open_lock(int root)
-{
-    int lock = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    return lock >= 0 || (errno != EROFS && errno != EACCES) ? lock : openat(root, "lock", O_RDONLY | O_CLOEXEC);
-}
 
 static bool fail(const srv_store *store, const char *action, char *error, size_t size)
 {
@@ -50,16 +55,27 @@ static bool fail(const srv_store *store, const char *action, char *error, size_t
     return false;
 }
 
-/* Locks the store. The kernel releases the lock when the process ends for any reason. */
+/* Writes the process number to the lock file. It only informs other servers, so a failure is ignored. */
+static void sign_lock(int root)
+{
+    char owner[32];
+    int  lock   = openat(root, "lock", O_WRONLY | O_TRUNC | O_CLOEXEC);
+    int  length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    if (lock < 0) return;
+    (void)!pwrite(lock, owner, (size_t)length, 0);
+    close(lock);
+}
+
+/* Locks the store. The kernel releases the lock when the process ends for any reason. The file stays open for reading
+ * only, so that the file system can be made read-only. On a read-only one the file must exist already; the models of
+ * such a store can still be served. */
 static bool lock_store(srv_store *store, char *error, size_t size)
 {
     char owner[32] = "";
-    store->lock    = open_lock(store->root);
+    store->lock    = openat(store->root, "lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
     if (store->lock < 0) return fail(store, "lock", error, size);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
-        int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
-        /* The process number only informs other servers, so a failed write is ignored. */
-        if (ftruncate(store->lock, 0) == 0) (void)!pwrite(store->lock, owner, (size_t)length, 0);
+        sign_lock(store->root);
         return true;
     }
     if (errno != EWOULDBLOCK) return fail(store, "lock", error, size);
@@ -115,6 +131,7 @@ srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t 
         return NULL;
     }
     *store = (srv_store){.log = log, .root = -1, .models = -1, .lock = -1};
+    pthread_mutex_init(&store->mutex, NULL);
     strcpy(store->folder, folder);
     bool made = srv_folder_make(folder) && (store->root = srv_folder_open(AT_FDCWD, folder)) >= 0;
     bool ok   = (made || fail(store, "open", error, size)) && lock_store(store, error, size) &&
@@ -127,15 +144,37 @@ srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t 
 void srv_store_close(srv_store *store)
 {
     if (!store) return;
+    srv_periodic_stop(store->probe);
     if (store->models >= 0) close(store->models);
     if (store->lock >= 0) close(store->lock);
     if (store->root >= 0) close(store->root);
+    pthread_mutex_destroy(&store->mutex);
     free(store);
 }
 
 /* --- changing -------------------------------------------------------------------------------------------------- */
 
-static bool refuse(const srv_store *store, const char *file, int error, api_problem *problem)
+/* Names the fault of the disk in /readyz, or forgets it. Its begin and end are logged. Models of the store are served
+ * all the same, and changes are refused. The caller holds the mutex, or no other thread runs yet. */
+static void report_disk(srv_store *store, bool faulty, int error)
+{
+    srv_line line;
+    if (faulty)
+        api_set_reason(store->service, WRITING, "store: %s: %s",
+                       store->refused > 0 ? "the last change was not written" : "no model can be changed",
+                       strerror(error));
+    else
+        api_clear_reason(store->service, WRITING);
+    if (faulty == store->faulty) return;
+    store->faulty = faulty;
+    srv_log_begin(&line, store->log, SRV_WARNING, faulty ? "store-fault" : "store-repaired");
+    srv_log_text(&line, "store", store->folder);
+    srv_log_text(&line, "problem", faulty ? strerror(error) : NULL);
+    srv_log_end(&line);
+}
+
+/* Refuses a change that would write `bytes` bytes. */
+static bool refuse(srv_store *store, const char *file, size_t bytes, int error, api_problem *problem)
 {
     api_metric_add(API_METRIC_STORE_ERRORS, (api_label_values){{API_ACCESS_WRITE}}, 1);
     bool     full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -145,8 +184,12 @@ static bool refuse(const srv_store *store, const char *file, int error, api_prob
     srv_log_text(&line, "file", file);
     srv_log_text(&line, "problem", strerror(error));
     srv_log_end(&line);
+    pthread_mutex_lock(&store->mutex);
+    store->changes++;
+    store->refused = bytes > 0 ? bytes : 1;
     if (store->service)
         api_set_reason(store->service, WRITING, "store: the last change was not written: %s", strerror(error));
+    pthread_mutex_unlock(&store->mutex);
     return api_fail(problem, full ? API_STORE_FULL : API_STORE_FAILED, NULL,
                     "the store cannot write %s: %s; nothing has changed", file, strerror(error));
 }
@@ -207,19 +250,24 @@ static bool is_in_place(const srv_store *store)
 }
 
 /* Forgets what was wrong with a record, and with writing. */
-static bool note_written(const srv_store *store, const char *file)
+static bool note_written(srv_store *store, const char *file)
 {
-    if (!store->service) return true;
-    api_clear_reason(store->service, file);
-    api_clear_reason(store->service, WRITING);
+    pthread_mutex_lock(&store->mutex);
+    store->changes++;
+    store->refused = 0;
+    if (store->service) {
+        api_clear_reason(store->service, file);
+        report_disk(store, false, 0);
+    }
+    pthread_mutex_unlock(&store->mutex);
     return true;
 }
 
 static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
 {
-    const srv_store *store = arg;
-    char             file[FILE_NAME_SIZE];
-    size_t           sealed_length;
+    srv_store *store = arg;
+    char       file[FILE_NAME_SIZE];
+    size_t     sealed_length;
     snprintf(file, sizeof file, "%s" SUFFIX, name);
     char *sealed = srv_checksum_add(record, length, &sealed_length);
     if (!sealed) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for what is to be stored");
@@ -229,25 +277,72 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     free(sealed);
     if (done) return note_written(store, file);
     unlinkat(store->models, NEXT, 0);
-    return refuse(store, file, error, problem);
+    return refuse(store, file, length, error, problem);
 }
 
 static bool erase(void *arg, const char *name, api_problem *problem)
 {
-    const srv_store *store = arg;
-    char             file[FILE_NAME_SIZE];
+    srv_store *store = arg;
+    char       file[FILE_NAME_SIZE];
     snprintf(file, sizeof file, "%s" SUFFIX, name);
-    if (!is_in_place(store)) return refuse(store, file, errno, problem);
+    if (!is_in_place(store)) return refuse(store, file, 0, errno, problem);
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
-        return errno == ENOENT || refuse(store, file, errno, problem); /* the file does not exist: nothing to do */
+        return errno == ENOENT || refuse(store, file, 0, errno, problem); /* the file does not exist: nothing to do */
     if (confirm(store)) return note_written(store, file);
     restore_previous(store, file, LINKED);
-    return refuse(store, file, errno, problem);
+    return refuse(store, file, 0, errno, problem);
 }
 
 api_store srv_store_interface(srv_store *store)
 {
     return (api_store){.save = save, .erase = erase, .arg = store};
+}
+
+/* --- probing --------------------------------------------------------------------------------------------------- */
+
+/* True if the file system can be written to and has room, as far as it says. False with errno. */
+static bool has_room(const srv_store *store)
+{
+    struct statvfs disk;
+    if (faccessat(store->models, ".", W_OK, AT_EACCESS) != 0 || fstatvfs(store->models, &disk) != 0) return false;
+    errno = disk.f_flag & ST_RDONLY ? EROFS : ENOSPC;
+    return !(disk.f_flag & ST_RDONLY) && (disk.f_blocks == 0 || disk.f_bavail > 0);
+}
+
+/* Finds out whether a change could be written now. After a refused change there must be as much room again. A result
+ * that a change has overtaken is not reported. */
+static void probe(void *arg)
+{
+    srv_store *store = arg;
+    pthread_mutex_lock(&store->mutex);
+    size_t   refused = store->refused;
+    unsigned changes = store->changes;
+    bool     suspect = store->faulty || refused > 0;
+    pthread_mutex_unlock(&store->mutex);
+
+    bool writes = suspect || store->looks++ % WRITE_LOOKS == 0;
+    bool good   = is_in_place(store) && has_room(store) && (!writes || srv_probe_folder(store->root, refused, suspect));
+    int  error  = errno;
+
+    pthread_mutex_lock(&store->mutex);
+    if (store->changes == changes) {
+        if (good) store->refused = 0;
+        report_disk(store, !good, error);
+    }
+    pthread_mutex_unlock(&store->mutex);
+}
+
+bool srv_store_watch(srv_store *store)
+{
+    store->probe = srv_periodic_start(LOOK_SECONDS, probe, store);
+    return store->probe != NULL;
+}
+
+void srv_store_unwatch(srv_store *store)
+{
+    if (!store) return;
+    srv_periodic_stop(store->probe);
+    store->probe = NULL;
 }
 
 /* --- restoring ------------------------------------------------------------------------------------------------- */
@@ -262,17 +357,6 @@ static void report_unreadable(const srv_store *store, api *service, const char *
     srv_log_text(&line, "problem", problem);
     srv_log_end(&line);
     api_set_reason(service, file, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
-}
-
-/* Reports that the store is read-only: models of the store are served, and changes are refused. */
-static void report_read_only(const srv_store *store, api *service, const char *problem)
-{
-    srv_line line;
-    srv_log_begin(&line, store->log, SRV_WARNING, "read-only");
-    srv_log_text(&line, "store", store->folder);
-    srv_log_text(&line, "problem", problem);
-    srv_log_end(&line);
-    api_set_reason(service, FOLDER, "store: no model can be changed: %s", problem);
 }
 
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
@@ -291,6 +375,6 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     }
     srv_records_free(&files);
     restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
-    if (restored->read_only) report_read_only(store, service, strerror(errno));
+    if (restored->read_only) report_disk(store, true, errno);
     return true;
 }

@@ -7,7 +7,8 @@
  * A change renames a completely written and synced file, then syncs the folder. After a crash each record is the old
  * or the new one, and every acknowledged change is present. Records carry a checksum (checksum.h). Files that cannot be
  * read are not touched. While the folder is not at its path, changes are refused. /readyz names a file that could not
- * be read until its model is put or deleted, and a write that failed until one succeeds. */
+ * be read until its model is put or deleted. While the server runs, srv_store_watch keeps the reason about the disk up
+ * to date: a full, read-only or vanished folder is named as long as it is so. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
@@ -26,6 +27,11 @@ typedef struct srv_restored {
     bool   read_only;
 } srv_restored;
 bool srv_store_restore(srv_store *store, api *api, srv_restored *restored, char *error, size_t error_size);
+
+/* Probes the disk at intervals, on a thread of its own. Call srv_store_watch after restoring, and srv_store_unwatch
+ * before the api is closed; NULL is allowed there. False: no memory or no thread. */
+bool srv_store_watch(srv_store *store);
+void srv_store_unwatch(srv_store *store);
 
 /* The interface for api_set_store; the caller still owns the store. */
 api_store srv_store_interface(srv_store *store);
