@@ -293,6 +293,12 @@ static void count_problem(const char *code)
     api_metric_add(API_METRIC_PROBLEMS, (api_label_values){{label}}, 1);
 }
 
+void api_shortage_id(api *a, char id[API_ID_SIZE])
+{
+    api_make_id(a, id);
+    count_problem(api_problem_kind_of(API_MEMORY_FULL)->code);
+}
+
 void api_end(api_call *call)
 {
     if (!call) return;

@@ -198,6 +198,13 @@ typedef struct api_reply {
 /* Processes the head of a request: path, method, negotiation, timeout, preconditions. NULL only if memory is short. */
 api_call *api_begin(api *api, const api_request *request);
 
+/* The problem document "memory-full" for a request that memory is too short to begin or to answer. It needs no memory
+ * and lives as long as the process. api_shortage_id writes a Request-Id for it and counts the problem in the metrics.
+ */
+enum { API_ID_SIZE = 17 }; /* bytes of 16 hexadecimal digits and a NUL */
+const char *api_shortage_document(void);
+void        api_shortage_id(api *api, char id[API_ID_SIZE]);
+
 /* api_wants_body: if true, pass the body to api_run. If false, discard the body, if any; the reply is complete,
  * unless api_wants_run is true, which asks for api_run without a body. */
 bool   api_wants_body(const api_call *call);

@@ -18,7 +18,7 @@ struct api_operation;
 
 typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
-enum { API_ID_SIZE = 17, API_TRACE_SIZE = 33 /* bytes of hexadecimal texts with their NUL */ };
+enum { API_TRACE_SIZE = 33 /* bytes of 32 hexadecimal digits and a NUL */ };
 
 enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 

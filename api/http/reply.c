@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char JSON[] = "application/json";
+static const char JSON[] = "application/json", PROBLEM[] = "application/problem+json";
 
 enum { WORTH_CODING = 1024 }; /* bytes; smaller bodies are not compressed, because they fit one packet anyway */
 /* Bytes of the largest problem document: detail and pointer with every byte escaped. */
@@ -138,6 +138,21 @@ bool api_reply_compress(api_call *call, const api_deadline *deadline, api_proble
     return true;
 }
 
+const char *api_shortage_document(void)
+{
+    return "{\"type\":\"/problems/memory-full\",\"code\":\"memory-full\",\"title\":\"Memory budget full\","
+           "\"status\":503,\"detail\":\"the server has no memory for this request or for its answer\"}\n";
+}
+
+/* Replies 503 without any memory. */
+static void reply_shortage(api_call *call)
+{
+    api_reply_empty(call, 503);
+    call->reply.content_type = PROBLEM;
+    call->reply.static_body  = api_shortage_document();
+    call->reply.length       = strlen(call->reply.static_body);
+}
+
 static bool reply_problem_document(api_call *call, const api_problem *problem, api_problem *memory)
 {
     api_buffer body;
@@ -146,7 +161,7 @@ static bool reply_problem_document(api_call *call, const api_problem *problem, a
     api_buffer_init(&body, PROBLEM_MAX);
     emit_problem(&e, problem);
     unsigned status = api_problem_kind_of(problem->code)->status;
-    return api_reply_body(call, status, "application/problem+json", &body, memory);
+    return api_reply_body(call, status, PROBLEM, &body, memory);
 }
 
 void api_reply_problem(api_call *call, const api_problem *problem)
@@ -157,8 +172,10 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     if (kind->status == 404 && call->method == API_GET) api_reply_vary(call, API_VARY_ACCEPT);
     bool page = kind->status == 404 && call->wants_page;
     if (!(page ? api_reply_problem_page(call, kind, problem->detail, &memory)
-               : reply_problem_document(call, problem, &memory)))
-        api_reply_empty(call, kind->status);
+               : reply_problem_document(call, problem, &memory))) {
+        kind = api_problem_kind_of(API_MEMORY_FULL);
+        reply_shortage(call);
+    }
     call->reply.status  = kind->status;
     call->reply.problem = kind->code;
     call->wants_body = call->wants_coding = false;

@@ -114,12 +114,23 @@ static bool must_close(const srv_exchange *x)
     return x->loop->draining || x->connection->certificate.refused || refuses_framing(x);
 }
 
+void srv_exchange_end_short(srv_exchange *x)
+{
+    if (x->stage == ANSWERED) return;
+    x->stage                             = ANSWERED;
+    x->connection->needs_lingering_close = true;
+    if (x->job.call) api_refuse(x->job.call, API_MEMORY_FULL, "there was no memory"); /* for the log */
+    srv_response_send_shortage(x->mhd, x->loop->server->api, strcmp(x->method, "HEAD") == 0);
+}
+
 static enum MHD_Result answer(srv_exchange *x)
 {
-    x->stage = ANSWERED;
     free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    return srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued);
+    bool sent = srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued) == MHD_YES;
+    if (!sent) srv_exchange_end_short(x);
+    x->stage = ANSWERED;
+    return sent ? MHD_YES : MHD_NO;
 }
 
 /* Answers before the body was received. libmicrohttpd closes the connection afterwards. */
@@ -234,7 +245,10 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
         x->job.call = api_begin(x->loop->server->api, &head.request);
     }
     srv_head_free(&head);
-    if (!x->job.call) return MHD_NO; /* there is no memory, not even for an error reply */
+    if (!x->job.call) {
+        srv_exchange_end_short(x);
+        return MHD_NO;
+    }
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
     return handle_head(x, &head);
 }

@@ -16,6 +16,9 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
 /* Counts and logs the request, and frees the exchange. `delivered`: the client has received the whole answer. */
 void srv_exchange_close(srv_exchange *x, bool delivered);
 
+/* Answers 503 because there was no memory to read more of the request. The connection must be closed afterwards. */
+void srv_exchange_end_short(srv_exchange *x);
+
 bool            srv_exchange_begun(const srv_exchange *x);
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method);
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length);

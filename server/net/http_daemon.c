@@ -6,10 +6,12 @@
 #include "client_account.h"
 #include "exchange.h"
 #include "disconnect.h"
+#include "response.h"
 #include "api/metrics.h"
 #include <gnutls/abstract.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. All of it is cleared for every
  * request, which costs time for small ones. The read buffer starts with half of it. An increment of this size never
@@ -50,6 +52,17 @@ static void on_begun(srv_inflow *inflow)
     srv_connection_enter(&connection->loop->connections, connection, SRV_READING);
 }
 
+/* There is no memory to read on: the client gets an answer, and libmicrohttpd then closes the connection. */
+static void on_short_of_memory(srv_inflow *inflow)
+{
+    srv_connection *connection = (srv_connection *)((char *)inflow - offsetof(srv_connection, inflow));
+    if (connection->exchange)
+        srv_exchange_end_short(connection->exchange);
+    else
+        srv_response_send_shortage(connection->mhd, connection->loop->server->api, false);
+    connection->needs_lingering_close = true;
+}
+
 /* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
  * the clock first, because the loop may have slept since the last turn. */
 static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mhd)
@@ -66,14 +79,24 @@ static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mh
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     srv_connection_open_account(loop->server->accounts, connection);
-    connection->tls              = session;
-    connection->inflow.begun     = on_begun;
-    connection->inflow.encrypted = session != NULL;
+    connection->tls                    = session;
+    connection->mhd                    = mhd;
+    connection->inflow.begun           = on_begun;
+    connection->inflow.short_of_memory = on_short_of_memory;
+    connection->inflow.encrypted       = session != NULL;
     if (session) connection->tls_credentials = srv_credentials_share(loop->credentials);
     if (session && !srv_tls_prepare(loop->credentials->tls, session))
         srv_connection_shut(&loop->connections, connection);
     connection->hangup = srv_disconnect_watch(&loop->uv, fd, on_disconnect, connection);
     return connection;
+}
+
+/* Answers a connection for which there is no memory, before it has sent a request. Without a srv_connection it has no
+ * time limit, so it is shut down at once. */
+static void refuse_connection(srv_loop *loop, struct MHD_Connection *mhd)
+{
+    if (!session_of(mhd)) srv_response_send_shortage(mhd, loop->server->api, false);
+    shutdown(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, SHUT_RDWR);
 }
 
 static void close_connection(srv_loop *loop, srv_connection *connection)
@@ -95,6 +118,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
         api_metric_add(API_METRIC_ACCEPTED, API_NO_LABELS, 1);
         *context = open_connection(loop, mhd);
+        if (!*context) refuse_connection(loop, mhd);
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;
@@ -122,7 +146,12 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     if (!connection || !is_checked(loop, connection)) return NULL;
     srv_connections_read_clock(&loop->connections);
     srv_connection_enter(&loop->connections, connection, SRV_READING);
-    return srv_exchange_open(loop, connection, mhd, target ? target : "");
+    srv_exchange *exchange = srv_exchange_open(loop, connection, mhd, target ? target : "");
+    if (!exchange) {
+        srv_response_send_shortage(mhd, loop->server->api, false);
+        connection->needs_lingering_close = true;
+    }
+    return exchange;
 }
 
 /* Called when the headers are complete, then for every piece of the body, and when the body is complete. After a

@@ -144,7 +144,10 @@ static ssize_t receive(srv_inflow *in, const source *from, char *buffer, size_t 
         if (filled > 0 && from->has_records) break;
         size_t  passed = 0, asked = in->held == 0 || size - filled > READ_LEAST ? size - filled : READ_LEAST;
         ssize_t n = read_checked(in, from, buffer + filled, asked, &passed);
-        if (n == from->no_memory && errno == ENOMEM) return n;
+        if (n == from->no_memory && errno == ENOMEM) {
+            if (in->short_of_memory) in->short_of_memory(in);
+            return n;
+        }
         if (n <= 0 && filled == 0) return n;
         drained = n <= 0 || (!from->has_records && (size_t)n < asked); /* an end or an error comes again */
         filled += passed;

@@ -19,6 +19,7 @@ typedef struct srv_inflow {
     char       *pending;   /* bytes that were received but not passed on, allocated only while there are any */
     size_t      capacity, ready, held;        /* pending[0 .. ready) may be passed on, `held` bytes follow */
     void (*begun)(struct srv_inflow *inflow); /* called when the first bytes of a request have arrived; NULL: none */
+    void (*short_of_memory)(struct srv_inflow *inflow); /* called before a read fails for lack of memory; NULL: none */
 } srv_inflow;
 
 /* Starts and ends the check of what this thread receives from a socket. False: no memory. */

@@ -98,13 +98,29 @@ enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bo
     return ok ? MHD_YES : MHD_NO;
 }
 
-/* Sends what the socket takes at once. The connection ends, whether everything was sent or not. */
-static void send_last(const srv_connection *connection, const char *text, size_t size)
+/* Sends what the socket takes at once. The connection ends, whether everything was sent or not. `tls` NULL: the
+ * connection is not encrypted. */
+static void send_last(int fd, gnutls_session_t tls, const char *text, size_t size)
 {
-    if (connection->tls)
-        srv_tls_send_last(connection->tls, text, size);
-    else if (send(connection->fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    if (tls)
+        srv_tls_send_last(tls, text, size);
+    else if (send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return;
+}
+
+void srv_response_send_shortage(struct MHD_Connection *mhd, api *service, bool head)
+{
+    const union MHD_ConnectionInfo *tls      = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    const char                     *document = api_shortage_document();
+    char                            id[API_ID_SIZE], text[1000];
+    api_shortage_id(service, id);
+    int length =
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: %zu\r\nContent-Type: "
+                 "application/problem+json\r\nRequest-Id: %s\r\nArithmetic: %s\r\nRetry-After: 1\r\n\r\n%s",
+                 strlen(document), id, api_arithmetic(service), head ? "" : document);
+    send_last(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+              tls ? tls->tls_session : NULL, text, (size_t)length);
 }
 
 void srv_response_send_directly(const srv_connection *connection, const api_call *call)
@@ -125,7 +141,7 @@ void srv_response_send_directly(const srv_connection *connection, const api_call
     fputs("\r\n", out);
     const char *body = reply->static_body ? reply->static_body : reply->body;
     if (body && !reply->head) fwrite(body, 1, reply->length, out);
-    if (fclose(out) == 0) send_last(connection, text, size);
+    if (fclose(out) == 0) send_last(connection->fd, connection->tls, text, size);
     free(text);
 }
 
@@ -162,7 +178,7 @@ static void put_client(srv_line *line, const srv_access *access)
 /* Returns the status that was sent; 0 if the connection ended without an answer. */
 static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
 {
-    if (access->answered) return api_reply_of(access->call)->status;
+    if (access->answered) return access->call ? api_reply_of(access->call)->status : 503;
     const union MHD_ConnectionInfo *own = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_HTTP_STATUS);
     return own ? own->http_status : 0; /* status of an error answer by libmicrohttpd itself */
 }

@@ -16,16 +16,21 @@ enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bo
  * socket's buffer is lost. */
 void srv_response_send_directly(const srv_connection *connection, const api_call *call);
 
+/* Writes a fixed answer, 503 `memory-full`, to the socket or through the TLS session, in the same way. It needs no
+ * memory of its own. `head`: without the body, for HEAD. */
+void srv_response_send_shortage(struct MHD_Connection *mhd, api *api, bool head);
+
 typedef struct srv_access {
-    const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete */
-    const char     *method, *target; /* "": unknown, because the request was malformed */
-    const char     *client;          /* name of the client; "" or NULL: not recognised */
-    const char     *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char     *from;            /* its address, or its user on a Unix-domain socket */
-    uint64_t        received, began;
-    uint64_t        queued;    /* ns, when a worker was asked to run the request; 0: none was */
-    bool            answered;  /* the reply was queued or written */
-    bool            delivered; /* the client received the whole reply */
+    const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete, or
+                             there was no memory for it */
+    const char *method, *target; /* "": unknown, because the request was malformed */
+    const char *client;          /* name of the client; "" or NULL: not recognised */
+    const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
+    const char *from;            /* its address, or its user on a Unix-domain socket */
+    uint64_t    received, began;
+    uint64_t    queued;    /* ns, when a worker was asked to run the request; 0: none was */
+    bool        answered;  /* the reply, or without a call a fixed one, was queued or written */
+    bool        delivered; /* the client received the whole reply */
 } srv_access;
 
 /* Counts the request in the metrics, and writes its line to the log. Changes of models, and requests that were refused
