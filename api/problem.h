@@ -117,8 +117,11 @@
     X(NOT_FOR_LOOPS, "not-for-loops", 422, "Not for models with loops", \
       "The operation, or one of its fields or outputs, is for models without loops: this model has loops.") \
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
-      "At this state the frame cannot move along all of the requested axes, so its inertia along them is infinite. " \
-      "Choose fewer `axes`, or give `damping`.") \
+      "At this state the frame cannot move along all of the requested axes, so its inertia along them is infinite, or it cannot " \
+      "have the given velocity or acceleration. Choose fewer `axes`, or give `damping`.") \
+    X(OUT_OF_REACH, "out-of-reach", 422, "Pose not reached", \
+      "The search found no coordinates within the limits at which the frame has the given position and orientation. `detail` " \
+      "gives the distance and the angle that remain. Give a start `q` that is nearer, or more `starts`.") \
     X(CONTRADICTORY_CONTACTS, "contradictory-contacts", 422, "Contradictory contacts", \
       "The held frames cannot all keep their velocities, whatever the accelerations: two of them are on one rotating body, or " \
       "the robot moves at the limit of its reach. Hold fewer frames or axes, or give compatible velocities.") \

@@ -19,7 +19,7 @@ dynamics/recursion dynamics/algorithms dynamics
 api/problem api/metrics api/api.h api/memory api/work api/http/negotiate api/http/preconditions api/http/compress
 api/wire/decimal api/wire api/wire/nodes api/load/document api/model api/load/formats.h api/load/xml api/load/urdf api/load/mjcf api/load/sdf api/load/formats api/loops
 api/http/route api/cost/calibration api/cost/cost_feedback
-api/http/call.h api/request api/lanes api/cost/peek api/answer api/evaluate api/motion api/identification api/contact
+api/http/call.h api/request api/lanes api/cost/peek api/answer api/evaluate api/inverse_kinematics api/motion api/identification api/contact
 api/control api/simulation api/operations api/cost api/http api/load api/resources api
 server/config.h server/default_folders server/console server/framing server/work server/log server/store server/access server/net server/config server/cli/options server/cli/client server/cli server
 """.split()

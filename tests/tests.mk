@@ -166,6 +166,10 @@ $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
 realtime: $(BUILD)/torqued $(BUILD)/feedforward ## a control loop of 1 kHz by path and scheduling, as root; SECONDS=60 a row
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/realtime.py --seconds $(or $(SECONDS),10)
 
+.PHONY: reach
+reach: $(BUILD)/torqued ## inverse kinematics of 10 000 reachable poses of each arm: share found, positions tried, µs a pose
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/reach.py
+
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a

@@ -3,6 +3,7 @@
  * The results are the base parameters with standard deviations, the parameters without effect on the torques, and on
  * request a full set of physically consistent parameters. */
 #include "shared_base_parameters.h"
+#include "chosen_unknowns.h"
 #include "api/lanes/evaluation.h"
 #include "api/request/fields.h"
 #include "consistent_parameters.h"
@@ -13,16 +14,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE };
+enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE, PAYLOAD };
 
 /* The options and the state of the operation. */
 typedef struct identification {
     unsigned        with; /* set of API_BASE_...: joint parameters to identify */
-    const api_base *base; /* the model's base parameters, with the joint parameters `with` */
-    api_estimate    estimate;
-    double         *own;        /* [api_parameter_count] parameters of the model, with zero friction */
-    double         *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
-    double         *scratch;    /* memory for api_consistent_find */
+    const api_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
+    const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
+    api_estimate               estimate;
+    double                    *own;        /* [api_parameter_count] parameters of the model, with zero friction */
+    double                    *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
+    double                    *scratch;    /* memory for api_consistent_find */
+    double                     payload[API_PER_BODY]; /* estimated parameters of the payload */
 } identification;
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
@@ -34,10 +37,43 @@ static bool read_flag(const api_query *q, api_field field, bool *set)
     return api_read_flag(q, q->field[field], &at, set);
 }
 
+/* Takes the parameters that "unknown" names. The options friction, rotor and consistent are then superfluous. */
+static bool choose(api_query *q, api_selection *selected, identification *id)
+{
+    static const api_field replaced[] = {API_ROTOR, API_CONSISTENT};
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
+        api_place at = api_place_key(NULL, api_field_names[replaced[i]]);
+        if (q->field[replaced[i]])
+            return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s cannot be combined with unknown",
+                               api_field_names[replaced[i]]);
+    }
+    id->chosen = api_chosen_unknowns_read(q);
+    if (!id->chosen) return false;
+    if (id->with & ~id->chosen->with) {
+        api_place at = api_place_key(NULL, "friction");
+        return api_fail_at(q->problem, &at, API_BAD_VALUE, "friction is true, and unknown does not list it");
+    }
+    id->base = &id->chosen->base;
+    id->with = id->chosen->with;
+    if (id->chosen->payload && !q->field[API_OUTPUTS]) selected->outputs |= API_BIT(PAYLOAD);
+    return true;
+}
+
+/* Checks the outputs that need an unknown payload, or all parameters of the bodies. */
+static bool check_outputs(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
+{
+    const identification *id = selected->options;
+    if (selected->outputs & API_BIT(PAYLOAD) && !(id->chosen && id->chosen->payload))
+        return api_fail_output(q, selected, PAYLOAD, given, up, "payload is estimated only where unknown lists it");
+    if (selected->outputs & API_BIT(PARAMETERS) && id->chosen)
+        return api_fail_output(q, selected, PARAMETERS, given, up,
+                               "parameters are found only if all bodies are unknown: leave unknown out");
+    return true;
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
-    (void)given, (void)up; /* the options are fields of the request, whose only operation this is */
     if (!read_flag(q, API_FRICTION, &friction) || !read_flag(q, API_ROTOR, &rotor) ||
         !read_flag(q, API_CONSISTENT, &consistent))
         return false;
@@ -46,9 +82,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     *id               = (identification){.with =
                                              (friction ? (unsigned)API_BASE_FRICTION : 0) | (rotor ? (unsigned)API_BASE_ROTORS : 0)};
     selected->options = id;
-    id->base          = api_base_share(q, id->with);
+    if (q->field[API_UNKNOWN]) return choose(q, selected, id) && check_outputs(q, selected, given, up);
+    id->base = api_base_share(q, id->with);
     if (consistent) selected->outputs |= API_BIT(PARAMETERS);
-    return id->base != NULL;
+    return id->base != NULL && check_outputs(q, selected, given, up);
 }
 
 /* Lists the parameters that the computed torques of the model contain. Friction parameters are zero, because the
@@ -70,7 +107,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_model *m  = plan->query->model;
     identification  *id = selected->options;
     size_t           n  = id->base->n;
-    if (!api_base_check_gravity(plan->query, plan->query->problem)) return false;
+    if (!id->chosen && !api_base_check_gravity(plan->query, plan->query->problem)) return false;
     if (plan->query->rows * m->nv <= n)
         return api_fail_at(plan->query->problem, NULL, API_RANK_DEFICIENT,
                            "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
@@ -201,6 +238,15 @@ static bool find_consistent(const api_evaluation *e, const api_selection *select
                                                             "figures are too large to find consistent parameters with");
 }
 
+/* Copies the payload's parameters, before those of the model are added. A payload without mass has no centre. */
+static bool keep_payload(const api_evaluation *e, identification *id, const double *beta)
+{
+    if (!id->chosen || !id->chosen->payload) return true;
+    memcpy(id->payload, beta, sizeof id->payload);
+    return id->payload[0] != 0 ||
+           api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the estimated mass of the payload is zero");
+}
+
 /* Solves for the base parameters, adds those of the model, puts the noise in the request's order of joints, and finds
  * the consistent parameters if requested. */
 static bool finish(const api_evaluation *e, const api_selection *selected)
@@ -215,6 +261,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     case API_UNSOLVED:
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
     }
+    if (!keep_payload(e, id, beta)) return false;
     for (size_t k = 0; k < t->n; k++) {
         beta[k] += api_base_value(id->base, k, id->own);
         sum += fabs(beta[k]) + t->deviation[k];
@@ -334,6 +381,19 @@ static void emit_unobservable(api_emit *to, const api_model *m, const api_base *
     api_emit_end(to);
 }
 
+/* Writes the payload as a request takes it, with the standard deviation of its mass. */
+static void emit_payload(api_emit *to, const api_model *m, const identification *id)
+{
+    const api_estimate *t                 = &id->estimate;
+    const double        any[API_PER_BODY] = {1};
+    api_emit_object(to);
+    api_emit_key(to, "link");
+    api_emit_string(to, m->body_names[id->chosen->row]);
+    emit_inertial(to, t->deviation ? id->payload : any);
+    emit_member(to, "mass_deviation", t->deviation ? t->deviation[0] : 0);
+    api_emit_end(to);
+}
+
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const identification *id = selected->options;
@@ -349,6 +409,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     case NOISE: api_emit_numbers(to, t->noise, 1, &plan->query->model->nv); break;
     case CONDITION: api_emit_number(to, t->unknowns.condition); break;
     case UNOBSERVABLE: emit_unobservable(to, plan->query->model, id->base); break;
+    case PAYLOAD: emit_payload(to, plan->query->model, id); break;
     default: break;
     }
 }
@@ -365,13 +426,14 @@ const api_operation api_identify = {
     .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
     .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR),
+             API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR) | API_BIT(API_UNKNOWN) | API_BIT(API_FRAME),
     .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
                       [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
                       [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},
                       [NOISE]           = {"noise", true, {API_STRUCTURED}},
                       [CONDITION]       = {"condition", true, {API_STRUCTURED}},
-                      [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}}},
+                      [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}},
+                      [PAYLOAD]         = {"payload", false, {API_STRUCTURED}}},
     .alone         = true,
     .one_by_one    = true,
     .regresses     = true,

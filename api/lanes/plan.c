@@ -35,6 +35,8 @@ static size_t count_entries(const api_query *q)
     for (int f = 0; f < API_STATE_FIELDS; f++)
         if (q->field[f]) entries += f == API_Q ? q->model->nq : q->model->nv;
     for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->own_entries) entries += q->selected[i].operation->own_entries(&q->selected[i]);
+    for (size_t i = 0; i < q->n_selected; i++)
         for (size_t output = 0; api_has_output(q->selected[i].operation, output); output++)
             if (q->selected[i].outputs & API_BIT(output))
                 entries += api_output_entries(q->model, &q->selected[i], output);
@@ -66,8 +68,8 @@ bool api_plan_open_window(api_plan *plan)
     plan->window       = fit < 1 ? 1 : fit < plan->chunk ? fit : plan->chunk;
     plan->window_lanes = api_take(q->pool, api_window_bytes(plan));
     if (!plan->window_lanes) return false;
-    plan->batches =
-        api_take(q->pool, (API_STATE_FIELDS + WRENCH_VECTORS * q->scene.n_wrenches) * sizeof *plan->batches);
+    plan->batches = api_take(q->pool, (API_STATE_FIELDS + API_OWN_VECTORS + WRENCH_VECTORS * q->scene.n_wrenches) *
+                                          sizeof *plan->batches);
     return plan->batches != NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "api/wire/names.h"
 #include "query.h"
 
-enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4 };
+enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4, API_OWN_VECTORS = 5 };
 
 /* Types of the later stages of a request, on which the functions of an operation work. */
 typedef struct api_plan       api_plan;       /* api/lanes/plan.h */
@@ -83,6 +83,8 @@ typedef struct api_operation {
     /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the
      * operation has no options. */
     bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
+    /* Returns how many numbers of a state `prepare` takes lanes for, from at most API_OWN_VECTORS vectors. NULL: none. */
+    size_t (*own_entries)(const api_selection *selected);
     /* Called when all fields are in lanes; may set lanes in selected->result. False with a problem. NULL: nothing to
      * prepare. */
     bool (*prepare)(api_plan *plan, api_selection *selected);
@@ -114,7 +116,7 @@ typedef struct api_operation {
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
     X(forward_sensitivity) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(simulate) \
-    X(ground_reaction)
+    X(ground_reaction) X(inverse_kinematics)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;

@@ -67,7 +67,16 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_HELD_FIELD, "held")                                                                                          \
     X(API_RESTITUTION, "restitution")                                                                                  \
     X(API_FRICTION_AT_REST, "friction_at_rest")                                                                        \
-    X(API_PRESCRIBED, "prescribed")
+    X(API_PRESCRIBED, "prescribed")                                                                                    \
+    X(API_POSITION, "position")                                                                                        \
+    X(API_ORIENTATION, "orientation")                                                                                  \
+    X(API_DIRECTION, "direction")                                                                                      \
+    X(API_AXIS, "axis")                                                                                                \
+    X(API_VELOCITY, "velocity")                                                                                        \
+    X(API_ACCELERATION, "acceleration")                                                                                \
+    X(API_LIMITS, "limits")                                                                                            \
+    X(API_STARTS, "starts")                                                                                            \
+    X(API_UNKNOWN, "unknown")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

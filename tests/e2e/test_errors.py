@@ -231,6 +231,10 @@ class Requests(ErrorCase):
         self.bad({"q": [q, q], "qdd": [[0] * 6, falls], "outputs": ["resultant"]}, operation="ground-reaction", model="hull",
                  row=1)
 
+    def test_out_of_reach(self):
+        """A point that is further away than the arm is long."""
+        self.bad({"frame": "tool0", "position": [5, 0, 0]}, operation="inverse-kinematics", model="ur5", says=("m and", "starts"))
+
     def test_rank_deficient(self):
         """A motion that never changes tells next to nothing."""
         rows = {name: [[0.3]] * 20 for name in ("q", "qd", "qdd", "tau")}

@@ -24,6 +24,8 @@ REQUESTS = (
     ("task-space", {"q": Q, "frame": "thumb", "axes": ["x", "y"], "damping": 0.1}),
     ("kinematics", {"q": Q, "frames": ["palm"], "frame": "thumb", "reference": "frame", "outputs": ["jacobian", "poses"]}),
     ("impact", {"q": Q, "qd": [0.1] * 18, "restitution": 0.5, "held": [{"frame": "foot", "axes": ["z"], "reference": "world"}]}),
+    ("inverse-kinematics", {"frame": "palm", "position": [0.1, 0.2, 0.3], "direction": [0, 0, 1], "axis": [1, 0, 0], "starts": 2,
+                            "tolerance": 1, "damping": 0.1, "limits": False, "q": Q, "outputs": ["q", "angle"]}),
     ("ground-reaction", {"q": Q, "feet": [{"link": "foot", "point": [0, 0, 0.1]}], "plane": {"point": [0, 0, 0], "normal": [0, 0, 1]}}))
 
 

@@ -376,6 +376,9 @@ class IdentifyAnswer(Answer):
     condition: float
     # Parameters that no motion of the robot can determine, not even in a combination.
     unobservable: list[str]
+    # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
+    # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
+    payload: IdentifyPayload
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -497,6 +500,29 @@ class GroundReactionAnswer(Answer):
     dtau_dqd: Array
     # nv × nv.
     dtau_dqdd: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class InverseKinematicsAnswer(Answer):
+    """The answer of inverse-kinematics."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nq.
+    q: Array
+    # nv.
+    qd: Array
+    # nv.
+    qdd: Array
+    # m, from the goal.
+    distance: Scalar
+    # rad, from the goal.
+    angle: Scalar
+    # Positions that were tried.
+    iterations: Scalar
+    # Starting positions that were tried.
+    starts_needed: Scalar
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

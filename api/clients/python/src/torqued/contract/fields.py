@@ -15,10 +15,10 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
            "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
            "Platform", "UnitWarning", "Full", "RowError", "Held", "Pose", "WrenchWithRates", "Grouping", "GroupingWithItem",
-           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "WrenchOverTime",
-           "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit",
-           "Foot", "Plane", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact",
-           "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
+           "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven", "Prescribed",
+           "ExceededLimit", "Foot", "Plane", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
+           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
            "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsCoriolis",
            "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction"]
 
@@ -460,6 +460,20 @@ class FoundFriction(TypedDict):
 class FoundFrictionCoulomb(TypedDict):
     positive: float
     negative: float
+
+
+class IdentifyPayload(TypedDict):
+    """With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that link;
+    a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body."""
+
+    link: str
+    # kg; noise can make a small mass negative.
+    mass: float
+    com: Array
+    # About the centre of mass. Noise can make it invalid.
+    inertia: InertiaFound
+    # kg, standard deviation of the mass.
+    mass_deviation: float
 
 
 class _WrenchOverTimeNeeded(TypedDict):

@@ -13,7 +13,7 @@ from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, SimulateAnswer,
-                      GroundReactionAnswer, EvaluateAnswer)
+                      GroundReactionAnswer, InverseKinematicsAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -572,9 +572,10 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             rotor: Optional[bool] = None, consistent: Optional[bool] = None,
+            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors']]] = None, frame: Optional[str] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
-            'unobservable']]] = None,
+            'unobservable', 'payload']]] = None,
             timeout: Optional[float] = None,
     ) -> IdentifyAnswer:
         """The robot's parameters from measured motion and torques.
@@ -618,14 +619,19 @@ class Operations:
         arrays.
         rotor: true: rotor inertias are estimated. false: the model's, known.
         consistent: true: also the output parameters.
+        unknown: What is estimated, while everything else of the model is known: the inertial parameters of a payload at
+        `frame`; viscous and Coulomb friction of all joints; their rotor inertias. Absent: the bodies' base parameters. Not with
+        `rotor` and `consistent`.
+        frame: The link or frame that an unknown payload is fixed to.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
-        outputs
+        outputs: With an unknown payload also payload.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "rotor": rotor, "consistent": consistent, "on_error": on_error, "outputs": outputs}, timeout)
+            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def trajectory(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
@@ -860,6 +866,52 @@ class Operations:
         return self._evaluate("ground-reaction", GroundReactionAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "feet": feet,
             "plane": plane, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def inverse_kinematics(
+            self, q: Optional[Coordinates] = None, *, frame: str, position: npt.ArrayLike,
+            joints: Optional[Sequence[str]] = None, orientation: Optional[npt.ArrayLike] = None,
+            direction: Optional[npt.ArrayLike] = None, axis: Optional[npt.ArrayLike] = None,
+            velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
+            limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
+            damping: Optional[float] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed']]] = None,
+            timeout: Optional[float] = None,
+    ) -> InverseKinematicsAnswer:
+        """Coordinates at which a frame has a given position, direction or pose.
+
+        For models without `loops`; a model with loops takes a `platform` in place of q in every operation. The origin of
+        `frame` goes to `position`. With `orientation` the frame gets the whole pose; with `direction` its `axis` points there
+        and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped Newton steps
+        lead from the start `q` to the goal, within the position limits of the joints. A search that stops elsewhere begins
+        again, at up to `starts` positions in all: the given one, then positions spread over the limits, which are the same for
+        every request. A goal that is not reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle
+        that remain, or with `on_error` a row that fails alone. Different starts lead to different solutions. `velocity` and
+        `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
+        singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
+        + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
+
+        frame: A frame or link that a joint moves.
+        position: m, world axes.
+        q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        orientation: Quaternions [x, y, z, w] that rotate the frame's axes to world axes.
+        direction: World axes, of any length but 0. Not with `orientation`.
+        axis: In the frame's axes, only with `direction`: points along it.
+        velocity: 6: [linear; angular], m/s and rad/s; 3, linear, without `orientation`. Not with `direction`.
+        acceleration: Its time derivative. Default 0.
+        limits: Whether the position limits of joints are kept.
+        starts: Starting positions that are tried at most.
+        tolerance: m and rad.
+        damping: Of the rates; 0.01 to 0.1 is usual.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs: With velocity or acceleration also the rates they determine.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("inverse-kinematics", InverseKinematicsAnswer, {"frame": frame, "position": position, "q": q,
+            "joints": joints, "orientation": orientation, "direction": direction, "axis": axis, "velocity": velocity,
+            "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,

@@ -1,0 +1,180 @@
+"""Inverse kinematics of trees: frames of found positions against the goals, rates against Jacobians, limits, several
+starts, floating bases, goals out of reach, requests that are refused."""
+import numpy as np
+import tap
+from closed import Closed
+
+ARMS = {"puma560": "link6", "ur5": "tool0", "panda": "panda_flange", "kuka_iiwa7": "iiwa_link_7", "stanford": "link6"}
+
+
+def distance_of(a, b):
+    return np.linalg.norm(np.subtract(a, b), axis=-1)
+
+
+def angle_between(a, b):
+    """Of rotations by unit quaternions."""
+    return 2 * np.arccos(np.minimum(1, np.abs(np.sum(np.multiply(a, b), axis=-1))))
+
+
+class InverseKinematics(Closed):
+    def frame_of(self, model):
+        frames = self.ok(self.client.get(f"/v1/models/{model}"))["frames"]
+        names = [frame["name"] if isinstance(frame, dict) else frame for frame in frames]
+        return ARMS[model] if ARMS[model] in names else names[-1]
+
+    def limits_of(self, model):
+        """Lower and upper bounds of the joints; infinite where there are none."""
+        joints = self.ok(self.client.get(f"/v1/models/{model}"))["joints"]
+        return np.array([joint["limits"].get("position", [-np.inf, np.inf]) for joint in joints]).T
+
+    def reachable(self, model, n, seed):
+        """Random positions within the limits, and the poses of the frame there."""
+        low, high = np.clip(self.limits_of(model), -np.pi, np.pi)
+        q = np.random.default_rng(seed).uniform(low, high, (n, len(low)))
+        return q, self.poses(model, q, self.frame_of(model))
+
+    def poses(self, model, q, frame):
+        poses = self.ask(model, "kinematics", {"q": np.array(q).tolist(), "frames": [frame]})["poses"][frame]
+        return {name: np.array(poses[name]) for name in ("position", "orientation")}
+
+    def solve(self, model, goal, **more):
+        goal = {name: np.array(value).tolist() for name, value in goal.items()}
+        return self.ask(model, "inverse-kinematics", {"frame": self.frame_of(model), **goal, **more})
+
+    def test_poses(self):
+        """All of these poses are reachable; the search finds nearly all of them, and each within the limits."""
+        for model in ARMS:
+            _, goal = self.reachable(model, 100, 1)
+            answer = self.solve(model, goal, on_error="row", starts=100)
+            found = [i for i, row in enumerate(answer["q"]) if row is not None]
+            self.assertGreaterEqual(len(found), 97, model)
+            q = np.array([answer["q"][i] for i in found])
+            low, high = self.limits_of(model)
+            self.assertTrue(np.all(q >= low) and np.all(q <= high), model)
+            reached = self.poses(model, q, self.frame_of(model))
+            self.assertLess(distance_of(reached["position"], goal["position"][found]).max(), 2e-9, model)
+            self.assertLess(angle_between(reached["orientation"], goal["orientation"][found]).max(), 1e-7, model)
+
+    def test_positions_and_directions(self):
+        _, goal = self.reachable("ur5", 50, 2)
+        q = self.solve("ur5", {"position": goal["position"]}, starts=50)["q"]
+        self.assertLess(distance_of(self.poses("ur5", q, "tool0")["position"], goal["position"]).max(), 2e-9)
+        x, y, z, w = goal["orientation"].T
+        third = np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], axis=1)     # the frame's z axis
+        for scale in (1, 7.5):
+            answer = self.solve("ur5", {"position": goal["position"], "direction": scale * third}, starts=100,
+                                outputs=["q", "distance", "angle"])
+            reached = self.poses("ur5", answer["q"], "tool0")
+            x, y, z, w = reached["orientation"].T
+            pointed = np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], axis=1)
+            self.assertLess(distance_of(pointed, third).max(), 2e-9)
+            self.assertLess(max(answer["angle"]), 1e-9)
+            self.assertLess(max(answer["distance"]), 1e-9)
+        turned = self.solve("ur5", {"position": goal["position"][0], "direction": third[0]}, axis=[0, 0, 3], starts=100)
+        self.near(turned["q"], answer["q"][0], 1e-9)
+
+    def test_start_selects_the_solution(self):
+        """From the position itself nothing moves; the search from nearby returns there."""
+        for model in ARMS:
+            q, goal = self.reachable(model, 20, 3)
+            answer = self.solve(model, goal, q=q.tolist(), outputs=["q", "iterations", "starts_needed"])
+            self.near(answer["q"], q, 1e-8, model)
+            self.assertEqual(answer["iterations"], [1] * 20, model)
+            self.assertEqual(answer["starts_needed"], [1] * 20, model)
+
+    def test_rates(self):
+        """J qd = velocity and J qdd + J' qd = acceleration, of least norm."""
+        choose = np.random.default_rng(4)
+        for model in ("ur5", "panda"):
+            q, goal = self.reachable(model, 10, 5)
+            velocity, acceleration = choose.uniform(-1, 1, (2, 10, 6))
+            answer = self.solve(model, goal, q=q.tolist(), velocity=velocity.tolist(), acceleration=acceleration.tolist())
+            self.assertEqual(list(answer), ["q", "qd", "qdd"])
+            again = self.ask(model, "kinematics", {**answer, "frame": self.frame_of(model),
+                                                   "outputs": ["jacobian", "velocity", "acceleration"]})
+            self.near(again["velocity"], velocity, 1e-8, model)
+            self.near(again["acceleration"], acceleration, 1e-7, model)
+            J = np.array(again["jacobian"])
+            least = np.einsum("nij,nj->ni", np.linalg.pinv(J), velocity)
+            self.near(answer["qd"], least, 1e-7, model)
+        position = self.solve("ur5", {"position": [0.4, 0.2, 0.3], "velocity": [0.1, 0, 0]})
+        self.assertEqual(list(position), ["q", "qd"])
+        moved = self.ask("ur5", "kinematics", {**position, "frame": "tool0", "outputs": ["velocity"]})["velocity"]
+        self.near(moved[:3], [0.1, 0, 0], 1e-10)
+
+    def test_singular_rates(self):
+        """A straight arm cannot move along itself; damped rates are the nearest ones."""
+        arm = [{"name": "upper", "parent": "world", "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 0, 1]}},
+               {"name": "fore", "parent": "upper", "joint": {"name": "elbow", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [1, 0, 0]}}},
+               {"name": "hand", "parent": "fore", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [1, 0, 0]}}}]
+        self.put_model("straight", {"base": {"link": "world"}, "links": arm})
+        along = {"frame": "hand", "position": [2, 0, 0], "q": [0, 0], "velocity": [1, 0, 0]}
+        problem = self.assertProblem(self.client.post("/v1/models/straight/inverse-kinematics", along), 422, "/position")
+        self.assertEqual(problem["code"], "singular-jacobian")
+        self.near(self.ask("straight", "inverse-kinematics", {**along, "damping": 0.1})["qd"], [0, 0], 1e-9, least=1)
+        across = self.ask("straight", "inverse-kinematics", {**along, "velocity": [0, 1, 0]})["qd"]
+        self.near(across, [0.4, 0.2], 1e-9)
+
+    def test_batches(self):
+        """Rows have the same bits alone and together; a row out of reach fails alone."""
+        _, goal = self.reachable("panda", 11, 6)
+        goal["position"][4] = [3, 0, 0]
+        together = self.solve("panda", goal, on_error="row", outputs=["q", "distance", "iterations"])
+        self.assertEqual([(e["row"], e["code"], e["pointer"]) for e in together["errors"] if e["row"] == 4],
+                         [(4, "out-of-reach", "/position/4")])
+        for i in range(11):
+            alone = self.solve("panda", {name: rows[i] for name, rows in goal.items()}, on_error="row",
+                               outputs=["q", "distance", "iterations"])
+            for name in ("q", "distance", "iterations"):
+                self.assertEqual(alone[name], together[name][i], (i, name))
+        first = self.solve("panda", {**goal, "position": goal["position"][0], "orientation": goal["orientation"][0]})
+        self.assertEqual(first["q"], together["q"][0])
+
+    def test_limits(self):
+        """Without limits, goals are reached that joints within their limits do not reach."""
+        self.put_model("knee", {"base": {"link": "world"}, "links": [
+            {"name": "shin", "parent": "world", "joint": {"name": "knee", "type": "revolute", "axis": [0, 0, 1], "limits": {"position": [-0.5, 0.5]}}},
+            {"name": "foot", "parent": "shin", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [1, 0, 0]}}}]})
+        goal = {"frame": "foot", "position": [np.cos(1), np.sin(1), 0]}
+        problem = self.assertProblem(self.client.post("/v1/models/knee/inverse-kinematics", goal), 422, "/position")
+        self.assertEqual(problem["code"], "out-of-reach")
+        self.assertIn(f"{2 * np.sin(0.25):.3g} m", problem["detail"])
+        self.near(self.ask("knee", "inverse-kinematics", {**goal, "limits": False})["q"], [1], 1e-9)
+
+    def test_floating_base(self):
+        """The base moves, too; its quaternion stays one."""
+        goal = {"frame": "FL_FOOT", "position": [0.3, 0.2, 0.1], "orientation": [0, 0, 0.6, 0.8]}
+        q = self.ask("solo12", "inverse-kinematics", goal)["q"]
+        reached = self.poses("solo12", q, "FL_FOOT")
+        self.near(reached["position"], goal["position"], 1e-8)
+        self.assertLess(angle_between(reached["orientation"], goal["orientation"]), 1e-7)
+        self.near(np.linalg.norm(q[3:7]), 1, 1e-12)
+
+    def test_refusals(self):
+        goal = {"frame": "tool0", "position": [0.4, 0.2, 0.3]}
+        for change, code, pointer in (
+                ({"orientation": [0, 0, 0, 1], "direction": [0, 0, 1]}, "bad-value", "/direction"),
+                ({"orientation": [0, 0, 0, 2]}, "bad-quaternion", "/orientation/0"),
+                ({"direction": [0, 0, 0]}, "bad-value", "/direction"),
+                ({"direction": [0, 0, 1], "axis": [0, 0, 0]}, "bad-value", "/axis"),
+                ({"direction": [0, 0, 1], "velocity": [0, 0, 1]}, "bad-value", "/velocity"),
+                ({"axis": [0, 0, 1]}, "bad-value", "/axis"),
+                ({"velocity": [0] * 6}, "wrong-shape", "/velocity"),
+                ({"starts": 0}, "bad-value", "/starts"), ({"starts": 1.5}, "bad-value", "/starts"),
+                ({"starts": 1001}, "bad-value", "/starts"), ({"tolerance": -1}, "bad-value", "/tolerance"),
+                ({"damping": -1}, "bad-value", "/damping"), ({"limits": 1}, "wrong-type", "/limits"),
+                ({"outputs": ["qd"]}, "bad-value", "/outputs/0"),
+                ({"velocity": [0, 0, 1], "outputs": ["q", "qdd"]}, "bad-value", "/outputs/1"),
+                ({"frame": "base_link"}, "bad-value", "/frame"), ({"frame": "nothing"}, "unknown-name", "/frame"),
+                ({"position": [[0, 0, 0]] * 2, "orientation": [[0, 0, 0, 1]] * 3}, "wrong-shape", "/orientation")):
+            problem = self.assertProblem(self.client.post("/v1/models/ur5/inverse-kinematics", {**goal, **change}), 422, pointer)
+            self.assertEqual(problem["code"], code, (change, problem))
+        problem = self.assertProblem(self.client.post("/v1/models/ur5/inverse-kinematics", {"frame": "tool0"}), 422, "/position")
+        self.assertEqual(problem["code"], "missing-field")
+        problem = self.assertProblem(self.client.post("/v1/models/delta/inverse-kinematics",
+                                                      {"frame": "platform", "position": [0, 0, -0.3]}), 422)
+        self.assertEqual(problem["code"], "not-for-loops")
+
+
+if __name__ == "__main__":
+    tap.main()
