@@ -83,7 +83,8 @@ typedef struct api_operation {
     /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the
      * operation has no options. */
     bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
-    /* Returns how many numbers of a state `prepare` takes lanes for, from at most API_OWN_VECTORS vectors. NULL: none. */
+    /* Returns how many numbers of a state `prepare` takes lanes for, from at most API_OWN_VECTORS vectors. NULL: none.
+     */
     size_t (*own_entries)(const api_selection *selected);
     /* Called when all fields are in lanes; may set lanes in selected->result. False with a problem. NULL: nothing to
      * prepare. */
