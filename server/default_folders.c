@@ -29,7 +29,8 @@ void srv_config_models_folder(const srv_config *config, char *folder, size_t siz
     }
     char executable[4000];
     int  length = (int)readlink("/proc/self/exe", executable, sizeof executable);
-    int  prefix = folder_of(executable, folder_of(executable, length)), tree = prefix;
+    if (length < 0) length = 0; /* /proc is not mounted: the prefix is taken as empty */
+    int prefix = folder_of(executable, folder_of(executable, length)), tree = prefix;
     snprintf(folder, size, "%.*s/share/torqued/models", prefix, executable);
     for (int up = 0; up < 2 && tree > 0 && !is_folder(folder); up++, tree = folder_of(executable, tree))
         snprintf(folder, size, "%.*s/models", tree, executable);
