@@ -13,9 +13,10 @@ from .aio import AsyncClient, AsyncModel
 from .answers import Answer, Array, Coordinates, Head, SuspiciousFigures
 from .client import Client, Model
 from .contract.version import VERSION as __version__
-from .errors import BadAnswer, ConnectionFailed, DeadlinePassed, Error, Problem, TimedOut
+from .errors import BadAnswer, ConnectionFailed, DeadlinePassed, Error, MixedArithmetic, Problem, TimedOut
 from .local_server import LocalServer, ServerFailed, serve
+from .replicas import Replicas
 
 __all__ = ["Answer", "Array", "AsyncClient", "AsyncModel", "BadAnswer", "Client", "ConnectionFailed", "Coordinates",
-           "DeadlinePassed", "Error", "Head", "LocalServer", "Model", "Problem", "ServerFailed",
-           "SuspiciousFigures", "TimedOut", "__version__", "serve"]
+           "DeadlinePassed", "Error", "Head", "LocalServer", "MixedArithmetic", "Model", "Problem", "Replicas",
+           "ServerFailed", "SuspiciousFigures", "TimedOut", "__version__", "serve"]

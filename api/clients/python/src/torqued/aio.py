@@ -196,9 +196,9 @@ class AsyncModel(Described, AsyncOperations):
                 _cancel(waiting)
 
     async def batch(self, operation: Callable[..., Awaitable[A]], *, size: int = CHUNK, ahead: int = 2,
-                    progress: Union[bool, Progress] = False, **fields: Any) -> A:
-        """Evaluates a large batch piece by piece, as chunks() does, and returns one answer for all rows."""
-        whole: Whole[A] = Whole(Chunks(operation, fields, size, False).total)
+                    progress: Union[bool, Progress] = False, mixed_arithmetic: bool = False, **fields: Any) -> A:
+        """Evaluates a large batch piece by piece, as chunks() does, and returns one answer for all rows, as Model.batch()."""
+        whole: Whole[A] = Whole(Chunks(operation, fields, size, False).total, mixed_arithmetic)
         async for rows, answer in self.chunks(operation, size=size, ahead=ahead, progress=progress, **fields):
             whole.add(rows, answer)
         return whole.answer()

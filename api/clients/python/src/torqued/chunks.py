@@ -7,7 +7,7 @@ from typing import Any, Callable, Generic, Iterable, Mapping, Optional, Type, Un
 import numpy as np
 
 from .answers import A, Answer
-from .errors import Problem, in_whole_batch, shifted_pointer
+from .errors import MixedArithmetic, Problem, in_whole_batch, shifted_pointer
 
 CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
 Progress = Callable[[int, int], None]       # rows done, rows in all
@@ -34,7 +34,7 @@ class Chunks:
             raise ValueError("the batch has no array of rows" if not counts
                              else f"the arrays have different numbers of rows: {', '.join(map(str, sorted(counts)))}")
         self.total = counts.pop()
-        self.start, self.size = 0, size
+        self.start, self.size, self.done = 0, size, 0
         self._progress = progress
         self._bar: Any = None
 
@@ -58,10 +58,11 @@ class Chunks:
         return {name: _cut(name, value, rows) for name, value in self.fields.items()}
 
     def accept(self, rows: slice, answer: A) -> A:
-        """Goes on to the next piece. The answer's errors and warnings then name rows of the whole batch."""
+        """Goes on to the piece after these rows. The answer's errors and warnings then name rows of the whole batch."""
         self.start = rows.stop
+        self.done += rows.stop - rows.start
         if callable(self._progress):
-            self._progress(rows.stop, self.total)
+            self._progress(self.done, self.total)
         if self._bar is not None:
             self._bar.update(rows.stop - rows.start)
         moved = {name: _moved(answer[name], rows.start) for name in ("errors", "warnings") if name in answer}
@@ -69,23 +70,27 @@ class Chunks:
 
     def refused(self, rows: slice, problem: Problem) -> None:
         """Halves the size of pieces if this one was too large; else raises the problem, with its row of the whole batch."""
-        if problem.status == 413 and problem.code in TOO_LARGE and rows.stop - rows.start > 1:
+        if is_too_large(problem, rows):
             self.size = (rows.stop - rows.start) // 2
             return
         raise in_whole_batch(problem, rows.start) from None
 
 
 class Whole(Generic[A]):
-    """One answer made of those of the pieces. Its arrays are allocated once, with the first piece."""
+    """One answer made of those of the pieces. Its arrays are allocated once, with the first piece. Unless it may be mixed, all
+    pieces must be of one arithmetic class, within which bits are equal."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
+    def __init__(self, total: int, mixed_arithmetic: bool = False) -> None:
+        self.total, self.mixed_arithmetic = total, mixed_arithmetic
         self._outputs: dict[str, Any] = {}
         self._first: Optional[A] = None
 
     def add(self, rows: slice, answer: A) -> None:
         if self._first is None:
             self._first = answer
+        elif answer.head.arithmetic != self._first.head.arithmetic and not self.mixed_arithmetic:
+            raise MixedArithmetic(f"one server has answered in the arithmetic class {self._first.head.arithmetic}, another in "
+                                  f"{answer.head.arithmetic}; mixed_arithmetic=True allows it")
         _merge(self._outputs, answer, rows, self.total)
 
     def answer(self) -> A:
@@ -93,6 +98,11 @@ class Whole(Generic[A]):
         if self._first is None:
             raise ValueError("the batch has no rows")
         return type(self._first)(self._outputs, self._first.head)
+
+
+def is_too_large(problem: Problem, rows: slice) -> bool:
+    """Whether the piece was refused for its size, and can be divided."""
+    return problem.status == 413 and problem.code in TOO_LARGE and rows.stop - rows.start > 1
 
 
 def _merge(into: dict[str, Any], outputs: Mapping[str, Any], rows: slice, total: int) -> None:

@@ -199,9 +199,12 @@ class Model(Described, Operations):
                     yield rows, plan.accept(rows, answer)
 
     def batch(self, operation: Callable[..., A], *, size: int = CHUNK, progress: Union[bool, Progress] = False,
-              **fields: Any) -> A:
-        """Evaluates a large batch piece by piece, as chunks() does, and returns one answer for all rows."""
-        whole: Whole[A] = Whole(Chunks(operation, fields, size, False).total)
+              mixed_arithmetic: bool = False, **fields: Any) -> A:
+        """Evaluates a large batch piece by piece, as chunks() does, and returns one answer for all rows.
+
+        Behind a balancer, servers of different arithmetic classes raise MixedArithmetic, unless `mixed_arithmetic` is true.
+        """
+        whole: Whole[A] = Whole(Chunks(operation, fields, size, False).total, mixed_arithmetic)
         for rows, answer in self.chunks(operation, size=size, progress=progress, **fields):
             whole.add(rows, answer)
         return whole.answer()

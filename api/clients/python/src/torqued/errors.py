@@ -20,6 +20,10 @@ class BadAnswer(Error):
     """The bytes of the answer are neither what HTTP nor what the contract of torqued allows."""
 
 
+class MixedArithmetic(Error):
+    """Pieces of a batch were evaluated in different arithmetic classes, so that a state may have other bits in one than in another."""
+
+
 class Problem(Error):
     """The server refused a request (RFC 9457).
 
