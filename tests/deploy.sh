@@ -84,17 +84,18 @@ log "service behind nginx, in a Debian with systemd"
 mkdir tls
 openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout tls/key.pem -out tls/certificate.pem 2>/dev/null
 pod build -q --isolation chroot --pull=never -t booted -f - . >"$work/build.log" 2>&1 <<'BOOTED' || { tail -20 "$work/build.log"; fail "system"; }
-FROM localhost/torqued
-USER root
-RUN apt-get update -qq && apt-get install --no-install-recommends -y systemd-sysv nginx-light
+FROM localhost/torqued-base
+COPY --from=localhost/torqued /usr/local /usr/local
+COPY --from=localhost/torqued /usr/share/doc/torqued.spdx.json /tmp/
+RUN apt-get update -qq && apt-get install --no-install-recommends -y systemd-sysv nginx-light \
+    $(grep -o 'pkg:deb/debian/[^@]*' /tmp/torqued.spdx.json | sed 's|.*/||; s/%2B/+/g')
 COPY tls /etc/torqued/
 COPY deploy/torqued.service /etc/systemd/system/
 COPY deploy/torqued.env /etc/
 COPY deploy/nginx.conf /etc/nginx/conf.d/torqued.conf
 RUN systemctl enable torqued
-# systemd would move the store's folder, which it cannot while that is a layer's.
 STOPSIGNAL SIGRTMIN+3
-ENTRYPOINT ["sh", "-c", "rmdir /var/lib/torqued && exec /sbin/init"]
+ENTRYPOINT ["/sbin/init"]
 BOOTED
 run --privileged --systemd=always --image-volume=ignore --no-healthcheck booted
 ready https://localhost
