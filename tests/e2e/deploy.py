@@ -1,10 +1,12 @@
 """The files of deploy/, and the programs that they are for."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
-from harness import PATIENCE, ROOT
+import yaml
+from harness import BINARY, PATIENCE, ROOT
 
 DEPLOY = os.path.join(ROOT, "deploy")
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -24,3 +26,17 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program, path=PATH):
             raise unittest.SkipTest(f"no {program} here")
+
+
+def settings():
+    """Variable: default, as the server has them."""
+    table = run(BINARY, "--settings-table", check=True).stdout
+    return {cells[2].strip("`"): cells[4] for cells in (re.split(r" ?\| ?", row) for row in table.splitlines()[2:])}
+
+
+def manifests():
+    return {document["kind"]: document for document in yaml.safe_load_all(read("kubernetes.yaml"))}
+
+
+def pod():
+    return manifests()["Deployment"]["spec"]["template"]["spec"]
