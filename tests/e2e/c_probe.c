@@ -1,6 +1,6 @@
 /* c_probe.c - one call of the C client as the arguments say, and what came of it as lines "name value".
  * Usage: c_probe URL ROUNDS [option value]..., with the options token, token_file, ca_file, unix_socket, timeout,
- * options. */
+ * retries, options; with "put" it puts a model instead. */
 #include "api/clients/c/torqued.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +55,7 @@ int main(int count, char **arguments)
     torqued_call    call    = {"a model", "inverse-dynamics", NULL, in, 3, &out, 1};
     torqued_server  server  = {.url = arguments[1]};
     torqued_problem problem;
+    const char     *model_text = NULL;
     for (int i = 3; i + 1 < count; i += 2) {
         const char *value = arguments[i + 1];
         if (strcmp(arguments[i], "token") == 0) server.token = value;
@@ -64,6 +65,8 @@ int main(int count, char **arguments)
         if (strcmp(arguments[i], "key_file") == 0) server.key_file = value;
         if (strcmp(arguments[i], "unix_socket") == 0) server.unix_socket = value;
         if (strcmp(arguments[i], "timeout") == 0) server.timeout = strtod(value, NULL);
+        if (strcmp(arguments[i], "retries") == 0) server.retries = atoi(value);
+        if (strcmp(arguments[i], "put") == 0) model_text = value;
         if (strcmp(arguments[i], "options") == 0) call.options = value;
     }
 #ifdef FAILING_ALLOCATION
@@ -77,7 +80,8 @@ int main(int count, char **arguments)
     if (!client) return report(&problem);
     for (int rounds = atoi(arguments[2]); rounds > 0; rounds--) {
         /* No answer may lead outside of it, whatever is read from it. */
-        torqued_status status = torqued_evaluate(client, &call);
+        torqued_status status = model_text ? torqued_put_model(client, "a model", model_text, strlen(model_text), NULL)
+                                           : torqued_evaluate(client, &call);
         problem               = *torqued_last_problem(client);
         char                     text[16];
         size_t                   length;

@@ -187,7 +187,7 @@ class Requests(Probed):
 class Problems(Probed):
     def answered(self, status, body, head=None):
         with self.fake(lambda _: (status, head or {}, body)) as (_, url):
-            return self.probe(url)
+            return self.probe(url, "retries", "-1")
 
     def test_every_part(self):
         problem = {"type": "/problems/x", "code": "busy", "title": "t", "status": 503, "detail": "naïve \"x\"",
@@ -204,6 +204,30 @@ class Problems(Probed):
         long = self.answered(422, json.dumps({"detail": "x" * 9999, "code": "y" * 999, "pointer": "/" * 999}).encode())
         self.assertEqual([len(long[name]) for name in ("detail", "code", "pointer")], [511, 63, 255])
         self.assertEqual(self.answered(302, b"", {"Location": "/elsewhere"})["status"], REFUSED)
+
+
+class Busy(Probed):
+    """A server that is busy, for ever or for `times` requests; `pause` is its Retry-After."""
+
+    def ask(self, *arguments, status=503, times=99, pause="0"):
+        with self.fake(lambda number: (status, {"Retry-After": pause}, b"") if number <= times else (200, {}, GOOD)) as (fake, url):
+            found = self.probe(url, *arguments)
+            return found["status"], found["http"], len(fake.requests)
+
+    def test_evaluations_are_repeated(self):
+        for status in (429, 503):
+            self.assertEqual(self.ask(status=status, times=1), (OK, 0, 2))
+            self.assertEqual(self.ask(status=status, times=2), (OK, 0, 3))
+            self.assertEqual(self.ask(status=status), (REFUSED, status, 3))
+            self.assertEqual(self.ask("retries", "5", status=status), (REFUSED, status, 6))
+        self.assertEqual(self.ask(times=1, pause="soon"), (OK, 0, 2))
+
+    def test_what_is_sent_once(self):
+        self.assertEqual(self.ask("retries", "-1"), (REFUSED, 503, 1))
+        self.assertEqual(self.ask("put", "{}"), (REFUSED, 503, 1))
+        self.assertEqual(self.ask("timeout", "60", pause="61"), (REFUSED, 503, 1))
+        for status in (404, 500):
+            self.assertEqual(self.ask(status=status), (REFUSED, status, 1))
 
 
 class Answers(Probed):

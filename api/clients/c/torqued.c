@@ -6,6 +6,7 @@
 #include "torqued.h"
 #include <curl/curl.h>
 #include <ctype.h>
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "torqued.c copies little-endian doubles: this machine needs a swap of bytes in put_array and take_doubles"
@@ -26,6 +28,8 @@ enum { MAX_DEPTH = 64, MAX_PATH = 512, MAX_TOKEN = 4096, FIRST_BUFFER = 1 << 14 
 static const size_t ANSWER_LIMIT = (size_t)1 << 30;
 static const double TIMEOUT      = 60.0;  /* s */
 static const double LONGEST      = 1.0e6; /* s, longest timeout: fits the milliseconds of libcurl in 32 bits */
+static const double FIRST_PAUSE  = 0.1;   /* s, before the first repetition if the server does not say; then doubled */
+static const int    RETRIES      = 2;
 
 /* A growing array of bytes that keeps its memory. */
 typedef struct buffer {
@@ -40,6 +44,8 @@ struct torqued_client {
     locale_t           c_locale; /* in which numbers have a point, whatever the program's locale */
     char               base[MAX_PATH], url[2 * MAX_PATH], curl_error[CURL_ERROR_SIZE];
     size_t             answer_limit;
+    double             timeout; /* s, of a call with its repetitions */
+    int                retries;
     buffer             request, answer, problem_items;
     torqued_problem    problem;
 };
@@ -694,8 +700,8 @@ static torqued_status refused(torqued_client *client)
     return TORQUED_REFUSED;
 }
 
-/* Performs the request that the options of the handle describe. The answer stays in client->answer. */
-static torqued_status perform(torqued_client *client, const char *path, const struct curl_slist *head)
+/* Sends the request that the options of the handle describe, within `timeout` s. The answer stays in client->answer. */
+static torqued_status exchange(torqued_client *client, const char *path, const struct curl_slist *head, double timeout)
 {
     char url[sizeof client->url];
     if ((size_t)snprintf(url, sizeof url, "%s%s", client->base, path) >= sizeof url)
@@ -708,6 +714,8 @@ static torqued_status perform(torqued_client *client, const char *path, const st
     client->answer.length = 0, client->answer.short_of_memory = false;
     client->curl_error[0] = '\0';
     if (code == CURLE_OK) code = curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, head);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, timeout > 0.0 ? (long)(timeout * 1e3) + 1 : 1L);
     if (code == CURLE_OK) code = curl_easy_perform(client->curl);
     if (code != CURLE_OK) {
         client->answer.length = 0;
@@ -723,6 +731,40 @@ static torqued_status perform(torqued_client *client, const char *path, const st
     if (http < 200 || http > 299) return refused(client);
     clear_problem(&client->problem);
     return TORQUED_OK;
+}
+
+static double monotonic_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec left = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Sends the request until the server is not busy, at most 1 + retries times and within the timeout of the call. A
+ * `method` that is not NULL changes a model, and is sent once. */
+static torqued_status perform(torqued_client *client, const char *method, const char *path,
+                              const struct curl_slist *head)
+{
+    double now = monotonic_seconds(), deadline = now + client->timeout, pause = FIRST_PAUSE;
+    for (int left = method ? 0 : client->retries;; left--, pause *= 2.0) {
+        torqued_status         status  = exchange(client, path, head, deadline - now);
+        const torqued_problem *problem = &client->problem;
+        bool                   is_busy = status == TORQUED_REFUSED && (problem->http == 429 || problem->http == 503);
+        if (!is_busy || left <= 0) return status;
+        double wait = problem->retry_after >= 0.0 ? problem->retry_after : pause;
+        now         = monotonic_seconds();
+        if (!(now + wait < deadline)) return status;
+        pause_for(wait);
+        clear_problem(&client->problem);
+        now = monotonic_seconds();
+    }
 }
 
 /* Appends a name to a path, percent-encoded where it is not a letter, digit or one of "-._~". False if it does not fit.
@@ -759,7 +801,7 @@ static torqued_status send_body(torqued_client *client, const char *method, cons
     CURLcode code = curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
     if (code == CURLE_OK) code = curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, length ? body : "");
     if (code == CURLE_OK) code = curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
-    return code == CURLE_OK ? perform(client, path, head)
+    return code == CURLE_OK ? perform(client, method, path, head)
                             : fail(&client->problem, TORQUED_NO_MEMORY, "%s", curl_easy_strerror(code));
 }
 
@@ -768,7 +810,7 @@ static torqued_status send_head(torqued_client *client, const char *method, cons
 {
     CURLcode code = curl_easy_setopt(client->curl, CURLOPT_HTTPGET, 1L);
     if (code == CURLE_OK) code = curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
-    return code == CURLE_OK ? perform(client, path, client->plain_head)
+    return code == CURLE_OK ? perform(client, method, path, client->plain_head)
                             : fail(&client->problem, TORQUED_NO_MEMORY, "%s", curl_easy_strerror(code));
 }
 
@@ -1039,7 +1081,7 @@ static CURLcode set_text(CURL *curl, CURLoption option, const char *text)
     return text ? curl_easy_setopt(curl, option, text) : CURLE_OK;
 }
 
-static CURLcode set_options(torqued_client *client, const torqued_server *server, double timeout)
+static CURLcode set_options(torqued_client *client, const torqued_server *server)
 {
     CURL          *curl    = client->curl;
     const CURLcode codes[] = {
@@ -1048,7 +1090,6 @@ static CURLcode set_options(torqued_client *client, const torqued_server *server
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, client),
         curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_head),
         curl_easy_setopt(curl, CURLOPT_HEADERDATA, client),
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout * 1e3) + 1),
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L), /* no SIGALRM in programs with threads */
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L),
         curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L),
@@ -1075,6 +1116,8 @@ static bool set_up(torqued_client *client, const torqued_server *server)
         fail(&client->problem, TORQUED_BAD_ARGUMENT, "the timeout must be positive and at most %g s", LONGEST);
         return false;
     }
+    client->timeout      = timeout;
+    client->retries      = server->retries ? server->retries : RETRIES;
     client->answer_limit = server->answer_limit ? server->answer_limit : ANSWER_LIMIT;
     if (!copy_address(client, server->url ? server->url : "http://127.0.0.1:8088") ||
         !read_token(client, server, authorization))
@@ -1083,8 +1126,7 @@ static bool set_up(torqued_client *client, const torqued_server *server)
     explicit_bzero(authorization, sizeof authorization);
     client->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     client->curl     = initialised == CURLE_OK ? curl_easy_init() : NULL;
-    CURLcode code =
-        made && client->c_locale && client->curl ? set_options(client, server, timeout) : CURLE_OUT_OF_MEMORY;
+    CURLcode code    = made && client->c_locale && client->curl ? set_options(client, server) : CURLE_OUT_OF_MEMORY;
     if (code != CURLE_OK)
         fail(&client->problem, code == CURLE_OUT_OF_MEMORY ? TORQUED_NO_MEMORY : TORQUED_BAD_ARGUMENT, "libcurl: %s",
              curl_easy_strerror(code));

@@ -65,8 +65,9 @@ typedef struct torqued_server {
     const char *ca_file;          /* certificates (PEM) that may sign the server's; default: those of the system */
     const char *certificate_file; /* the client's own certificate (PEM), for mutual TLS */
     const char *key_file;         /* its key (PEM) */
-    double      timeout;          /* s, of one call, connecting included; default 60 */
+    double      timeout;          /* s, of one call, connecting and repetitions included; default 60 */
     size_t      answer_limit;     /* bytes of the largest answer accepted; default 1 GiB */
+    int         retries; /* how often a call is repeated while the server is busy; default 2; negative: never */
 } torqued_server;
 
 /* Makes a client; connects at its first call. `server` NULL: all defaults. NULL on failure, with the reason in
@@ -109,7 +110,8 @@ typedef struct torqued_call {
     size_t                output_count;
 } torqued_call;
 
-/* Sends one request and copies the outputs. An evaluation changes nothing on the server and may be repeated. */
+/* Sends one request and copies the outputs. An evaluation changes nothing on the server and may be repeated: after 429
+ * and 503 the client sends it again when Retry-After says, unless that is beyond the timeout. So it does with GET. */
 torqued_status torqued_evaluate(torqued_client *client, const torqued_call *call);
 
 /* Numbers of coordinates of a robot, by which a client sizes its arrays. */
