@@ -283,7 +283,7 @@ unsigned api_call_operation(const api_call *call)
 bool api_call_change(const api_call *call, api_change *change)
 {
     bool changes = call->kind == API_KIND_PLAIN && (call->method == API_PUT || call->method == API_DELETE);
-    *change      = (api_change){call->route.capture[0], call->revision_before, call->revision_after};
+    *change      = (api_change){call->route.capture[0], call->changed.before, call->revision_after};
     return changes && call->route.resource && call->route.resource->handler[call->method];
 }
 

@@ -70,13 +70,25 @@ const char *api_operation_name_at(size_t index);
 bool api_load_models(api *api, const char *dir, void (*report)(void *arg, const char *file, const char *problem),
                      void *arg);
 
-/* Storage that keeps models when the process ends, such as a folder. A record is a text that only the api
- * interprets. The functions are called on the thread of api_run, one call at a time, before the change takes effect.
- * A function that returns false with a problem (507 or 503) refuses the change; the storage must then be unchanged. */
+/* The numbers of changes in a store that several servers share; numbers grow with every change of any model. A store
+ * of one server numbers nothing and leaves this structure alone. */
+typedef struct api_numbering {
+    const char *revision; /* in: of the new model; "": the model is deleted */
+    uint64_t    base;     /* in: the change of this name that this server has applied; 0: none */
+    uint64_t    number;   /* out: number of the new change; 0: the store numbers nothing */
+    bool        outdated; /* out, with false and no problem: another server has changed the name since `base` */
+} api_numbering;
+
+/* Storage that keeps models when the process ends, such as a folder or a database. A record is a text that only the
+ * api interprets. The functions are called on the thread of api_run, one call at a time, before the change takes
+ * effect. A function that returns false with a problem (507 or 503) refuses the change; the storage must then be
+ * unchanged. A shared store makes a change only if `base` is current; when it returns `outdated`, it has passed the
+ * newer change to api_follow, and the api checks the preconditions again. */
 typedef struct api_store {
-    bool (*save)(void *arg, const char *name, const char *record, size_t length, api_problem *problem);
+    bool (*save)(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
+                 api_problem *problem);
     /* Succeeds for a name that was never saved, too. */
-    bool (*erase)(void *arg, const char *name, api_problem *problem);
+    bool (*erase)(void *arg, const char *name, api_numbering *numbering, api_problem *problem);
     void *arg;
 } api_store;
 
@@ -86,6 +98,11 @@ typedef struct api_store {
  * model. */
 bool api_restore(api *api, const char *name, const char *record, size_t length, api_problem *problem);
 void api_hide_bundled(api *api, const char *name);
+
+/* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
+ * record is read as by api_restore; NULL: it is damaged, and no model of that name is served. An older change than the
+ * one that the name has is skipped. False with a problem: the record cannot be read, and the name has no model now. */
+bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
 /* Sends all later changes to this store; call after restoring. The store must outlive the api. */
 void api_set_store(api *api, const api_store *store);

@@ -92,8 +92,8 @@ struct api_call {
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
     char                   *query; /* query with options for `format`, the call's own copy; NULL: none */
-    /* Revisions of the model that this call has changed; "" if there was or is none. */
-    char      revision_before[API_REVISION_SIZE], revision_after[API_REVISION_SIZE];
+    api_changed changed;                           /* the change that this call has made */
+    char        revision_after[API_REVISION_SIZE]; /* of the model that this call has PUT; "": none */
     api_reply reply;
     unsigned  vary;                  /* API_VARY_*, the request headers in Vary */
     size_t    n_text;                /* bytes used of `text` */
@@ -112,6 +112,9 @@ bool api_head_check(api_call *call, const api_request *request, api_problem *pro
 /* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
 void api_reasons_emit(api *api, api_emit *e);
 void api_reasons_free(api *api);
+
+/* Copies the oldest reason, printable as above. False: there is none. In readiness.c. */
+bool api_reasons_first(api *api, char text[API_REASON_MAX]);
 
 /* Writes 16 hexadecimal digits that are unique in this process and not zero. In request_id.c. */
 void api_make_id(api *api, char id[API_ID_SIZE]);

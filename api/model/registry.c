@@ -1,9 +1,10 @@
 /* registry.c - see registry.h. The entries are a sorted array: for some hundred models a lookup takes about ten
  * nanoseconds.
  *
- * Two locks, always taken in this order. `change_lock` serialises changes, from the check of the preconditions to
- * the answer of the store, which may take long; its holder alone writes the entries, and may read them freely.
- * `entries_lock` is held only briefly: by readers for a lookup, by the writer for a replacement. */
+ * Two locks, always taken in this order. `change_lock` serialises changes by clients, from the check of the
+ * preconditions to the answer of the store, which may take long. `entries_lock` guards the entries and is held only
+ * briefly, for a lookup or a replacement: a shared store may replace other entries, or the same one by a newer change,
+ * while a client's change waits for the store. */
 #include "registry.h"
 #include "record.h"
 #include "api/metrics.h"
@@ -13,8 +14,9 @@
 
 typedef struct entry {
     char       name[API_NAME_MAX + 1];
-    api_model *model;   /* NULL: a deleted bundled model */
+    api_model *model;   /* NULL: deleted */
     bool       bundled; /* when the model is deleted, the entry stays as a tombstone */
+    uint64_t   number;  /* of the last change in a shared store; then the entry stays, too. 0: none */
 } entry;
 
 struct api_registry {
@@ -84,7 +86,7 @@ void api_registry_set_store(api_registry *r, const api_store *store)
     pthread_mutex_unlock(&r->change_lock);
 }
 
-/* Index of `name`, or where to insert it; the caller holds one of the locks. */
+/* Index of `name`, or where to insert it; the caller holds `entries_lock`. */
 static size_t find_index(const api_registry *r, const char *name, bool *found)
 {
     size_t low = 0, high = r->n;
@@ -130,38 +132,74 @@ api_model **api_registry_list(api_registry *r, size_t *n)
 bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *name, const api_model *model), void *arg)
 {
     bool go_on = true;
-    pthread_mutex_lock(&r->change_lock);
+    pthread_mutex_lock(&r->entries_lock);
     for (size_t i = 0; go_on && i < r->n; i++)
         go_on = visit(arg, r->entries[i].name, r->entries[i].model);
-    pthread_mutex_unlock(&r->change_lock);
+    pthread_mutex_unlock(&r->entries_lock);
     return go_on;
 }
 
-/* --- changes; the caller holds change_lock ------------------------------------------------------------------------ */
-
-/* Makes space for one more entry before the store is called, so that nothing can fail after the store has saved a
- * change. */
-static bool reserve(api_registry *r)
+bool api_registry_has_change(api_registry *r, const char *name, uint64_t number)
 {
-    if (r->n < r->capacity) return true;
-    size_t capacity = r->capacity ? 2 * r->capacity : 64;
+    bool found;
     pthread_mutex_lock(&r->entries_lock);
-    entry *entries = reallocarray(r->entries, capacity, sizeof *entries);
-    if (entries) {
-        r->entries  = entries;
-        r->capacity = capacity;
+    size_t i   = find_index(r, name, &found);
+    bool   has = found && r->entries[i].number >= number;
+    pthread_mutex_unlock(&r->entries_lock);
+    return has;
+}
+
+/* The state of a name before a change. */
+typedef struct name_state {
+    api_model *model;   /* a reference; NULL: no model */
+    bool       bundled; /* of the entry */
+    bool       known;   /* there is an entry */
+    uint64_t   number;  /* of the entry */
+    size_t     models;  /* number of all models */
+} name_state;
+
+static name_state look_up(api_registry *r, const char *name)
+{
+    name_state state = {.model = NULL};
+    pthread_mutex_lock(&r->entries_lock);
+    size_t i     = find_index(r, name, &state.known);
+    state.models = r->n_models;
+    if (state.known) {
+        const entry *e = &r->entries[i];
+        state.model    = e->model ? api_model_share(e->model) : NULL;
+        state.bundled  = e->bundled;
+        state.number   = e->number;
     }
     pthread_mutex_unlock(&r->entries_lock);
-    return entries != NULL;
+    return state;
+}
+
+/* --- changes ------------------------------------------------------------------------------------------------------ */
+
+/* Makes space for two more entries: one for the caller, before the store is called, so that nothing can fail after the
+ * store has saved a change; and one that stays free for such a caller when a shared store inserts an entry meanwhile.
+ * The caller holds `entries_lock`. */
+static bool reserve(api_registry *r)
+{
+    if (r->n + 2 <= r->capacity) return true;
+    size_t capacity = r->capacity ? 2 * r->capacity : 64;
+    entry *entries  = reallocarray(r->entries, capacity, sizeof *entries);
+    if (!entries) return false;
+    r->entries  = entries;
+    r->capacity = capacity;
+    return true;
 }
 
 static bool reserve_or_fail(api_registry *r, api_problem *problem)
 {
-    return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
+    pthread_mutex_lock(&r->entries_lock);
+    bool reserved = reserve(r);
+    pthread_mutex_unlock(&r->entries_lock);
+    return reserved || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
 }
 
-/* Returns the entry of that name, creating it if necessary. The caller also holds `entries_lock` and has called
- * `reserve`. */
+/* Returns the entry of that name, creating it if necessary. The caller holds `entries_lock` and has called `reserve`.
+ */
 static entry *find_or_insert(api_registry *r, const char *name)
 {
     bool   found;
@@ -174,117 +212,150 @@ static entry *find_or_insert(api_registry *r, const char *name)
     return &r->entries[i];
 }
 
-/* Replaces the model of a name; NULL removes it. */
-static void replace_model(api_registry *r, const char *name, api_model *model, bool bundled)
+/* Replaces the model of a name; NULL removes it. Skips a numbered change if the name has a newer one. The caller holds
+ * `entries_lock` and has called `reserve`. Returns the model that was replaced, which the caller releases. */
+static api_model *replace_model(api_registry *r, const char *name, api_model *model, api_origin origin)
 {
-    pthread_mutex_lock(&r->entries_lock);
-    entry     *e   = find_or_insert(r, name);
+    entry *e = find_or_insert(r, name);
+    if (origin.number > 0 && e->number >= origin.number) return NULL;
     api_model *old = e->model;
     e->model       = model ? api_model_share(model) : NULL;
-    e->bundled     = e->bundled || bundled;
+    e->bundled     = e->bundled || origin.bundled;
+    e->number      = origin.number;
     r->n_models    = r->n_models + (model != NULL) - (old != NULL);
     count_model(model, 1);
     count_model(old, -1);
-    if (!e->model && !e->bundled) {
+    if (!e->model && !e->bundled && e->number == 0) {
         r->n--;
         memmove(e, e + 1, (size_t)(r->entries + r->n - e) * sizeof *e);
     }
+    return old;
+}
+
+static void put_into_effect(api_registry *r, const char *name, api_model *model, api_origin origin)
+{
+    pthread_mutex_lock(&r->entries_lock);
+    api_model *old = replace_model(r, name, model, origin);
     pthread_mutex_unlock(&r->entries_lock);
     api_model_release(old);
 }
 
 /* Stores a model, or with NULL the tombstone of a bundled one. */
-static bool save(const api_store *store, const char *name, const api_model *model, api_problem *problem)
+static bool save(const api_store *store, const char *name, const api_model *model, api_numbering *numbering,
+                 api_problem *problem)
 {
     if (!store->save) return true;
     api_buffer record;
     api_record_print(&record, model);
-    bool done = !record.failed ? store->save(store->arg, name, record.data, record.length, problem)
+    bool done = !record.failed ? store->save(store->arg, name, record.data, record.length, numbering, problem)
                                : api_fail(problem, API_MEMORY_FULL, NULL, "no memory for what is to be stored");
     api_buffer_free(&record);
     return done;
 }
 
-static bool erase(const api_store *store, const char *name, api_problem *problem)
+static bool erase(const api_store *store, const char *name, api_numbering *numbering, api_problem *problem)
 {
-    return !store->erase || store->erase(store->arg, name, problem);
+    return !store->erase || store->erase(store->arg, name, numbering, problem);
 }
 
-static void note_revision(char before[API_REVISION_SIZE], const api_model *old)
+static void note_change(api_changed *changed, const api_model *old, uint64_t number)
 {
-    if (before && old) memcpy(before, old->revision, API_REVISION_SIZE);
+    if (!changed) return;
+    *changed = (api_changed){.number = number};
+    if (old) memcpy(changed->before, old->revision, API_REVISION_SIZE);
 }
 
-static api_commit put(api_registry *r, api_model *model, const api_preconditions *conditions,
-                      char before[API_REVISION_SIZE], api_problem *problem)
+/* A change that a client asks for. */
+typedef struct wanted_change {
+    const char              *name;
+    api_model               *model; /* NULL: delete */
+    const api_preconditions *conditions;
+    bool                     leaves_tombstone; /* deletes a model even if there is none, and leaves a tombstone */
+} wanted_change;
+
+/* Sets what a change will have done, or why it is not allowed; then returns false. */
+static bool is_allowed(const api_registry *r, const wanted_change *wanted, const name_state *old, api_commit *done)
 {
-    bool             found;
-    size_t           i   = find_index(r, model->name, &found);
-    const api_model *old = found ? r->entries[i].model : NULL;
-    if (!api_preconditions_hold(conditions, old ? old->revision : NULL)) return API_PRECONDITION_NOT_MET;
-    if (!old && r->n_models >= r->limit) return API_REGISTRY_FULL;
-    api_commit done = old ? API_REPLACED : API_CREATED;
-    if (!reserve_or_fail(r, problem) || !save(&r->store, model->name, model, problem)) return API_NOT_STORED;
-    note_revision(before, old);
-    replace_model(r, model->name, model, false);
+    bool creates = wanted->model && !old->model;
+    if (wanted->leaves_tombstone)
+        *done = old->known && !old->model ? API_MODEL_NOT_FOUND : API_DELETED;
+    else if (!wanted->model && !old->model)
+        *done = API_MODEL_NOT_FOUND;
+    else if (!api_preconditions_hold(wanted->conditions, old->model ? old->model->revision : NULL))
+        *done = API_PRECONDITION_NOT_MET;
+    else if (creates && old->models >= r->limit)
+        *done = API_REGISTRY_FULL;
+    else
+        *done = creates ? API_CREATED : wanted->model ? API_REPLACED : API_DELETED;
+    return *done == API_CREATED || *done == API_REPLACED || *done == API_DELETED;
+}
+
+static bool store_change(const api_registry *r, const wanted_change *wanted, const name_state *old,
+                         api_numbering *numbering, api_problem *problem)
+{
+    bool saves = wanted->model || wanted->leaves_tombstone || old->bundled;
+    return saves ? save(&r->store, wanted->name, wanted->model, numbering, problem)
+                 : erase(&r->store, wanted->name, numbering, problem);
+}
+
+static api_commit change_once(api_registry *r, const wanted_change *wanted, api_changed *changed, bool *outdated,
+                              api_problem *problem)
+{
+    name_state    old       = look_up(r, wanted->name);
+    api_numbering numbering = {.revision = wanted->model ? wanted->model->revision : "", .base = old.number};
+    api_commit    done;
+    *outdated = false;
+    if (is_allowed(r, wanted, &old, &done)) {
+        if (reserve_or_fail(r, problem) && store_change(r, wanted, &old, &numbering, problem)) {
+            put_into_effect(r, wanted->name, wanted->model, (api_origin){wanted->leaves_tombstone, numbering.number});
+            note_change(changed, old.model, numbering.number);
+        } else {
+            done      = API_NOT_STORED;
+            *outdated = numbering.outdated;
+        }
+    }
+    api_model_release(old.model);
     return done;
 }
 
-static api_commit remove_model(api_registry *r, const char *name, const api_preconditions *conditions,
-                               char before[API_REVISION_SIZE], api_problem *problem)
+enum { ATTEMPTS = 20 }; /* at a change of a name that other servers change at the same time */
+
+static api_commit change(api_registry *r, const wanted_change *wanted, api_changed *changed, api_problem *problem)
 {
-    bool   found;
-    size_t i = find_index(r, name, &found);
-    if (!found || !r->entries[i].model) return API_MODEL_NOT_FOUND;
-    if (!api_preconditions_hold(conditions, r->entries[i].model->revision)) return API_PRECONDITION_NOT_MET;
-    bool done = r->entries[i].bundled ? save(&r->store, name, NULL, problem) : erase(&r->store, name, problem);
-    if (!done) return API_NOT_STORED;
-    note_revision(before, r->entries[i].model);
-    replace_model(r, name, NULL, false);
-    return API_DELETED;
+    bool       outdated = true;
+    api_commit done     = API_NOT_STORED;
+    pthread_mutex_lock(&r->change_lock);
+    for (int attempt = 0; outdated && attempt < ATTEMPTS; attempt++)
+        done = change_once(r, wanted, changed, &outdated, problem);
+    pthread_mutex_unlock(&r->change_lock);
+    if (outdated)
+        api_fail(problem, API_STORE_FAILED, NULL, "other servers changed the model at each of %d attempts", ATTEMPTS);
+    return done;
 }
 
 api_commit api_registry_put(api_registry *r, api_model *model, const api_preconditions *conditions,
-                            char before[API_REVISION_SIZE], api_problem *problem)
+                            api_changed *changed, api_problem *problem)
 {
-    pthread_mutex_lock(&r->change_lock);
-    api_commit done = put(r, model, conditions, before, problem);
-    pthread_mutex_unlock(&r->change_lock);
-    return done;
+    return change(r, &(wanted_change){model->name, model, conditions, false}, changed, problem);
 }
 
 api_commit api_registry_delete(api_registry *r, const char *name, const api_preconditions *conditions,
-                               char before[API_REVISION_SIZE], api_problem *problem)
+                               api_changed *changed, api_problem *problem)
 {
-    pthread_mutex_lock(&r->change_lock);
-    api_commit done = remove_model(r, name, conditions, before, problem);
-    pthread_mutex_unlock(&r->change_lock);
-    return done;
-}
-
-static api_commit put_tombstone(api_registry *r, const char *name, api_problem *problem)
-{
-    bool   found;
-    size_t i = find_index(r, name, &found);
-    if (found && !r->entries[i].model) return API_MODEL_NOT_FOUND;
-    if (!reserve_or_fail(r, problem) || !save(&r->store, name, NULL, problem)) return API_NOT_STORED;
-    replace_model(r, name, NULL, true);
-    return API_DELETED;
+    return change(r, &(wanted_change){name, NULL, conditions, false}, changed, problem);
 }
 
 api_commit api_registry_put_tombstone(api_registry *r, const char *name, api_problem *problem)
 {
-    pthread_mutex_lock(&r->change_lock);
-    api_commit done = put_tombstone(r, name, problem);
-    pthread_mutex_unlock(&r->change_lock);
-    return done;
+    return change(r, &(wanted_change){name, NULL, NULL, true}, NULL, problem);
 }
 
-bool api_registry_load(api_registry *r, const char *name, api_model *model, bool bundled)
+bool api_registry_load(api_registry *r, const char *name, api_model *model, api_origin origin)
 {
-    pthread_mutex_lock(&r->change_lock);
-    bool room = reserve(r);
-    if (room) replace_model(r, name, model, bundled);
-    pthread_mutex_unlock(&r->change_lock);
+    pthread_mutex_lock(&r->entries_lock);
+    bool       room = reserve(r);
+    api_model *old  = room ? replace_model(r, name, model, origin) : NULL;
+    pthread_mutex_unlock(&r->entries_lock);
+    api_model_release(old);
     return room;
 }

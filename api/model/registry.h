@@ -2,7 +2,9 @@
  * a reference, so a model that is replaced or deleted lives until the last request on it has ended.
  *
  * A change is first stored, then takes effect, then is acknowledged: every acknowledged change is stored, and a
- * change that the store refuses does not take effect. Changes are serialised; lookups never wait for the store. */
+ * change that the store refuses does not take effect. Changes by clients of this server are serialised; lookups never
+ * wait for the store. With a shared store, changes of other servers arrive by api_registry_load at any time: each name
+ * has the number of its last change, and an older change is skipped. */
 #pragma once
 #include "api/api.h"
 #include "model.h"
@@ -37,22 +39,37 @@ api_model *api_registry_find(api_registry *registry, const char *name); /* calle
  * memory. */
 api_model **api_registry_list(api_registry *registry, size_t *n);
 
-/* Calls `visit` for each name, in order, with no change in between; `model` is NULL for a deleted bundled model.
- * Stops and returns false when `visit` returns false. */
+/* Calls `visit` for each name, in order, with no change in between; `model` is NULL for a deleted model that has left
+ * a tombstone. Lookups wait meanwhile. Stops and returns false when `visit` returns false. */
 bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const char *name, const api_model *model),
                         void         *arg);
 
+/* What a change has done. */
+typedef struct api_changed {
+    char     before[API_REVISION_SIZE]; /* revision of the model that was replaced or deleted; "": there was none */
+    uint64_t number;                    /* of the change in a shared store; 0: the store numbers nothing */
+} api_changed;
+
 /* Creates or replaces a model, atomically with the check of the preconditions. The registry takes a reference of its
- * own. `before`, unless NULL, receives the revision of the model that the change has replaced; it stays as it is if the
- * change fails or creates. api_registry_delete checks and deletes in the same way. */
+ * own. `changed`, unless NULL, stays as it is if the change fails. api_registry_delete checks and deletes in the same
+ * way. */
 api_commit api_registry_put(api_registry *registry, api_model *model, const api_preconditions *conditions,
-                            char before[API_REVISION_SIZE], api_problem *problem);
+                            api_changed *changed, api_problem *problem);
 api_commit api_registry_delete(api_registry *registry, const char *name, const api_preconditions *conditions,
-                               char before[API_REVISION_SIZE], api_problem *problem);
+                               api_changed *changed, api_problem *problem);
 
 /* Deletes the model, if there is one, and leaves a tombstone, even for a name that is not bundled with this server. */
 api_commit api_registry_put_tombstone(api_registry *registry, const char *name, api_problem *problem);
 
-/* At start: enters a model from a file, or with NULL a tombstone, without the store and regardless of the limit.
- * `bundled`: the name is that of a bundled model, so deleting it later needs a tombstone. False: no memory. */
-bool api_registry_load(api_registry *registry, const char *name, api_model *model, bool bundled);
+/* Where a model that is loaded comes from. */
+typedef struct api_origin {
+    bool     bundled; /* the name is that of a bundled model, so deleting it later needs a tombstone */
+    uint64_t number;  /* of the change of a shared store; 0: none */
+} api_origin;
+
+/* Enters a model from a file or a store, or with NULL a tombstone, without storing it and regardless of the limit. A
+ * numbered change is skipped if the name has a newer one. False: no memory. */
+bool api_registry_load(api_registry *registry, const char *name, api_model *model, api_origin origin);
+
+/* True if the name has this change or a newer one. */
+bool api_registry_has_change(api_registry *registry, const char *name, uint64_t number);

@@ -27,7 +27,7 @@ void api_set_store(api *a, const api_store *store)
 
 void api_hide_bundled(api *a, const char *name)
 {
-    if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, true);
+    if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, (api_origin){.bundled = true});
 }
 
 /* Reads a model with api_record_read, and computes the reference configuration if the model has loops. */
@@ -39,7 +39,8 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
     return tombstone || *model != NULL;
 }
 
-bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
+/* Enters the model or the tombstone of a record of that number; a tombstone if the record cannot be read. */
+static bool restore(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
 {
     api_model *model = NULL;
     if (!api_model_name_is_valid(name))
@@ -52,11 +53,25 @@ bool api_restore(api *a, const char *name, const char *record, size_t length, ap
         api_model_release(model);
         model = NULL;
     }
-    if (!api_registry_load(a->models, name, model, model == NULL))
+    if (!api_registry_load(a->models, name, model, (api_origin){model == NULL, number}))
         good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
     api_model_release(model);
     json_decref(json);
     return good;
+}
+
+bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
+{
+    return restore(a, name, record, length, 0, problem);
+}
+
+bool api_follow(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
+{
+    if (api_registry_has_change(a->models, name, number)) return true;
+    if (record) return restore(a, name, record, length, number, problem);
+    if (api_model_name_is_valid(name))
+        api_registry_load(a->models, name, NULL, (api_origin){.bundled = true, .number = number});
+    return api_fail(problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
 }
 
 /* --- export ---------------------------------------------------------------------------------------------------- */

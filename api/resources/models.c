@@ -151,7 +151,7 @@ bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
     api_preconditions conditions = api_call_conditions(call);
     bool              done       = api_deadline_check(input->deadline, problem);
     if (done) {
-        api_commit commit = api_registry_put(call->api->models, model, &conditions, call->revision_before, problem);
+        api_commit commit = api_registry_put(call->api->models, model, &conditions, &call->changed, problem);
         bool       kept   = commit == API_CREATED || commit == API_REPLACED;
         if (kept) memcpy(call->revision_after, model->revision, API_REVISION_SIZE);
         done = kept ? reply_put(call, model, commit == API_CREATED, problem) : fail_commit(call, commit, problem);
@@ -165,7 +165,7 @@ bool api_delete_model(api_call *call, const api_input *input, api_problem *probl
     (void)input;
     api_preconditions conditions = api_call_conditions(call);
     api_commit        commit =
-        api_registry_delete(call->api->models, call->route.capture[0], &conditions, call->revision_before, problem);
+        api_registry_delete(call->api->models, call->route.capture[0], &conditions, &call->changed, problem);
     if (commit != API_DELETED) return fail_commit(call, commit, problem);
     api_reply_empty(call, 204);
     return true;

@@ -263,8 +263,10 @@ static bool note_written(srv_store *store, const char *file)
     return true;
 }
 
-static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
+static bool save(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
+                 api_problem *problem)
 {
+    (void)numbering;
     srv_store *store = arg;
     char       file[FILE_NAME_SIZE];
     size_t     sealed_length;
@@ -280,8 +282,9 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     return refuse(store, file, length, error, problem);
 }
 
-static bool erase(void *arg, const char *name, api_problem *problem)
+static bool erase(void *arg, const char *name, api_numbering *numbering, api_problem *problem)
 {
+    (void)numbering;
     srv_store *store = arg;
     char       file[FILE_NAME_SIZE];
     snprintf(file, sizeof file, "%s" SUFFIX, name);

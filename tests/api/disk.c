@@ -38,12 +38,26 @@ static void look(const char *name)
     api_end(call);
 }
 
-static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
+/* The change by another server that arrives while this one asks for a change of the same name. */
+static bool is_outdated(const char *name, api_numbering *numbering)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    bool stale = disk.shared && disk.other && disk.others-- > 0;
+    if (stale) api_follow(door_api(), name, disk.other, strlen(disk.other), ++disk.number, &problem);
+    numbering->outdated = stale;
+    if (disk.shared && !stale) numbering->number = ++disk.number;
+    disk.base = numbering->base;
+    return stale;
+}
+
+static bool save(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
+                 api_problem *problem)
 {
     assert_ptr_equal(arg, &disk);
     disk.saves++;
     if (disk.looks) look(name);
-    if (refuse(problem)) return false;
+    if (refuse(problem) || is_outdated(name, numbering)) return false;
     char **to = slot(name);
     free(*to);
     *to = calloc(length + 1, 1);
@@ -52,12 +66,12 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     return true;
 }
 
-static bool erase(void *arg, const char *name, api_problem *problem)
+static bool erase(void *arg, const char *name, api_numbering *numbering, api_problem *problem)
 {
     assert_ptr_equal(arg, &disk);
     disk.erases++;
     if (disk.looks) look(name);
-    if (refuse(problem)) return false;
+    if (refuse(problem) || is_outdated(name, numbering)) return false;
     char **to = slot(name);
     free(*to);
     *to = NULL;

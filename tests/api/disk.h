@@ -18,6 +18,12 @@ typedef struct disk_state {
     int      after;    /* so many changes more it takes before it refuses */
     bool     looks;    /* asks for the model while it is being saved, and notes in `seen` ... */
     char     seen[40]; /* ... which revision a reader gets then; "": none */
+    /* A store that several servers share: it numbers changes, and finds that many (`others`) changes outdated by one of
+     * another server, which stores the record `other` (NULL: none). */
+    bool        shared;
+    int         others;
+    const char *other;
+    uint64_t    number, base; /* the last change; the base of the last one that was asked for */
 } disk_state;
 
 extern disk_state disk;

@@ -247,9 +247,100 @@ static void readyz_tells_reasons(void **state)
     door_close();
 }
 
+/* --- a store that several servers share ----------------------------------------------------------------------------
+ */
+
+#define OTHER                                                                                                          \
+    "{\"document\":{\"links\":[{\"name\":\"rod\",\"parent\":\"base\",\"joint\":{\"name\":\"other\",\"type\":"          \
+    "\"revolute\",\"axis\":[0,1,0]},\"inertial\":{\"mass\":3,\"com\":[0,0,-0.5]}}]}}"
+#define DELETED "{\"deleted\":true}"
+
+static void follow(const char *name, const char *record, uint64_t number, bool good)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    assert_int_equal(api_follow(door_api(), name, record, record ? strlen(record) : 0, number, &problem), good);
+    assert_int_equal(problem.code == API_NO_PROBLEM, good);
+}
+
+static void start_shared(void)
+{
+    disk_wipe();
+    disk_start(NULL);
+    disk.shared = true;
+}
+
+static void changes_of_other_servers_are_checked_again(void **state)
+{
+    api_request create = {.method = "PUT", .target = "/v1/models/mine", .if_none_match = "*", .has_body = true};
+    char       *body   = strdup(HINGE("2"));
+    for (char *c = body; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    start_shared();
+    disk.other  = OTHER;
+    disk.others = 1;
+    ask_with(&create, body, strlen(body), NULL);
+    assert_problem(412, "precondition-failed", NULL, -1); /* the other server has created it meanwhile */
+    char *other = disk_model("mine");
+    assert_non_null(strstr(other, "\"other\""));
+    free(other);
+    disk.others = 1;
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 200); /* without a condition, the last change counts */
+    assert_int_equal(disk.base, 2);
+    disk.other  = DELETED;
+    disk.others = 1;
+    assert_int_equal(disk_request("DELETE", "mine", NULL), 404);
+    disk.other  = OTHER;
+    disk.others = 1000;
+    disk_request("PUT", "mine", HINGE("2"));
+    assert_problem(503, "store-failed", NULL, -1);
+    free(body);
+    door_close();
+}
+
+static void older_changes_are_skipped(void **state)
+{
+    start_shared();
+    disk.number = 6;
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* change 7 */
+    char *mine = disk_model("mine");
+    follow("mine", OTHER, 6, true);
+    assert_model("mine", mine);
+    follow("mine", NULL, 7, true);
+    assert_model("mine", mine);
+    assert_int_equal(disk_request("DELETE", "mine", NULL), 204); /* change 8, which leaves a tombstone */
+    assert_int_equal(disk.base, 7);
+    follow("mine", OTHER, 7, true);
+    assert_model("mine", NULL);
+    follow("mine", OTHER, 9, true);
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 200);
+    assert_int_equal(disk.base, 9);
+    free(mine);
+    door_close();
+}
+
+static void a_damaged_change_is_not_served(void **state)
+{
+    start_shared();
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201);
+    follow("mine", NULL, 2, false);
+    assert_model("mine", NULL);
+    follow("hinge", "{\"version\":2}", 3, false);
+    assert_model("hinge", NULL);
+    follow("../x", OTHER, 4, false);
+    follow("hinge", OTHER, 5, true);
+    disk.number = 5;
+    assert_int_equal(disk_request("DELETE", "hinge", NULL), 204);
+    assert_int_equal(disk_request("PUT", "hinge", HINGE("2")), 201);
+    door_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_of_other_servers_are_checked_again),
+        cmocka_unit_test(older_changes_are_skipped),
+        cmocka_unit_test(a_damaged_change_is_not_served),
         cmocka_unit_test(changes_are_stored_before_they_are_seen),
         cmocka_unit_test(what_is_refused_has_not_happened),
         cmocka_unit_test(what_is_refused_before_never_reaches_the_store),

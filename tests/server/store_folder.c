@@ -53,7 +53,8 @@ api_code change(srv_store *store, const char *name, const char *text)
     api_store   s = srv_store_interface(store);
     api_problem problem;
     api_problem_clear(&problem);
-    bool done = text ? s.save(s.arg, name, text, strlen(text), &problem) : s.erase(s.arg, name, &problem);
+    api_numbering none = {0};
+    bool done = text ? s.save(s.arg, name, text, strlen(text), &none, &problem) : s.erase(s.arg, name, &none, &problem);
     assert_int_equal(done, problem.code == API_NO_PROBLEM);
     return problem.code;
 }
