@@ -150,6 +150,9 @@ $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a 
 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
+# The header of libpq; the library is loaded when a store in a database is named.
+$(BUILD)/server/store/postgres/%.o: private DEFINES := $(shell pkg-config --cflags libpq)
+
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CC    $<'

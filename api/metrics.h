@@ -68,6 +68,14 @@
       "Memory of all models.") \
     X(STORE_ERRORS, "torqued_store_errors_total", COUNTER, NUMBER, ACCESS, UNLABELLED, \
       "Accesses of the store that failed.") \
+    X(STORE_CONNECTED, "torqued_store_connected", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "1 while the database of the store is there, 0 while it is away or the store is a folder.") \
+    X(STORE_CHANGE, "torqued_store_change", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Number of the last change in the database that this server has applied.") \
+    X(STORE_CHANGES, "torqued_store_changes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Changes of models read from the database.") \
+    X(STORE_SECONDS, "torqued_store_change_duration_seconds", HISTOGRAM, SECONDS, UNLABELLED, UNLABELLED, \
+      "Time for which a change of a model by a client waited for the database.") \
     X(STUCK_THREADS, "torqued_stuck_threads", GAUGE, NUMBER, THREAD, UNLABELLED, \
       "Threads that make no progress: loops that do not turn, others far beyond the deadline of their request.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \

@@ -67,7 +67,7 @@ static const setting settings[] = {
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,
      "folder that keeps the models of clients (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/torqued, else "
-     "~/.local/state/torqued)"},
+     "~/.local/state/torqued), or postgresql://... for a database that several servers share"},
     {"max-body", "BYTES", BYTES, OFFSET(max_body), 1024, TB, "256M", NULL,
      "largest body of a request, at most --memory"},
     {"max-answer", "BYTES", BYTES, OFFSET(max_answer), 1024, TB, "256M", NULL,

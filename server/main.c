@@ -39,7 +39,10 @@ typedef struct service {
 
 static void log_setting(void *arg, const char *name, const char *value)
 {
-    srv_log_text(arg, name, value);
+    char url[1024];
+    bool secret = srv_postgres_is_url(value); /* may have a password */
+    if (secret) srv_postgres_url_print(value, url, sizeof url);
+    srv_log_text(arg, name, secret ? url : value);
 }
 
 static void log_unknown(void *arg, const char *name)
@@ -149,13 +152,14 @@ static bool start_loops(service *s, char *error, size_t size)
 static bool load_models(service *s, char *error, size_t size)
 {
     if (!srv_load_models(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
-    if (!srv_store_watch(s->models.store)) {
+    if (s->models.store && !srv_store_watch(s->models.store)) {
         snprintf(error, size, "cannot start the probe of the store: out of memory or threads");
         return false;
     }
-    api_set_ready(s->shared.api);
+    bool     reading = s->models.database != NULL; /* the store's thread says when the models are read */
     srv_line line;
-    srv_log_begin(&line, &s->log, SRV_INFO, "ready");
+    if (!reading) api_set_ready(s->shared.api);
+    srv_log_begin(&line, &s->log, SRV_INFO, reading ? "loading" : "ready");
     srv_log_text(&line, "address", s->listeners.listener[0].bound);
     srv_log_text(&line, "target", api_target(s->shared.api));
     srv_log_text(&line, "arithmetic", api_arithmetic(s->shared.api));
@@ -216,9 +220,8 @@ static void close_all(service *s)
     srv_pool_close(s->shared.writer);
     srv_accounts_close(&s->accounts);
     srv_credentials_release(s->shared.credentials);
-    srv_store_unwatch(s->models.store);
+    srv_close_models(&s->models);
     if (s->shared.api) api_close(s->shared.api);
-    srv_store_close(s->models.store);
 }
 
 /* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */

@@ -91,13 +91,13 @@ struct api_call {
     const api_file *file;       /* the embedded file that the path names; NULL: none */
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
-    char                   *query; /* query with options for `format`, the call's own copy; NULL: none */
-    api_changed changed;                           /* the change that this call has made */
-    char        revision_after[API_REVISION_SIZE]; /* of the model that this call has PUT; "": none */
-    api_reply reply;
-    unsigned  vary;                  /* API_VARY_*, the request headers in Vary */
-    size_t    n_text;                /* bytes used of `text` */
-    char      text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
+    char                   *query;   /* query with options for `format`, the call's own copy; NULL: none */
+    api_changed             changed; /* the change that this call has made */
+    char                    revision_after[API_REVISION_SIZE]; /* of the model that this call has PUT; "": none */
+    api_reply               reply;
+    unsigned                vary;                  /* API_VARY_*, the request headers in Vary */
+    size_t                  n_text;                /* bytes used of `text` */
+    char                    text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
 };
 
 static inline api_preconditions api_call_conditions(const api_call *call)

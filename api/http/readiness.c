@@ -55,14 +55,28 @@ void api_reasons_free(api *a)
     pthread_mutex_destroy(&a->reasons_lock);
 }
 
-/* Emits a reason with '?' in place of bytes that are not printable ASCII: reasons contain file names. */
+/* Copies a reason with '?' in place of bytes that are not printable ASCII: reasons contain file names. */
+static void copy_reason(char text[API_REASON_MAX], const char *reason)
+{
+    snprintf(text, API_REASON_MAX, "%s", reason);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
+}
+
 static void emit_reason(api_emit *e, const char *reason)
 {
     char text[API_REASON_MAX];
-    snprintf(text, sizeof text, "%s", reason);
-    for (char *c = text; *c; c++)
-        if (*c < ' ' || *c > '~') *c = '?';
+    copy_reason(text, reason);
     api_emit_string(e, text);
+}
+
+bool api_reasons_first(api *a, char text[API_REASON_MAX])
+{
+    pthread_mutex_lock(&a->reasons_lock);
+    bool known = a->reasons != NULL;
+    if (known) copy_reason(text, a->reasons->text);
+    pthread_mutex_unlock(&a->reasons_lock);
+    return known;
 }
 
 void api_reasons_emit(api *a, api_emit *e)

@@ -91,11 +91,18 @@ static bool reply_ready(api_call *call, api_problem *problem)
     return api_reply_emitted(call, 200, &e, problem);
 }
 
+static bool fail_loading(api *a, api_problem *problem)
+{
+    char reason[API_REASON_MAX];
+    bool known = api_reasons_first(a, reason);
+    return api_fail(problem, API_NOT_READY, NULL, "loading: %s", known ? reason : "the models are still being loaded");
+}
+
 bool api_get_readyz(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
     switch ((api_phase)atomic_load(&call->api->phase)) {
-    case API_LOADING: return api_fail(problem, API_NOT_READY, NULL, "loading: the models are still being loaded");
+    case API_LOADING: return fail_loading(call->api, problem);
     case API_DRAINING_PHASE: return api_fail(problem, API_DRAINING, NULL, "draining: the server is shutting down");
     case API_READY: break;
     }

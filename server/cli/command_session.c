@@ -22,14 +22,16 @@ int srv_session_open(srv_session *s, int argc, char *argv[])
 bool srv_session_load(srv_session *s)
 {
     char error[600];
-    if (srv_load_models(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return true;
+    if (srv_load_models(&s->config, &s->log, s->api, &s->models, error, sizeof error) &&
+        srv_await_models(&s->models, error, sizeof error))
+        return true;
     cli_fail(1, "%s", error);
     return false;
 }
 
 void srv_session_close(srv_session *s)
 {
+    srv_close_models(&s->models);
     api_close(s->api);
-    srv_store_close(s->models.store);
     srv_log_close(&s->log);
 }

@@ -52,6 +52,14 @@ const cli_command cli_commands[] = {
      .takes_settings = true,
      .example = "torqued import models.json --store /var/lib/torqued",
      .run = srv_import},
+    {.name = "store",
+     .summary = "prepare the database of a store",
+     .description = "migrate makes the tables of the store in the database that --store names, or brings those of an earlier version to "
+                    "this one. Servers of the previous release go on meanwhile.",
+     .operands = {{"migrate", CLI_NOTHING, CLI_NEEDED}},
+     .takes_settings = true,
+     .example = "torqued store migrate --store postgresql://torqued@db.example/torqued",
+     .run = srv_store_command},
     {.name = "token",
      .summary = "make the token of a client",
      .description = "Prints the token to standard error: it is shown once and kept nowhere. Prints the client with its roles and the hash of "

@@ -21,6 +21,10 @@ int srv_eval(const cli_arguments *arguments);
 int srv_export(const cli_arguments *arguments);
 int srv_import(const cli_arguments *arguments);
 
+/* --- store_command.c ---------------------------------------------------------------------------------------------- */
+
+int srv_store_command(const cli_arguments *arguments);
+
 /* --- token_command.c ---------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_token_options[];

@@ -32,11 +32,27 @@ static bool load_bundled(const srv_config *config, srv_log *log, api *service, s
     return ok;
 }
 
+/* Starts to follow a database. */
+static bool load_database(const char *url, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                          size_t size)
+{
+    srv_postgres_url_print(url, loaded->folder, sizeof loaded->folder);
+    loaded->database = srv_postgres_open(url, log, error, size);
+    if (!loaded->database) return false;
+    api_store store = srv_postgres_interface(loaded->database);
+    api_set_store(service, &store);
+    if (srv_postgres_start(loaded->database, service, error, size)) return true;
+    srv_close_models(loaded);
+    return false;
+}
+
 bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
                      size_t size)
 {
     *loaded = (srv_loaded_models){0};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;
+    if (config->store && srv_postgres_is_url(config->store))
+        return load_database(config->store, log, service, loaded, error, size);
     if (!srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
     loaded->store = srv_store_open(loaded->folder, log, error, size);
     if (!loaded->store) return false;
@@ -48,4 +64,21 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     api_store store = srv_store_interface(loaded->store);
     api_set_store(service, &store);
     return true;
+}
+
+bool srv_await_models(srv_loaded_models *loaded, char *error, size_t size)
+{
+    if (!loaded->database) return true;
+    if (!srv_postgres_wait(loaded->database, error, size)) return false;
+    loaded->stored.bad = srv_postgres_unreadable(loaded->database);
+    return true;
+}
+
+void srv_close_models(srv_loaded_models *loaded)
+{
+    srv_store_unwatch(loaded->store);
+    srv_store_close(loaded->store);
+    srv_postgres_close(loaded->database);
+    loaded->store    = NULL;
+    loaded->database = NULL;
 }

@@ -2,15 +2,24 @@
  * precedence. */
 #pragma once
 #include "store.h"
+#include "postgres/postgres_store.h"
 
 typedef struct srv_loaded_models {
-    srv_store   *store;                      /* open and used by the api; the caller closes it after the api */
-    char         models[4096], folder[4096]; /* folders of the bundled models and of the store */
-    size_t       bundled;                    /* number of bundled models loaded */
-    srv_restored stored;
+    srv_store    *store;                      /* NULL: the store is a database */
+    srv_postgres *database;                   /* NULL: the store is a folder */
+    char          models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
+    size_t        bundled;                    /* number of bundled models loaded */
+    srv_restored  stored;
 } srv_loaded_models;
 
 /* False with a message; then nothing is open. A file that cannot be read is logged and reported by /readyz, but is
- * no failure. */
+ * no failure. A database is read by a thread of its own, which calls api_set_ready: the server may start while the
+ * database is away. */
 bool srv_load_models(const srv_config *config, srv_log *log, api *api, srv_loaded_models *loaded, char *error,
                      size_t error_size);
+
+/* For a command: waits until the models of a database are read. False with a message. */
+bool srv_await_models(srv_loaded_models *loaded, char *error, size_t error_size);
+
+/* Closes the store; call it when no change is under way, before api_close. */
+void srv_close_models(srv_loaded_models *loaded);

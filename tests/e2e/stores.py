@@ -1,17 +1,20 @@
-"""A store on a real disk, and the servers and commands on it."""
+"""A store on a real disk or in a database, and the servers and commands on it."""
 import os
 import subprocess
 import tempfile
 import unittest
 
+import postgres
 from harness import BINARY, MODELS, PATIENCE, Server
 
 
 class StoreCase(unittest.TestCase):
     """A store of the test's own, on a real disk, and servers that come and go on it."""
+    parts = "", "models"                                        # of the store, each of which may vanish
+    fault = "the last change was not written: No such file or directory"        # what /readyz then says
 
     def setUp(self):
-        self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
+        self.renew()
         self.server = None
         self.addCleanup(self.drop)
 
@@ -50,3 +53,79 @@ class StoreCase(unittest.TestCase):
     def run_command(self, *arguments, **keywords):
         return subprocess.run([BINARY, *arguments, "--store", self.store, *MODELS], capture_output=True,
                               timeout=PATIENCE, **keywords)
+
+    def renew(self):
+        """Goes on with another store, which is empty."""
+        self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
+
+    def place(self, name):
+        """How /readyz names the record of a model that cannot be read; log_of: how the log does."""
+        return f"models/{name}.json"
+
+    def log_of(self, name):
+        return f'"file":"{name}.json"'
+
+    def read_record(self, name):
+        with open(self.path(name + ".json"), "rb") as file:
+            return file.read()
+
+    def write_record(self, name, record):
+        with open(self.path(name + ".json"), "wb") as file:
+            file.write(record)
+
+    def take_away(self, part):
+        os.rename(os.path.join(self.store, part).rstrip("/"), self.store + "-away")
+
+    def give_back(self, part):
+        os.rename(self.store + "-away", os.path.join(self.store, part).rstrip("/"))
+
+
+class DatabaseCase(StoreCase):
+    """A store of the test's own in a PostgreSQL of its class."""
+    parts = "",
+    fault = "the database is away"
+
+    @classmethod
+    def setUpClass(cls):
+        if not postgres.available():
+            raise unittest.SkipTest("no postgres here")
+        cls.database = postgres.Postgres()
+        cls.addClassCleanup(cls.database.close)
+
+    def renew(self):
+        self.store = self.database.url()
+        self.database.sql("DROP SCHEMA IF EXISTS torqued CASCADE")
+        done = self.run_command("store", "migrate")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def place(self, name):
+        return f"the row {name} "
+
+    def log_of(self, name):
+        return f'"row":"{name}"'
+
+    def read_record(self, name):
+        return bytes.fromhex(self.database.sql(f"SELECT encode(record, 'hex') FROM torqued.models WHERE name = '{name}'"))
+
+    def write_record(self, name, record):
+        self.database.sql(f"UPDATE torqued.models SET record = decode('{record.hex()}', 'hex') WHERE name = '{name}'")
+
+    def take_away(self, part):
+        self.database.stop()
+        postgres.await_state(lambda: self.client.get("/readyz").json()["reasons"], "the server notices it")
+
+    def give_back(self, part):
+        self.database.start()
+
+    def another(self, *arguments):
+        """One more server on the store, which ends with the test."""
+        server = Server("--store", self.store, *arguments)
+        self.addCleanup(self.end, server)
+        return server
+
+    def end(self, server):
+        if server.process.poll() is None:
+            wrong = server.stop()
+            self.assertIsNone(wrong)
+        else:
+            server.kill()

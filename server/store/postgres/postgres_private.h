@@ -1,0 +1,61 @@
+/* postgres_private.h - private to this folder: the parts of a store in PostgreSQL. */
+#pragma once
+#include "postgres_store.h"
+#include "schema.h"
+#include "api/metrics.h"
+#include <pthread.h>
+
+/* A change that a client of this server asks for. It belongs to the thread that asks, which waits for it, and then to
+ * the store's thread if the first one has given up meanwhile. */
+typedef struct srv_order {
+    char     token[33];
+    char     name[65], revision[33]; /* of the model; revision "": deleted */
+    char    *record;                 /* with its checksum */
+    size_t   length;
+    uint64_t base;     /* see api_numbering */
+    uint64_t deadline; /* ns */
+    bool     running, done, abandoned;
+    /* The outcome, when `done`: the number of the change, 0: none was made. */
+    uint64_t number;
+    bool     outdated, full, unknown; /* unknown: it may have been made */
+    char     error[SRV_LINK_ERROR];
+} srv_order;
+
+struct srv_postgres {
+    srv_libpq   pq;
+    srv_log    *log;
+    api        *service;
+    pthread_t   thread;
+    bool        started;
+    atomic_bool closing;
+
+    /* Used by the store's thread alone. */
+    srv_link link;
+    uint64_t next_follow; /* ns */
+    bool     counted;     /* as connected, in the metrics */
+
+    /* Guarded by the mutex. `changed` is signalled when an order is done and when all models are read. */
+    pthread_mutex_t mutex;
+    pthread_cond_t  changed;
+    srv_order      *order;     /* NULL: none */
+    bool            connected; /* the database was there at the last turn */
+    bool            complete;  /* all models have been read once */
+    uint64_t        applied;   /* all changes up to this number are in effect */
+    size_t          unreadable;
+    char            error[SRV_LINK_ERROR]; /* the reason why it is not connected */
+
+    char url[];
+};
+
+void srv_postgres_wake(srv_postgres *store); /* wakes the store's thread */
+
+/* Connects, checks the tables and reads all changes, if that is necessary. False with link.error. */
+bool srv_postgres_connect(srv_postgres *store, uint64_t deadline);
+
+/* Reads and applies all changes since the last one applied. False with link.error. In follow.c. */
+bool     srv_postgres_follow(srv_postgres *store);
+uint64_t srv_postgres_next_follow(void);
+
+/* Makes the change that is asked for, if there is one. In order.c. */
+void srv_postgres_run_order(srv_postgres *store);
+bool srv_postgres_has_order(srv_postgres *store);

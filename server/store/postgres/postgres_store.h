@@ -1,0 +1,44 @@
+/* postgres_store.h - store the models in a PostgreSQL database that several servers share.
+ *
+ * A thread of the store's own has the only connection. It makes the changes that clients of this server ask for, one at
+ * a time, and follows all changes by their numbers: after a NOTIFY, after connecting, and every few seconds. Every
+ * server keeps all models in memory, so that evaluation goes on while the database is away; changes are then refused.
+ *
+ * A change whose connection is lost before the answer may have been committed. It is asked for again with the same
+ * token, which changes nothing if it was; after the time limit of a change its outcome is not known, and the problem
+ * says so. */
+#pragma once
+#include "api/api.h"
+#include "server/log.h"
+
+typedef struct srv_postgres srv_postgres;
+
+/* True for postgresql:// and postgres://. */
+bool srv_postgres_is_url(const char *store);
+
+/* Copies the URL with "***" in place of a password, for messages. */
+void srv_postgres_url_print(const char *url, char *text, size_t size);
+
+/* Loads libpq and reads the URL; does not connect. NULL with a message. */
+srv_postgres *srv_postgres_open(const char *url, srv_log *log, char *error, size_t error_size);
+
+/* Starts the thread. When it has read all models for the first time, it calls api_set_ready; /readyz names a database
+ * that is away, and rows that cannot be read. False with a message: no thread. */
+bool srv_postgres_start(srv_postgres *store, api *api, char *error, size_t error_size);
+
+/* Waits until all models are read, for a command. False with a message after some seconds. */
+bool srv_postgres_wait(srv_postgres *store, char *error, size_t error_size);
+
+/* Number of rows that could not be read, of those that are current. */
+size_t srv_postgres_unreadable(srv_postgres *store);
+
+/* The interface for api_set_store; the caller still owns the store. */
+api_store srv_postgres_interface(srv_postgres *store);
+
+/* Ends the thread, which uses the api: call before api_close. NULL is allowed. */
+void srv_postgres_close(srv_postgres *store);
+
+extern const int srv_postgres_version; /* of the tables, of this server */
+
+/* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */
+bool srv_postgres_migrate(const char *url, int *from, char *error, size_t error_size);

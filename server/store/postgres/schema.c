@@ -1,0 +1,108 @@
+/* schema.c - see schema.h. */
+#include "schema.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each migration leads from the version before to its own. A server of the previous release must be able to use the
+ * tables after it, for upgrades of one server after the other; otherwise it raises `readable_from`. */
+static const char *const migrations[SRV_SCHEMA_VERSION] = {
+    "CREATE TABLE torqued.schema (version int NOT NULL, readable_from int NOT NULL);"
+    "INSERT INTO torqued.schema VALUES (0, 1);"
+    "CREATE TABLE torqued.counter (change bigint NOT NULL);"
+    "INSERT INTO torqued.counter VALUES (0);"
+    "CREATE TABLE torqued.models (name text PRIMARY KEY, change bigint NOT NULL UNIQUE, revision text NOT NULL,"
+    " record bytea NOT NULL, changed timestamptz NOT NULL DEFAULT now());"
+    "ALTER TABLE torqued.models ALTER record SET STORAGE EXTERNAL;"
+    "CREATE TABLE torqued.orders (token text PRIMARY KEY, change bigint NOT NULL,"
+    " ordered timestamptz NOT NULL DEFAULT now());"
+    "CREATE INDEX ON torqued.orders (ordered);"
+    "CREATE FUNCTION torqued.change_model(the_token text, the_name text, base bigint, the_revision text,"
+    " the_record bytea) RETURNS bigint LANGUAGE plpgsql AS $$"
+    " DECLARE number bigint; earlier bigint;"
+    " BEGIN"
+    "  SELECT change + 1 INTO number FROM torqued.counter FOR UPDATE;"
+    "  SELECT change INTO earlier FROM torqued.orders WHERE token = the_token;"
+    "  IF FOUND THEN RETURN earlier; END IF;"
+    "  UPDATE torqued.models SET change = number, revision = the_revision, record = the_record, changed = now()"
+    "   WHERE name = the_name AND change = base;"
+    "  IF NOT FOUND THEN"
+    "   IF base <> 0 THEN RETURN 0; END IF;"
+    "   INSERT INTO torqued.models (name, change, revision, record)"
+    "    VALUES (the_name, number, the_revision, the_record) ON CONFLICT (name) DO NOTHING;"
+    "   IF NOT FOUND THEN RETURN 0; END IF;"
+    "  END IF;"
+    "  DELETE FROM torqued.orders WHERE ordered < now() - interval '2 days';"
+    "  INSERT INTO torqued.orders (token, change) VALUES (the_token, number);"
+    "  UPDATE torqued.counter SET change = number;"
+    "  PERFORM pg_notify('torqued', number::text);"
+    "  RETURN number;"
+    " END $$;",
+};
+
+const char srv_schema_change[] = "SELECT torqued.change_model($1, $2, $3, $4, $5)";
+
+const char srv_schema_follow[] =
+    "SELECT c.change, m.name, m.change, m.record FROM torqued.counter c LEFT JOIN LATERAL"
+    " (SELECT * FROM torqued.models WHERE change > $1 ORDER BY change LIMIT 16) m ON true ORDER BY m.change";
+
+/* Reads a number of one row and column; 0 if it is NULL. False if the query fails. */
+static bool read_number(srv_link *link, const char *text, uint64_t *number, uint64_t deadline)
+{
+    const srv_query query  = {.text = text};
+    PGresult       *result = srv_link_query(link, &query, deadline);
+    if (!result) return false;
+    *number = link->pq->ntuples(result) > 0 ? srv_link_number(link, result, 0, 0) : 0;
+    link->pq->clear(result);
+    return true;
+}
+
+static bool read_version(srv_link *link, uint64_t *version, uint64_t deadline)
+{
+    uint64_t exists;
+    *version = 0;
+    if (!read_number(link, "SELECT count(to_regclass('torqued.schema'))", &exists, deadline)) return false;
+    return exists == 0 || read_number(link, "SELECT version::bigint FROM torqued.schema", version, deadline);
+}
+
+static bool apply(srv_link *link, uint64_t from, uint64_t deadline)
+{
+    char statement[80];
+    for (uint64_t version = from; version < SRV_SCHEMA_VERSION; version++)
+        if (!srv_link_run(link, migrations[version], deadline)) return false;
+    snprintf(statement, sizeof statement, "UPDATE torqued.schema SET version = %d", SRV_SCHEMA_VERSION);
+    return from >= SRV_SCHEMA_VERSION || srv_link_run(link, statement, deadline);
+}
+
+bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline)
+{
+    uint64_t version;
+    /* The lock makes two migrations at the same time follow each other. Its number has no meaning. */
+    bool begun = srv_link_run(link, "BEGIN; SELECT pg_advisory_xact_lock(7465717565)", deadline) &&
+                 read_version(link, &version, deadline);
+    if (!begun) return false;
+    *from = (int)version;
+    if (version == 0 && !srv_link_run(link, "CREATE SCHEMA IF NOT EXISTS torqued", deadline)) return false;
+    return apply(link, version, deadline) && srv_link_run(link, "COMMIT", deadline);
+}
+
+bool srv_schema_check(srv_link *link, uint64_t deadline)
+{
+    uint64_t version, readable_from;
+    if (!read_version(link, &version, deadline)) return false;
+    if (version < SRV_SCHEMA_VERSION) {
+        snprintf(link->error, sizeof link->error,
+                 "the database has version %d of the tables and this torqued needs %d; run torqued store migrate",
+                 (int)version, SRV_SCHEMA_VERSION);
+        return false;
+    }
+    if (!read_number(link, "SELECT readable_from::bigint FROM torqued.schema", &readable_from, deadline)) return false;
+    if (readable_from > SRV_SCHEMA_VERSION) {
+        snprintf(link->error, sizeof link->error,
+                 "the tables of the database need a torqued that knows version %d of them; this one knows %d",
+                 (int)readable_from, SRV_SCHEMA_VERSION);
+        return false;
+    }
+    /* The limit of a lock makes a change fail that would wait behind one that hangs. */
+    return srv_link_run(link, "SET lock_timeout = '3s'; LISTEN torqued", deadline);
+}

@@ -1,0 +1,30 @@
+/* schema.h - the tables of a store in PostgreSQL: their versions, their migrations, and the statements on them.
+ *
+ *     torqued.schema   one row: the version, and the oldest version that a server must know to use the tables
+ *     torqued.counter  one row: number of the last change
+ *     torqued.models   one row for each name: number and revision of its last change, and its record with a checksum
+ *                      (checksum.h); a deleted model leaves the record of a tombstone
+ *     torqued.orders   the changes of the last days by the random token of the request for them
+ *
+ * A change locks the row of the counter first and holds it until its transaction ends. So numbers become visible in
+ * their order, which those of a sequence do not: a server that has read up to number N has missed nothing below. */
+#pragma once
+#include "link.h"
+
+enum { SRV_SCHEMA_VERSION = 1 };
+
+/* Brings the tables to this version, in one transaction; newer tables stay as they are. `from` receives the version
+ * before, 0 for none. False with link->error. */
+bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline);
+
+/* Checks that this server can use the tables, and prepares the session. False with link->error. */
+bool srv_schema_check(srv_link *link, uint64_t deadline);
+
+/* Parameters: token, name, base, revision, record. Result: the number of the change; 0: `base` is not current. A token
+ * that was used before gives the number of its change again, and nothing is changed. */
+extern const char srv_schema_change[];
+
+/* Parameter: the number up to which the server has read. Result: rows of the counter, and the name, number and record
+ * of a model that has changed since, in the order of numbers; one row without a name if there is none. */
+extern const char srv_schema_follow[];
+enum { SRV_FOLLOW_ROWS = 16 }; /* most rows of one answer */

@@ -1,0 +1,205 @@
+"""Servers that share a store in PostgreSQL: they follow each other, and outlive the database and one another."""
+import http.client
+import signal
+import subprocess
+import threading
+
+import tap
+from harness import BINARY, MODELS, PATIENCE, Server
+from postgres import BIN, await_state
+from samples import pendulum
+from stores import DatabaseCase
+
+
+class Replicas(DatabaseCase):
+    def model(self, server, name):
+        """The revision of a model on a server; None: there is none."""
+        answer = server.client().get(f"/v1/models/{name}")
+        return answer.headers["Model-Revision"] if answer.status == 200 else None
+
+    def test_every_server_follows(self):
+        one, two = self.another(), self.another()
+        for server, other in ((one, two), (two, one)):
+            revision = server.client().put("/v1/models/mine", pendulum(1 + (server is two))).json()["revision"]
+            await_state(lambda: self.model(other, "mine") == revision, "a PUT arrives")
+        self.assertEqual(one.client().delete("/v1/models/mine").status, 204)
+        self.assertEqual(one.client().delete("/v1/models/ur5").status, 204)
+        await_state(lambda: self.model(two, "mine") is self.model(two, "ur5") is None, "a DELETE arrives")
+        self.assertEqual(two.client().put("/v1/models/mine", pendulum()).status, 201)
+
+    def test_one_of_many_creates(self):
+        """If-None-Match: * at several servers at the same time: one 201."""
+        servers = [self.another() for _ in range(3)]
+        for round in range(5):
+            statuses, begin = [], threading.Barrier(6)
+
+            def create(server):
+                client = server.client()
+                begin.wait()
+                answer = client.put(f"/v1/models/new{round}", pendulum(), If_None_Match="*")
+                statuses.append(answer.status)
+
+            threads = [threading.Thread(target=create, args=(server,)) for server in servers * 2]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sorted(statuses), [201] + [412] * 5)
+
+    def test_a_condition_on_what_another_server_has_changed(self):
+        one, two = self.another(), self.another()
+        first = one.client().put("/v1/models/mine", pendulum(1)).headers["ETag"]
+        await_state(lambda: self.model(two, "mine"), "the PUT arrives")
+        self.assertEqual(two.client().put("/v1/models/mine", pendulum(2)).status, 200)
+        self.assertEqual(one.client().put("/v1/models/mine", pendulum(3), If_Match=first).status, 412)
+        self.assertEqual(one.client().delete("/v1/models/mine", If_Match=first).status, 412)
+
+    def test_numbers_become_visible_in_order(self):
+        """While one transaction is open, a later one waits: a server that has read number N has missed nothing below."""
+        server = self.another()
+        begin = "BEGIN; SELECT torqued.change_model('%s', '%s', 0, '', '{\"deleted\":true}'); SELECT 'begun';"
+        psql = [f"{BIN}/psql", "-X", "-A", "-t", "-q", "-h", self.database.folder, "-U", "postgres"]
+        first = subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(first.communicate)
+        first.stdin.write(begin % ("a", "first") + "\n")
+        first.stdin.flush()
+        self.assertEqual([first.stdout.readline().strip() for _ in range(2)], ["1", "begun"])
+        second = subprocess.Popen([*psql, "-c", "SELECT torqued.change_model('b', 'second', 0, '', '{}')"],
+                                  stdout=subprocess.PIPE, text=True)
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%second%'"
+        await_state(lambda: self.database.sql(waits) == "1", "the second transaction waits")
+        self.assertEqual(self.database.sql("SELECT count(*) FROM torqued.models"), "0")
+        first.stdin.write("COMMIT;\n")
+        first.stdin.flush()
+        self.assertEqual(second.communicate(timeout=PATIENCE)[0].strip(), "2")
+        await_state(lambda: "torqued_store_change 2" in server.client().get("/metrics").body.decode(), "both arrive")
+
+    def test_a_change_that_waits_for_another(self):
+        """A transaction that hangs makes changes fail after a while, with nothing changed; evaluation goes on."""
+        server = self.another()
+        first = subprocess.Popen([f"{BIN}/psql", "-X", "-A", "-t", "-q", "-h", self.database.folder, "-U", "postgres"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(first.communicate)
+        first.stdin.write("BEGIN; SELECT 'begun' FROM torqued.counter FOR UPDATE;\n")
+        first.stdin.flush()
+        self.assertEqual(first.stdout.readline().strip(), "begun")
+        answer = server.client().put("/v1/models/mine", pendulum())
+        self.assertEqual((answer.status, answer.json()["code"]), (503, "store-failed"), answer)
+        self.assertIn("nothing has changed", answer.json()["detail"])
+        self.assertEqual(server.client().post("/v1/models/ur5/bias", {"q": [0] * 6}).status, 200)
+        first.stdin.write("COMMIT;\n")
+        first.stdin.flush()
+        await_state(lambda: server.client().put("/v1/models/mine", pendulum()).status == 201, "changes go on")
+
+    def test_a_damaged_row_that_arrives(self):
+        """A server that has served the model serves it no more, and names the row; a new PUT repairs it."""
+        server = self.another()
+        client = server.client()
+        client.put("/v1/models/mine", pendulum())
+        self.database.sql("UPDATE torqued.counter SET change = 2; UPDATE torqued.models SET change = 2, "
+                          "record = set_byte(record, 30, get_byte(record, 30) # 1); NOTIFY torqued")
+        await_state(lambda: self.model(server, "mine") is None, "the damage is noticed")
+        await_state(lambda: any("the row mine " in r for r in client.get("/readyz").json()["reasons"]), "the row is named")
+        self.assertEqual(client.put("/v1/models/mine", pendulum()).status, 201)
+        await_state(lambda: not client.get("/readyz").json()["reasons"], "the fault is forgotten")
+
+    def test_a_server_starts_before_its_database(self):
+        self.database.stop()
+        server = Server("--store", self.store, wait=False)
+        self.addCleanup(self.end, server)
+        await_state(lambda: b"the database is away" in server.client().get("/readyz").body, "the reason is named")
+        self.assertEqual(server.client().get("/readyz").status, 503)
+        self.assertEqual(server.client().get("/v1/models/ur5").status, 503)
+        self.database.start()
+        await_state(lambda: server.client().get("/readyz").status == 200, "the server is ready")
+        self.assertEqual(server.client().put("/v1/models/mine", pendulum()).status, 201)
+
+    def test_a_server_that_ends_while_its_database_is_away(self):
+        self.database.stop()
+        server = Server("--store", self.store, wait=False)
+        self.assertIsNone(server.stop())
+        self.database.start()
+
+    def test_killed_servers_and_databases(self):
+        """kill -9 of a server or of the database at any time: the last change that was acknowledged is there, or the one
+        that was under way."""
+        last, mass = 0, 0
+        for round in range(6):
+            server = Server("--store", self.store)
+            self.addCleanup(server.kill)
+            ended, acknowledged = threading.Event(), []
+
+            def put():
+                nonlocal mass
+                client = server.client()
+                try:
+                    while not ended.is_set():
+                        mass += 1
+                        if client.put("/v1/models/mine", pendulum(mass)).status in (200, 201):
+                            acknowledged.append(mass)
+                except (OSError, http.client.HTTPException):
+                    pass
+
+            writer = threading.Thread(target=put)
+            writer.start()
+            await_state(lambda: len(acknowledged) > 2, "changes are acknowledged")
+            if round % 2 == 0:
+                server.process.kill()
+                writer.join()
+            else:
+                self.database.stop(signal.SIGKILL)
+                self.database.start()
+                ended.set()
+                writer.join()
+            server.kill()
+            last = acknowledged[-1]
+            reader = self.another()
+            document = reader.client().get("/v1/models/mine/document").json()
+            self.assertIn(document["links"][0]["inertial"]["mass"], range(last, mass + 1))
+            self.end(reader)
+
+
+class Versions(DatabaseCase):
+    def test_tables_of_the_next_release(self):
+        """They are used if they allow it, so that servers are upgraded one after the other; else /readyz says why not."""
+        self.database.sql("UPDATE torqued.schema SET version = 2; ALTER TABLE torqued.models ADD more text DEFAULT 'x'")
+        server = self.another()
+        self.assertEqual(server.client().put("/v1/models/mine", pendulum()).status, 201)
+        self.assertEqual(self.run_command("store", "migrate").returncode, 0)
+        self.database.sql("UPDATE torqued.schema SET readable_from = 2")
+        newer = Server("--store", self.store, wait=False)
+        self.addCleanup(self.end, newer)
+        await_state(lambda: b"need a torqued that knows version 2" in newer.client().get("/readyz").body, "it is named")
+        self.assertEqual(newer.client().get("/readyz").status, 503)
+
+    def test_no_tables(self):
+        self.database.sql("DROP SCHEMA torqued CASCADE")
+        server = Server("--store", self.store, wait=False)
+        self.addCleanup(self.end, server)
+        await_state(lambda: b"run torqued store migrate" in server.client().get("/readyz").body, "it is named")
+        self.assertEqual(self.run_command("store", "migrate").returncode, 0)
+        await_state(lambda: server.client().get("/readyz").status == 200, "the server is ready")
+
+    def test_the_command(self):
+        self.assertIn(b"have version 1 already", self.run_command("store", "migrate").stdout)
+        for arguments, status, said in (
+                (("store", "drop"), 2, b"not an action"),
+                (("store", "migrate", "--store", "/tmp"), 2, b"must name a database"),
+                (("store", "migrate", "--store", "postgresql://x:secret@/nowhere?host=/nowhere"), 1, b"cannot migrate"),
+                (("export", "--store", "postgresql://[x"), 1, b"is not valid")):
+            done = subprocess.run([BINARY, *arguments[:2], *(("--store", self.store) if "--store" not in arguments else ()),
+                                   *arguments[2:], *MODELS], capture_output=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn(b"secret", done.stderr + done.stdout)
+
+    def test_the_log_has_no_password(self):
+        server = Server("--store", "postgresql://x:secret1@/nowhere?host=/nowhere&password=secret2&port=5", wait=False)
+        self.addCleanup(self.end, server)
+        await_state(lambda: "database-away" in server.log(), "the log says so")
+        self.assertNotIn("secret", server.log() + server.client().get("/readyz").body.decode())
+        self.assertIn("postgresql://x:***@/nowhere?host=/nowhere&password=***&port=5", server.log())
+
+
+if __name__ == "__main__":
+    tap.main()
