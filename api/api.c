@@ -128,6 +128,22 @@ static void reply_unchanged(api_call *call)
     call->reply.static_body = NULL;
 }
 
+/* Decides from the head what follows: waiting for a change, the body, or the reply. */
+static void end_head(api_call *call, bool go_on, api_problem *problem)
+{
+    bool gets = call->method == API_GET && call->change == 0;
+    if (go_on && call->method != API_GET)
+        call->wants_body = true;
+    else if (go_on && gets && call->route.resource->handler[API_GET](call, NULL, problem))
+        call->wants_coding = !call->unchanged && api_reply_coding(call) != API_CODING_NONE;
+    if (api_shortage_check(problem) || problem->code) {
+        call->change     = 0;
+        call->wants_body = false;
+        api_reply_problem(call, problem);
+    } else if (call->unchanged)
+        reply_unchanged(call);
+}
+
 api_call *api_begin(api *a, const api_request *request)
 {
     api_call *call = malloc(sizeof *call); /* faster than calloc, which bypasses malloc's thread cache */
@@ -142,16 +158,31 @@ api_call *api_begin(api *a, const api_request *request)
     api_reply_request_id(call, request->request_id);
     api_reply_static_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
     bool go_on = api_head_check(call, request, &problem);
-    if (go_on && call->method != API_GET)
-        call->wants_body = true;
-    else if (go_on && call->route.resource->handler[API_GET](call, NULL, &problem))
-        call->wants_coding = !call->unchanged && api_reply_coding(call) != API_CODING_NONE;
-    if (api_shortage_check(&problem) || problem.code)
-        api_reply_problem(call, &problem);
-    else if (call->unchanged)
-        reply_unchanged(call);
+    end_head(call, go_on, &problem);
     call->identity = NULL; /* its strings need not outlive this function */
     return call;
+}
+
+bool api_waits_for_change(const api_call *call)
+{
+    return call->change > atomic_load(&call->api->change);
+}
+
+void api_resume(api_call *call)
+{
+    api_problem problem;
+    if (call->change == 0) return;
+    api_problem_clear(&problem);
+    api_shortage_forget();
+    call->wants_body = false;
+    bool go_on       = api_head_resume(call, &problem);
+    end_head(call, go_on, &problem);
+}
+
+void api_set_change(api *a, uint64_t number)
+{
+    atomic_store(&a->change, number);
+    atomic_store(&a->shared, true);
 }
 
 bool api_wants_body(const api_call *call)
@@ -161,7 +192,7 @@ bool api_wants_body(const api_call *call)
 
 bool api_wants_run(const api_call *call)
 {
-    return call->wants_body || call->wants_coding;
+    return call->wants_body || call->wants_coding || call->change > 0;
 }
 
 bool api_waits_for_store(const api_call *call)
@@ -307,6 +338,7 @@ void api_end(api_call *call)
     api_model_release(call->model);
     free(call->if_match);
     free(call->if_none_match);
+    free(call->if_revision);
     free(call->query);
     free(call->reply.body);
     free(call);

@@ -104,6 +104,9 @@ void api_hide_bundled(api *api, const char *name);
  * one that the name has is skipped. False with a problem: the record cannot be read, and the name has no model now. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
+/* Publishes that all changes of a shared store up to this number are applied. */
+void api_set_change(api *api, uint64_t number);
+
 /* Sends all later changes to this store; call after restoring. The store must outlive the api. */
 void api_set_store(api *api, const api_store *store);
 
@@ -189,7 +192,7 @@ typedef struct api_request {
     const char         *method;
     const char         *target; /* path and query as sent, still percent-encoded */
     const char         *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
-    const char         *request_timeout, *request_id, *traceparent;
+    const char         *request_timeout, *request_id, *traceparent, *model_change, *model_revision;
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
@@ -235,6 +238,13 @@ void api_release(api_call *call, size_t bytes);
 
 /* True if api_run will wait for the store's disk, and should not run on a thread that serves other requests. */
 bool api_waits_for_store(const api_call *call);
+
+/* True if the request names a change of a shared store (Model-Change) that this server has not applied yet. The caller
+ * asks again later, or refuses the call with API_CHANGE_PENDING when its time is over. When it is false at last,
+ * api_resume goes on with the head of the request, before api_run; if neither api_wants_body nor api_wants_run is true
+ * then, the reply is complete. */
+bool api_waits_for_change(const api_call *call);
+void api_resume(api_call *call);
 
 /* Estimates the seconds that api_run will take with this body. The estimate uses the speed measured by api_open, a
  * few names and numbers found in the body, and the measured times of similar requests. */

@@ -25,6 +25,8 @@
       "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
     X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
       "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
+    X(BAD_CHANGE, "bad-change", 400, "Bad Model-Change", \
+      "Model-Change must be the number that a PUT or DELETE has answered. Send the largest one that is known.") \
     /* problems with the client's right to make the request */ \
     X(UNAUTHORIZED, "unauthorized", 401, "No valid credential", \
       "The path needs a client that the server knows: send Authorization: Bearer TOKEN with a token of this server, or connect with a client certificate. An operator makes tokens with torqued token.") \
@@ -44,7 +46,7 @@
     X(REQUEST_TIMEOUT, "request-timeout", 408, "Request not received in time", \
       "The request did not arrive completely within the server's read deadline. Send it again.") \
     X(PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed", \
-      "If-Match or If-None-Match does not hold: the model has changed, or exists already. Read it again, then decide.") \
+      "If-Match, If-None-Match or Model-Revision does not hold: the model has changed, or exists already. Read it again, then decide.") \
     X(BODY_TOO_LARGE, "body-too-large", 413, "Body too large", \
       "The body is longer than limits.body in GET /v1. Split the request.") \
     X(TOO_MANY_ROWS, "too-many-rows", 413, "Too many rows", \
@@ -157,6 +159,8 @@
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
       "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
+    X(CHANGE_PENDING, "change-pending", 503, "Change has not arrived", \
+      "This server has not received the change of Model-Change from the store within the time of the request. Try again after Retry-After seconds.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \
       "The change could not be written to the store and was not made. `detail` has the cause, for the operator of the server.") \
     X(STORE_FULL, "store-full", 507, "Store full", \

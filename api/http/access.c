@@ -149,8 +149,9 @@ static bool admit_origin(api_call *call, const char *origin)
     api_reply_vary(call, API_VARY_ORIGIN);
     if (!origin || !origin_is_listed(list, origin)) return false;
     api_reply_header(call, "Access-Control-Allow-Origin", strcmp(list, "*") == 0 ? list : origin);
-    api_reply_static_header(call, "Access-Control-Expose-Headers",
-                            "Arithmetic, ETag, Model-Revision, Request-Id, Retry-After, Server-Timing, traceparent");
+    api_reply_static_header(
+        call, "Access-Control-Expose-Headers",
+        "Arithmetic, ETag, Model-Change, Model-Revision, Request-Id, Retry-After, Server-Timing, traceparent");
     return true;
 }
 
@@ -161,10 +162,10 @@ bool api_admit_origin(api_call *call, const api_request *request, api_problem *p
     bool preflight = call->kind == API_KIND_OPTIONS && request->preflight_method;
     if (!admit_origin(call, request->origin) || !preflight) return true;
     api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
-    api_reply_static_header(
-        call, "Access-Control-Allow-Headers",
-        "Accept, Authorization, Content-Type, If-Match, If-None-Match, Request-Id, Request-Timeout, "
-        "traceparent");
+    api_reply_static_header(call, "Access-Control-Allow-Headers",
+                            "Accept, Authorization, Content-Type, If-Match, If-None-Match, Model-Change, "
+                            "Model-Revision, Request-Id, Request-Timeout, "
+                            "traceparent");
     api_reply_static_header(call, "Access-Control-Max-Age", "600");
     api_reply_empty(call, 204);
     return false;

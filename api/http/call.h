@@ -39,6 +39,8 @@ struct api {
     api_calibration     calibration;
     api_cost_feedback   cost_feedback;
     atomic_int          phase;   /* a value of api_phase */
+    atomic_ullong       change;  /* all changes of a shared store up to this number are applied */
+    atomic_bool         shared;  /* the store is shared */
     double              started; /* s since 1970, when the api was opened */
     atomic_ullong       next_id; /* counter of generated Request-Ids */
     pthread_mutex_t     reasons_lock;
@@ -72,14 +74,15 @@ struct api_call {
     unsigned                    operation_number; /* api_operation_number of it; 0: the path has no operation */
     const api_identity         *identity;         /* of the request, only during api_begin; NULL: no access control */
     api_model                  *model; /* a counted reference; NULL: the path names no model, or an unknown one */
-    char                       *if_match, *if_none_match; /* the call's own copies of these headers */
-    api_media                   content, media;           /* media types of the request body and of the answer */
-    double                      timeout;                  /* s, from Request-Timeout or the configured maximum */
-    api_share                   share;     /* bytes claimed from the memory budget; api_end returns them */
-    double                      estimated; /* s, estimated duration before cost feedback; 0: not estimated */
-    double                      expected;  /* s, estimated duration after cost feedback */
-    api_stamps                  stamps;
-    size_t                      states; /* number of states of the request; 0: not known */
+    char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
+    uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
+    api_media content, media;                         /* media types of the request body and of the answer */
+    double    timeout;                                /* s, from Request-Timeout or the configured maximum */
+    api_share share;                                  /* bytes claimed from the memory budget; api_end returns them */
+    double    estimated;                              /* s, estimated duration before cost feedback; 0: not estimated */
+    double    expected;                               /* s, estimated duration after cost feedback */
+    api_stamps stamps;
+    size_t     states; /* number of states of the request; 0: not known */
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
     int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
     bool    wants_body;
@@ -102,12 +105,15 @@ struct api_call {
 
 static inline api_preconditions api_call_conditions(const api_call *call)
 {
-    return (api_preconditions){call->if_match, call->if_none_match};
+    return (api_preconditions){call->if_match, call->if_none_match, call->if_revision};
 }
 
 /* Passes the middlewares, then checks path, method, timeout, media types, model and preconditions of a request.
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
+
+/* Goes on with the checks after a call has waited for a change: finds the model and checks the preconditions. */
+bool api_head_resume(api_call *call, api_problem *problem);
 
 /* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
 void api_reasons_emit(api *api, api_emit *e);

@@ -71,6 +71,7 @@ static match match_list(const char *field, const char *revision, api_media media
 bool api_preconditions_hold(const api_preconditions *conditions, const char *revision)
 {
     if (conditions->if_match && match_list(conditions->if_match, revision, API_MEDIA_NONE, true) != MATCH) return false;
+    if (conditions->revision && (!revision || strcmp(conditions->revision, revision) != 0)) return false;
     return !conditions->if_none_match ||
            match_list(conditions->if_none_match, revision, API_MEDIA_NONE, false) == NO_MATCH;
 }

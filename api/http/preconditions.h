@@ -3,9 +3,9 @@
 #include "negotiate.h"
 #include <stdbool.h>
 
-/* If-Match and If-None-Match of one request; NULL if absent. The strings are borrowed. */
+/* If-Match, If-None-Match and Model-Revision of one request; NULL if absent. The strings are borrowed. */
 typedef struct api_preconditions {
-    const char *if_match, *if_none_match;
+    const char *if_match, *if_none_match, *revision;
 } api_preconditions;
 
 /* Writes the entity tag of a revision in a media type. Each media type has its own tag (RFC 9110, section 8.8.3):

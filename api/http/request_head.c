@@ -3,6 +3,7 @@
 #include "middleware.h"
 #include "api/wire/number.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_under(const api_route *route, const char *prefix)
@@ -86,6 +87,20 @@ static bool check_query(api_call *call, api_problem *problem)
     return call->query || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
 
+/* Reads Model-Change = 1*19DIGIT. The call waits if this server has not applied the change yet. A store that is not
+ * shared numbers nothing: what it has acknowledged is there. */
+static bool read_change(api_call *call, const char *text, api_problem *problem)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (!text) return true;
+    if (length == 0 || length > 19 || strspn(text, "0123456789") != length)
+        return api_fail(problem, API_BAD_CHANGE, NULL, "Model-Change: %.40s is not a number of a change", text);
+    uint64_t change = strtoull(text, NULL, 10);
+    bool     waits  = atomic_load(&call->api->shared) && change > atomic_load(&call->api->change);
+    if (waits && is_under(&call->route, "/v1/models/")) call->change = change;
+    return true;
+}
+
 static bool check_loaded(const api_call *call, api_problem *problem)
 {
     if (!is_under(&call->route, "/v1/models") || atomic_load(&call->api->phase) != API_LOADING) return true;
@@ -150,27 +165,28 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     return true;
 }
 
-/* Copies If-Match and If-None-Match, because the registry checks them again when the change takes effect. POST creates
- * and replaces nothing, so only If-Match applies to it. */
+/* Copies If-Match, If-None-Match and Model-Revision, because the registry checks them again when the change takes
+ * effect. POST creates and replaces nothing, so If-None-Match does not apply to it. */
 static bool keep_conditions(api_call *call, const api_request *request, api_problem *problem)
 {
     const char *if_match      = request->if_match;
     const char *if_none_match = call->method == API_POST ? NULL : request->if_none_match;
+    const char *if_revision   = request->model_revision;
     call->if_match            = if_match ? strdup(if_match) : NULL;
     call->if_none_match       = if_none_match ? strdup(if_none_match) : NULL;
-    if (!call->if_match == !if_match && !call->if_none_match == !if_none_match) return true;
+    call->if_revision         = if_revision ? strdup(if_revision) : NULL;
+    bool copied               = !call->if_match == !if_match && !call->if_none_match == !if_none_match;
+    if (copied && !call->if_revision == !if_revision) return true;
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
 
-static bool check_conditions(api_call *call, const api_request *request, api_problem *problem)
+static bool check_conditions(api_call *call, api_problem *problem)
 {
-    if (call->file) return keep_conditions(call, request, problem);
     if (!is_under(&call->route, "/v1/models/")) return true;
-    if (!keep_conditions(call, request, problem)) return false;
     const char       *revision   = call->model ? call->model->revision : NULL;
-    api_preconditions conditions = api_call_conditions(call), if_match_only = {call->if_match, NULL};
+    api_preconditions conditions = api_call_conditions(call), no_none_match = {call->if_match, NULL, call->if_revision};
     bool              get = call->method == API_GET; /* for GET, If-None-Match leads to 304, not 412 */
-    if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))
+    if (!api_preconditions_hold(get ? &no_none_match : &conditions, revision))
         return revision ? api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model here has the entity tag \"%s\"",
                                    revision)
                         : api_fail(problem, API_PRECONDITION_FAILED, NULL, "there is no such model");
@@ -186,6 +202,14 @@ bool api_head_check(api_call *call, const api_request *request, api_problem *pro
     call->reply.head = call->kind == API_KIND_HEAD;
     return api_pass_middlewares(api_middlewares, call, request, problem) && answer_server_options(call, request) &&
            find_resource(call, request, problem) && check_loaded(call, problem) &&
-           read_timeout(call, request->request_timeout, problem) && find_model(call, problem) &&
-           negotiate(call, request, problem) && check_conditions(call, request, problem) && check_query(call, problem);
+           read_timeout(call, request->request_timeout, problem) && read_change(call, request->model_change, problem) &&
+           (call->change || find_model(call, problem)) && negotiate(call, request, problem) &&
+           keep_conditions(call, request, problem) && (call->change || check_conditions(call, problem)) &&
+           check_query(call, problem);
+}
+
+bool api_head_resume(api_call *call, api_problem *problem)
+{
+    call->change = 0;
+    return find_model(call, problem) && check_conditions(call, problem);
 }

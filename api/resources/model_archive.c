@@ -149,7 +149,7 @@ static bool is_unchanged(api *a, const api_model *model)
 
 static api_commit commit_item(api *a, const incoming *item, api_problem *problem)
 {
-    const api_preconditions none = {NULL, NULL};
+    const api_preconditions none = {NULL, NULL, NULL};
     if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
     if (is_unchanged(a, item->model)) return API_MODEL_NOT_FOUND; /* the model is unchanged: nothing to write */
     return api_registry_put(a->models, item->model, &none, NULL, problem);

@@ -114,6 +114,14 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
     return NULL;
 }
 
+/* Tells the number of the change, which the client sends with its next requests, to whichever server. */
+static void reply_change(api_call *call)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)call->changed.number);
+    if (call->changed.number > 0) api_reply_header(call, "Model-Change", number);
+}
+
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
 {
     char       location[128];
@@ -127,6 +135,7 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
     reply_revision(call, m);
     snprintf(location, sizeof location, "/v1/models/%s", m->name);
     if (created) api_reply_header(call, "Location", location);
+    reply_change(call);
     return api_reply_emitted(call, created ? 201 : 200, &e, problem);
 }
 
@@ -168,5 +177,6 @@ bool api_delete_model(api_call *call, const api_input *input, api_problem *probl
         api_registry_delete(call->api->models, call->route.capture[0], &conditions, &call->changed, problem);
     if (commit != API_DELETED) return fail_commit(call, commit, problem);
     api_reply_empty(call, 204);
+    reply_change(call);
     return true;
 }

@@ -14,6 +14,7 @@ enum { RUNS_PER_TURN = 16 };    /* runs of libmicrohttpd per turn, before other 
 static const uint64_t refused_time_limit    = 5000000000; /* ns for the client to receive the answer */
 static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for a request that is already on its way */
 static const uint64_t drain_interval        = 50000000;   /* ns between checks while the server stops */
+static const uint64_t change_interval       = 1000000;    /* ns between checks while requests wait for a change */
 static const uint64_t accept_retry_interval = 10000000; /* ns between checks whether another loop closed a connection */
 
 static void on_timer(uv_timer_t *timer);
@@ -59,6 +60,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 static void expire(srv_loop *loop, uint64_t now)
 {
     /* Requests expire before connections, because an expired request gets an answer. */
+    if (loop->awaiting > 0) srv_exchanges_advance(loop);
     if (now >= loop->next_work_deadline) loop->next_work_deadline = srv_exchanges_expire(loop, now);
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);
@@ -69,6 +71,7 @@ static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
     uint64_t next = earliest(srv_connections_next(&loop->connections), srv_lingering_close_next(&loop->linger));
     next          = earliest(next, loop->next_work_deadline);
     if (loop->acceptor.paused) next = earliest(next, now + accept_retry_interval);
+    if (loop->awaiting > 0) next = earliest(next, now + change_interval);
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 

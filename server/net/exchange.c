@@ -23,6 +23,7 @@ typedef enum stage {
     OPENED,     /* the headers are not complete */
     RECEIVING,  /* the body is being received */
     DISCARDING, /* the reply is complete; the rest of the body is read and discarded */
+    AWAITING,   /* suspended until this server has applied the change that the request names */
     SUSPENDED,  /* the pool owns the job */
     FINISHED,   /* a worker has finished the job */
     ANSWERED
@@ -298,6 +299,36 @@ static enum MHD_Result suspend(srv_exchange *x)
     return MHD_YES;
 }
 
+/* Suspends the request until this server has applied the change that it names. */
+static enum MHD_Result await_change(srv_exchange *x)
+{
+    x->stage = AWAITING;
+    x->loop->awaiting++;
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
+    MHD_suspend_connection(x->mhd);
+    schedule_expiry(x->loop, x->job.deadline.time);
+    return MHD_YES;
+}
+
+/* Ends the waiting for a change. */
+static void stop_awaiting(srv_exchange *x, stage next)
+{
+    x->stage = next;
+    x->loop->awaiting--;
+    MHD_resume_connection(x->mhd);
+    srv_loop_wake(x->loop);
+}
+
+void srv_exchanges_advance(srv_loop *loop)
+{
+    for (srv_connection *c = loop->connections.first[SRV_WORKING]; c && loop->awaiting > 0; c = c->next) {
+        srv_exchange *x = c->exchange;
+        if (x->stage != AWAITING || api_waits_for_change(x->job.call)) continue;
+        api_resume(x->job.call);
+        stop_awaiting(x, api_wants_run(x->job.call) ? RECEIVING : FINISHED);
+    }
+}
+
 static void count_run(api_thread_label thread)
 {
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
@@ -332,10 +363,13 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
 static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
-    x->job.body              = x->body;
-    x->job.cost              = api_estimate_cost(x->job.call, x->job.body, x->job.length);
-    bool writes              = api_waits_for_store(x->job.call);
-    x->pool                  = writes ? server->writer : server->pool;
+    if (api_waits_for_change(x->job.call)) return await_change(x);
+    api_resume(x->job.call);
+    if (!api_wants_run(x->job.call)) return answer(x);
+    x->job.body = x->body;
+    x->job.cost = api_estimate_cost(x->job.call, x->job.body, x->job.length);
+    bool writes = api_waits_for_store(x->job.call);
+    x->pool     = writes ? server->writer : server->pool;
     x->job.cost += writes ? write_cost : 0;
     if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
         count_run(API_THREAD_LOOP);
@@ -373,6 +407,10 @@ void srv_exchange_resume(srv_job *job)
 void srv_exchange_cancel(srv_exchange *x)
 {
     atomic_store(&x->job.deadline.cancelled, true); /* a running job stops at its next check */
+    if (x->stage == AWAITING) {
+        stop_awaiting(x, FINISHED);
+        return;
+    }
     if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
     srv_loop_wake(x->loop); /* wakes the loop, so that libmicrohttpd continues the request */
@@ -416,9 +454,13 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
     for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
         srv_exchange *x        = c->exchange;
         uint64_t      deadline = x->job.deadline.time;
-        if (x->stage != SUSPENDED) continue;
+        if (x->stage != SUSPENDED && x->stage != AWAITING) continue;
         if (deadline > now) {
             if (deadline < next) next = deadline;
+        } else if (x->stage == AWAITING) {
+            api_refuse(x->job.call, API_CHANGE_PENDING,
+                       "The change that Model-Change names has not arrived at this server in time.");
+            stop_awaiting(x, FINISHED);
         } else if (srv_pool_withdraw(x->pool, &x->job)) {
             api_refuse(x->job.call, API_DEADLINE_PASSED,
                        "The request's deadline passed while it waited for other requests.");

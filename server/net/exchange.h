@@ -27,6 +27,9 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x);
 void srv_exchange_resume(srv_job *job);    /* called when a worker has finished the job */
 void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspended request has disconnected */
 
+/* Goes on with requests that wait for a change of a shared store which this server has applied meanwhile. */
+void srv_exchanges_advance(srv_loop *loop);
+
 /* Refuses requests whose deadline passes while they wait for their body or for a worker. (A worker checks the
  * deadline of a running request itself.) Returns the earliest deadline still to come, ns, or SRV_NEVER. */
 uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now);

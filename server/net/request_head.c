@@ -23,6 +23,8 @@ static const struct {
     WANTED("Host", request.host),
     WANTED("If-Match", request.if_match),
     WANTED("If-None-Match", request.if_none_match),
+    WANTED("Model-Change", request.model_change),
+    WANTED("Model-Revision", request.model_revision),
     WANTED("Origin", request.origin),
     WANTED("Request-Id", request.request_id),
     WANTED("Request-Timeout", request.request_timeout),

@@ -54,6 +54,69 @@ class Replicas(DatabaseCase):
         self.assertEqual(one.client().put("/v1/models/mine", pendulum(3), If_Match=first).status, 412)
         self.assertEqual(one.client().delete("/v1/models/mine", If_Match=first).status, 412)
 
+    def change(self, answer):
+        return answer.headers["Model-Change"]
+
+    def test_a_client_sees_its_changes_everywhere(self):
+        """PUT, DELETE and PUT at one server, each followed by requests at another with Model-Change."""
+        one, two = self.another().client(), self.another().client()
+        for round in range(20):
+            put = one.put("/v1/models/mine", pendulum(1 + round))
+            number = self.change(put)
+            answer = two.post("/v1/models/mine/mass-matrix", {"q": [0]}, Model_Change=number)
+            self.assertEqual((answer.status, answer.headers["Model-Revision"]), (200, put.json()["revision"]), answer)
+            self.assertEqual(two.get("/v1/models/mine/document", Model_Change=number).json()["links"][0]["inertial"]["mass"], 1 + round)
+            deleted = two.delete("/v1/models/mine", Model_Change=number)
+            self.assertEqual(deleted.status, 204)
+            self.assertGreater(int(self.change(deleted)), int(number))
+            self.assertEqual(one.get("/v1/models/mine", Model_Change=self.change(deleted)).status, 404)
+            self.assertEqual(one.put("/v1/models/mine", pendulum(), If_None_Match="*", Model_Change=self.change(deleted)).status, 201)
+
+    def test_a_server_that_starts_again_sees_them_too(self):
+        one = self.another()
+        put = one.client().put("/v1/models/mine", pendulum())
+        self.end(one)
+        answer = self.another().client().get("/v1/models/mine", Model_Change=self.change(put))
+        self.assertEqual((answer.status, answer.headers["Model-Revision"]), (200, put.json()["revision"]))
+
+    def test_a_change_that_does_not_arrive(self):
+        """503 when the time of the request is over; the request waits if the change arrives before, and no thread does."""
+        server = self.another()
+        client = server.client()
+        put = client.put("/v1/models/mine", pendulum())
+        later = str(int(self.change(put)) + 1)
+        for request in (lambda: client.get("/v1/models/mine", Model_Change=later, Request_Timeout="0.2"),
+                        lambda: client.delete("/v1/models/mine", Model_Change=later, Request_Timeout="0.2"),
+                        lambda: client.post("/v1/models/mine/bias", {"q": [0]}, Model_Change=later, Request_Timeout="0.2")):
+            answer = request()
+            self.assertEqual((answer.status, answer.json()["code"]), (503, "change-pending"), answer)
+            self.assertIn("Retry-After", answer.headers)
+        answers = []
+        waiting = [threading.Thread(target=lambda: answers.append(
+            server.client().post("/v1/models/new/bias", {"q": [0]}, Model_Change=later))) for _ in range(20)]
+        for thread in waiting:
+            thread.start()
+        self.assertEqual(client.post("/v1/models/mine/bias", {"q": [0]}).status, 200)
+        self.assertEqual(self.change(client.put("/v1/models/new", pendulum())), later)
+        for thread in waiting:
+            thread.join()
+        self.assertEqual([answer.status for answer in answers], [200] * 20)
+        for text in ("", "x", "-1", "1.5", "1, 2", "9" * 20):
+            answer = client.get("/v1/models/mine", Model_Change=text)
+            self.assertEqual((answer.status, answer.json()["code"]), (400, "bad-change"), text)
+
+    def test_a_request_for_an_exact_revision(self):
+        client = self.another().client()
+        first = client.put("/v1/models/mine", pendulum(1)).json()["revision"]
+        second = client.put("/v1/models/mine", pendulum(2)).json()["revision"]
+        for revision, status in ((first, 412), (second, 200), ("", 412), (second + "x", 412)):
+            self.assertEqual(client.post("/v1/models/mine/bias", {"q": [0]}, Model_Revision=revision).status, status)
+            self.assertEqual(client.get("/v1/models/mine", Model_Revision=revision).status, status)
+        self.assertEqual(client.put("/v1/models/new", pendulum(), Model_Revision=first).status, 412)
+        self.assertEqual(client.put("/v1/models/mine", pendulum(3), Model_Revision=first).status, 412)
+        self.assertEqual(client.delete("/v1/models/mine", Model_Revision=first).status, 412)
+        self.assertEqual(client.delete("/v1/models/mine", Model_Revision=second).status, 204)
+
     def test_numbers_become_visible_in_order(self):
         """While one transaction is open, a later one waits: a server that has read number N has missed nothing below."""
         server = self.another()

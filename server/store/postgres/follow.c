@@ -63,6 +63,7 @@ static void set_applied(srv_postgres *store, uint64_t number, bool complete)
     if (first) pthread_cond_broadcast(&store->changed);
     pthread_mutex_unlock(&store->mutex);
     if (number > before) api_metric_add(API_METRIC_STORE_CHANGE, API_NO_LABELS, (int64_t)(number - before));
+    if (number > before || first) api_set_change(store->service, number);
     if (first) api_set_ready(store->service);
 }
 
