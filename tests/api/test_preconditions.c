@@ -6,7 +6,7 @@
 
 static bool hold(const char *if_match, const char *if_none_match, const char *revision)
 {
-    api_preconditions conditions = {if_match, if_none_match};
+    api_preconditions conditions = {if_match, if_none_match, NULL};
     return api_preconditions_hold(&conditions, revision);
 }
 

@@ -67,7 +67,7 @@ class Listed(CorsCase):
                 self.assertEqual(answer.status, status, answer)
                 self.assertEqual(answer.headers.get_all("Access-Control-Allow-Origin"), [ONE])
                 self.assertEqual(words(answer.headers["Access-Control-Expose-Headers"]),
-                                 {"Arithmetic", "ETag", "Model-Revision", "Retry-After", "Request-Id", "Server-Timing", "traceparent"})
+                                 {"Arithmetic", "ETag", "Model-Change", "Model-Revision", "Retry-After", "Request-Id", "Server-Timing", "traceparent"})
                 self.assertEqual(len(answer.headers.get_all("Vary")), 1)
                 self.assertIn("Origin", words(answer.headers["Vary"]))
 

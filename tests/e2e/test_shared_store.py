@@ -1,14 +1,40 @@
 """Servers that share a store in PostgreSQL: they follow each other, and outlive the database and one another."""
 import http.client
+import itertools
+import os
+import re
 import signal
+import socket
 import subprocess
+import tempfile
 import threading
 
 import tap
-from harness import BINARY, MODELS, PATIENCE, Server
+from harness import BINARY, MODELS, PATIENCE, ROOT, Server
 from postgres import BIN, await_state
+from python_client import torqued
 from samples import pendulum
 from stores import DatabaseCase
+
+
+C_PROGRAM = r"""
+#include "torqued.h"
+#include <string.h>
+int main(int argc, char *argv[])
+{
+    static const char text[] = "{\"links\":[{\"name\":\"bob\",\"parent\":\"base\",\"joint\":{\"name\":\"pivot\",\"type\":"
+                               "\"revolute\",\"axis\":[0,1,0]},\"inertial\":{\"mass\":2,\"com\":[0,0,-1]}}]}";
+    const torqued_server server = {.url = argv[1]};
+    torqued_client      *client = torqued_open(&server, NULL);
+    torqued_model        model;
+    for (int round = 0; round < 10; round++)
+        if (torqued_put_model(client, "mine", text, strlen(text), NULL) || torqued_describe(client, "mine", &model) ||
+            torqued_delete_model(client, "mine") || !torqued_describe(client, "mine", &model))
+            return 1 + round;
+    torqued_close(client);
+    return 0;
+}
+"""
 
 
 class Replicas(DatabaseCase):
@@ -220,6 +246,74 @@ class Replicas(DatabaseCase):
             document = reader.client().get("/v1/models/mine/document").json()
             self.assertIn(document["links"][0]["inertial"]["mass"], range(last, mass + 1))
             self.end(reader)
+
+
+class Clients(DatabaseCase):
+    """Clients carry the number of their changes by themselves: a proxy of one line sends each request to the next server."""
+
+    def setUp(self):
+        super().setUp()
+        self.servers = [self.another(), self.another()]
+        self.heads = []
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        threading.Thread(target=self.relay, args=(listener,), daemon=True).start()
+
+    def relay(self, listener):
+        """Takes one request from each connection and answers it by the next server."""
+        for number in itertools.count():
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with client, self.servers[number % 2].socket().sock as server:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(65536)
+                fields, body = head.split(b"\r\n\r\n", 1)
+                length = re.search(rb"content-length: *(\d+)", fields, re.I)
+                while length and len(body) < int(length.group(1)):
+                    body += client.recv(65536)
+                self.heads.append(fields.decode())
+                fields = re.sub(rb"\r\n(connection|expect):[^\r]*", b"", fields, flags=re.I)
+                server.sendall(fields + b"\r\nConnection: close\r\n\r\n" + body)
+                while data := server.recv(65536):
+                    client.sendall(data)
+
+    def check(self):
+        """Each request after the first change has named one."""
+        self.assertNotIn("Model-Change", self.heads[0])
+        for head in self.heads[1:]:
+            self.assertRegex(head, r"(?i)Model-Change: *[1-9]")
+
+    def test_python(self):
+        with torqued.Client(self.url) as client:
+            for round in range(10):
+                revision = client.put("mine", pendulum(1 + round)).revision
+                self.assertEqual(client.model("mine").revision, revision)
+            client.delete("mine")
+            with self.assertRaises(torqued.Problem) as caught:
+                client.model("mine")
+            self.assertEqual(caught.exception.status, 404)
+        self.check()
+
+    def test_c(self):
+        program = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "program")
+        client = os.path.join(ROOT, "api", "clients", "c")
+        subprocess.run(["gcc", "-std=gnu11", "-I", client, "-x", "c", "-o", program, "-", "-x", "none",
+                        os.path.join(client, "torqued.c"), "-lcurl", "-lpthread", "-lm"], input=C_PROGRAM, text=True, check=True)
+        done = subprocess.run([program, self.url], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check()
+
+    def test_the_command_line(self):
+        for name in ("a", "b"):
+            self.servers[0].client().put(f"/v1/models/{name}", pendulum())
+        await_state(lambda: self.servers[1].client().get("/v1/models/b").status == 200, "the models arrive")
+        done = subprocess.run([BINARY, "delete", "a", "b", "--url", self.url], capture_output=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check()
 
 
 class Versions(DatabaseCase):

@@ -666,10 +666,27 @@ static bool is_field(const char *line, size_t length, const char *name, char *va
     return true;
 }
 
+/* The first line of every head. libcurl sends no field without a value; the number of the last change of this client in
+ * a shared store takes the place of the blanks. */
+#define CHANGE_FIELD "Model-Change:"
+static const char no_change[] = CHANGE_FIELD "                    ";
+
+/* Makes the next requests name a change, so that they see it at every server that shares the store. */
+static void note_change(torqued_client *client, const char *number)
+{
+    struct curl_slist *const heads[] = {client->plain_head, client->post_head, client->put_json_head,
+                                        client->put_xml_head};
+    size_t                   digits  = strspn(number, "0123456789");
+    if (digits == 0 || digits > 18 || number[digits]) return;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (heads[i]) snprintf(heads[i]->data, sizeof no_change, CHANGE_FIELD " %.18s", number);
+}
+
 static size_t receive_head(char *line, size_t size, size_t count, void *argument)
 {
     torqued_client *client = argument;
-    char            seconds[32];
+    char            seconds[32], change[32];
+    if (is_field(line, size * count, "Model-Change", change, sizeof change)) note_change(client, change);
     is_field(line, size * count, "Request-Id", client->problem.request_id, sizeof client->problem.request_id);
     if (is_field(line, size * count, "Retry-After", seconds, sizeof seconds) && isdigit((unsigned char)seconds[0]))
         client->problem.retry_after = strtod_l(seconds, NULL, client->c_locale);
@@ -1054,7 +1071,7 @@ static bool read_token(torqued_client *client, const torqued_server *server, cha
 /* The header fields of one kind of request. NULL if memory is short. */
 static struct curl_slist *make_head(const char *authorization, const char *content_type)
 {
-    const char        *lines[] = {"Accept: application/cbor", "Expect:", content_type, authorization};
+    const char        *lines[] = {no_change, "Accept: application/cbor", "Expect:", content_type, authorization};
     struct curl_slist *head    = NULL;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct curl_slist *longer = lines[i] && lines[i][0] ? curl_slist_append(head, lines[i]) : head;

@@ -103,14 +103,15 @@ static size_t keep_body(char *bytes, size_t one, size_t length, void *arg)
 
 static size_t keep_header(char *line, size_t one, size_t length, void *arg)
 {
-    cli_connection   *c      = arg;
-    static const char name[] = "Retry-After:";
+    cli_connection   *c       = arg;
+    static const char retry[] = "Retry-After:", change[] = "Model-Change:";
+    char              text[80] = "";
     (void)one;
-    if (length > sizeof name && length < 80 && begins(line, name)) {
-        char text[80];
-        memcpy(text, line, length);
-        text[length]   = '\0';
-        c->retry_after = fmax(0, strtod(text + sizeof name - 1, NULL));
+    if (length < sizeof text) memcpy(text, line, length);
+    if (begins(text, retry)) c->retry_after = fmax(0, strtod(text + sizeof retry - 1, NULL));
+    if (begins(text, change)) {
+        const char *number = text + sizeof change - 1 + strspn(text + sizeof change - 1, " ");
+        snprintf(c->change, sizeof c->change, "%.*s", (int)strspn(number, "0123456789"), number);
     }
     return length;
 }
@@ -172,7 +173,8 @@ static bool set_headers(cli_connection *c, const cli_request *r)
     c->headers = NULL;
     if (c->token) snprintf(bearer, sizeof bearer, "Bearer %s", c->token);
     return add_header(c, "Content-Type", r->content_type) && add_header(c, "Accept", r->accept) &&
-           add_header(c, "Expect", NULL) && (!c->token || add_header(c, "Authorization", bearer));
+           add_header(c, "Expect", NULL) && (!*c->change || add_header(c, "Model-Change", c->change)) &&
+           (!c->token || add_header(c, "Authorization", bearer));
 }
 
 /* Prints why no answer has come, and what to do. */

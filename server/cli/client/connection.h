@@ -14,6 +14,7 @@ typedef struct cli_connection {
     char              *listen;  /* the --listen of a server that would answer here, for messages */
     char              *token;   /* NULL: none */
     double             timeout; /* s, for one request */
+    char change[24]; /* the last change of this client in a shared store, which later requests name; "": none */
 
     /* the answer to the last request */
     cli_text body;

@@ -49,6 +49,8 @@ const pause = (seconds: number): Promise<void> => new Promise(resolve => setTime
 /** A server. Requests of one client may overlap; connections are kept by fetch. */
 export class Torqued {
     private readonly base: string;
+    /** The last change that this client has made in a store that several servers share; 0: none. Its next requests see it. */
+    private change = 0;
 
     /** `url`: scheme, host and port; in a page that the server itself sends, '' is the same origin. */
     constructor(url = 'http://127.0.0.1:8088', private readonly options: Options = {}) {
@@ -120,6 +122,7 @@ export class Torqued {
     private async send(message: Message, end: number): Promise<unknown> {
         const head: Record<string, string> = {Accept: CBOR, ...message.head};
         if (message.type) head['Content-Type'] = message.type;
+        if (this.change > 0 && message.path.startsWith('/v1/models/')) head['Model-Change'] = `${this.change}`;
         const {token} = this.options;
         if (token !== undefined) head['Authorization'] = `Bearer ${typeof token === 'string' ? token : await token()}`;
         const stop = new AbortController();
@@ -132,6 +135,8 @@ export class Torqued {
                 method: message.method, headers: head, signal: stop.signal, ...(message.body !== undefined && {body: message.body}),
             });
             if (!answer.ok) throw await problemOf(answer);
+            const change = Number(answer.headers.get('Model-Change') ?? 0);
+            if (Number.isSafeInteger(change)) this.change = Math.max(this.change, change);
             const bytes = new Uint8Array(await answer.arrayBuffer());
             return bytes.length > 0 ? decode(bytes) : undefined;
         } catch (error) {

@@ -31,6 +31,7 @@ class AsyncClient:
         self.url, self.timeout, self.retries = url, timeout, retries
         self._address = address.parse(url, ssl_context)
         self._common = address.common_fields(self._address, token)
+        self._changes = calls.Changes()
         self._pool = Pool(self._address, connections)
 
     async def __aenter__(self: C) -> C:
@@ -120,6 +121,7 @@ class AsyncClient:
     async def send(self, call: calls.Call, timeout: Optional[float] = None) -> http1.Response:
         """Sends a call, again where that is allowed and helps, and returns the response whatever its status."""
         attempts = calls.Attempts(call, self.retries, self.timeout if timeout is None else timeout)
+        self._changes.add_to(call)
         buffers = call.buffers(self._address.prefix, self._common)
         while True:
             response = await self._try(call, buffers, attempts)
@@ -127,6 +129,7 @@ class AsyncClient:
                 continue
             pause = attempts.after_response(response)
             if pause is None:
+                self._changes.note(response)
                 return response
             await asyncio.sleep(pause)
 

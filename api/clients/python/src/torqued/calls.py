@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import threading
 import time
 import urllib.parse
 from dataclasses import dataclass, field
@@ -37,6 +38,24 @@ class Call:
         length = None if self.body is None else sum(len(part) for part in self.body)
         head = http1.request_head(self.method, prefix + self.path, {**common, **self.fields}, length)
         return [head, *(self.body or ())]
+
+
+class Changes:
+    """The last change that a client has made in a store that several servers share. The client sends its number with its
+    next requests for models, so that they see the change at every server. Several threads may use one object."""
+
+    def __init__(self) -> None:
+        self._number, self._lock = 0, threading.Lock()
+
+    def add_to(self, call: Call) -> None:
+        if self._number and call.path.startswith("/v1/models/"):
+            call.fields.setdefault("Model-Change", str(self._number))
+
+    def note(self, response: http1.Response) -> None:
+        text = response.field("Model-Change") or ""
+        if text.isascii() and text.isdigit():
+            with self._lock:
+                self._number = max(self._number, int(text))
 
 
 def model_path(name: str, *below: str) -> str:

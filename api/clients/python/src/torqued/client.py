@@ -33,6 +33,7 @@ class Client:
         self.url, self.timeout, self.retries = url, timeout, retries
         self._address = address.parse(url, ssl_context)
         self._common = address.common_fields(self._address, token)
+        self._changes = calls.Changes()
         self._pool = Pool(self._address, connections)
 
     def __enter__(self: C) -> C:
@@ -125,6 +126,7 @@ class Client:
     def send(self, call: calls.Call, timeout: Optional[float] = None) -> http1.Response:
         """Sends a call, again where that is allowed and helps, and returns the response whatever its status."""
         attempts = calls.Attempts(call, self.retries, self.timeout if timeout is None else timeout)
+        self._changes.add_to(call)
         buffers = call.buffers(self._address.prefix, self._common)
         while True:
             response = self._try(call, buffers, attempts)
@@ -132,6 +134,7 @@ class Client:
                 continue
             pause = attempts.after_response(response)
             if pause is None:
+                self._changes.note(response)
                 return response
             time.sleep(pause)
 
