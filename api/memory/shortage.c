@@ -1,5 +1,6 @@
 /* shortage.c - see shortage.h. */
 #include "shortage.h"
+#include "jansson_memory.h"
 #include <jansson.h>
 #include <lapacke.h>
 #include <libxml/xmlmemory.h>
@@ -58,6 +59,6 @@ static char *note_strdup(const char *text)
 
 void api_shortage_watch_libraries(void)
 {
-    json_set_alloc_funcs(note_malloc, free);
+    json_set_alloc_funcs(api_jansson_malloc, api_jansson_free);
     xmlMemSetup(free, note_malloc, note_realloc, note_strdup);
 }

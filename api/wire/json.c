@@ -1,6 +1,8 @@
 /* json.c - see json.h: parse a JSON text, and word the parser's errors. */
 #include "json.h"
 #include "pointer.h"
+#include "api/memory/jansson_memory.h"
+#include "api/memory/shortage.h"
 #include <limits.h>
 #include <string.h>
 
@@ -26,6 +28,25 @@ static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
         }
     }
     return length;
+}
+
+/* Returns at least the bytes of the longest string, number or word. */
+static size_t longest_token(const char *text, size_t length)
+{
+    size_t longest = 0, begin = 0;
+    bool   in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (in_string && c == '\\') {
+            i++;
+            continue;
+        }
+        if (c == '"') in_string = !in_string;
+        if (in_string || (c != ',' && c != ':' && c != '"' && c != ' ' && c != '\n')) continue;
+        if (i - begin > longest) longest = i - begin;
+        begin = i;
+    }
+    return length - begin > longest ? length - begin : longest;
 }
 
 /* Estimates the bytes that jansson allocates, rounded up as in malloc. A number takes 32 bytes and its slot in a
@@ -148,7 +169,14 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     }
     json_error_t error;
     size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
-    json_t      *value = json_loadb(text, length, flags, &error);
-    if (!value) fail_with_parser(problem, &error, text, length);
-    return value;
+    if (!api_jansson_begin(longest_token(text, length))) {
+        api_shortage_check(problem);
+        return NULL;
+    }
+    json_t *value    = json_loadb(text, length, flags, &error);
+    bool    is_short = api_shortage_check(problem);
+    if (is_short) json_decref(value);
+    api_jansson_end();
+    if (!value && !is_short) fail_with_parser(problem, &error, text, length);
+    return is_short ? NULL : value;
 }

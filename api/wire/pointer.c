@@ -1,5 +1,6 @@
 /* pointer.c - see pointer.h: extend JSON pointers, and find the pointer of the value at an offset in a text. */
 #include "pointer.h"
+#include "api/memory/jansson_memory.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,10 +86,13 @@ static void update_level(level *top, char c)
 /* Appends the current key of an object. jansson, which accepted the key before, decodes its escapes. */
 static api_pointer push_key(const api_pointer *parent, const char *text, const level *l)
 {
-    json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);
-    api_pointer p   = key ? api_pointer_key(parent, json_string_value(key)) : *parent;
-    p.truncated     = p.truncated || !key;
+    size_t      length = l->key_to - l->key_from;
+    bool        begun  = api_jansson_begin(length);
+    json_t     *key    = begun ? json_loadb(text + l->key_from, length, JSON_DECODE_ANY, NULL) : NULL;
+    api_pointer p      = key ? api_pointer_key(parent, json_string_value(key)) : *parent;
+    p.truncated        = p.truncated || !key;
     json_decref(key);
+    if (begun) api_jansson_end();
     return p;
 }
 

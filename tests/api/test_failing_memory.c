@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "door.h"
 #include "api/load/formats.h"
+#include "api/memory/shortage.h"
+#include "api/wire/json.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -380,6 +382,44 @@ static void test_commands(void **state)
     assert_int_equal(bad, 0);
 }
 
+static unsigned parse_status(const question *q)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    api_shortage_forget();
+    json_t  *value  = api_json_parse(q->body, q->length, 10, &problem);
+    unsigned status = value ? 200 : api_problem_kind_of(problem.code)->status;
+    json_decref(value);
+    return status;
+}
+
+/* Tokens for which the buffer of jansson's lexer grows: it must not abort. */
+static void test_tokens(void **state)
+{
+    static const char *const texts[] = {
+        "[0.14285714285714285,0.2857142857142857,-1.2345678901234567890123456789012345678901234567890e-100]",
+        "{\"a name of more than sixteen bytes\":\"text of more than thirty-two bytes, \\u00e9\"}",
+        "[\"0123456789012345678901234567890\",\"0123456789012345678901234567890\",12345678901234567890123456789012345."
+        "5]",
+        "[{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9},0.14285714285714285]",
+        "{\"a\":\"0123456789012345678901234567890123456789\t\"}",
+        "[0.14285714285714285714285x",
+        "[nulllllllllllllllllllll]",
+    };
+    int  bad = 0;
+    char long_number[3000];
+    memset(long_number, '3', sizeof long_number);
+    long_number[0] = '[', long_number[1] = '0', long_number[2] = '.', long_number[sizeof long_number - 2] = ']';
+    long_number[sizeof long_number - 1] = '\0';
+    for (size_t i = 0; i <= sizeof texts / sizeof *texts; i++) {
+        char    *body = strdup(i < sizeof texts / sizeof *texts ? texts[i] : long_number);
+        question q    = {.method = "parse", .target = body, .body = body, .length = strlen(body), .run = parse_status};
+        bad += try(&q);
+        free(body);
+    }
+    assert_int_equal(bad, 0);
+}
+
 static void ignore(void *arg, const char *file, const char *problem)
 {
     assert_null(problem);
@@ -404,7 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),       cmocka_unit_test(test_models),   cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_integrators), cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_integrators), cmocka_unit_test(test_commands), cmocka_unit_test(test_tokens),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
