@@ -51,6 +51,13 @@ $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 	@echo '  CXX   $<'
 	$(Q)$(CXX) -O1 -std=c++17 $(LINK) $(HARDEN) -o $@ $< $(subst -I,-isystem ,$(shell pkg-config --cflags-only-I sdformat12)) $(shell pkg-config --libs sdformat12)
 
+# A malloc that fails when a test says so, for LD_PRELOAD.
+FAILING_MALLOC := $(BUILD)/tests/e2e/failing_malloc.so
+$(FAILING_MALLOC): tests/e2e/failing_malloc.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(filter-out -fPIE,$(C_FLAGS)) -fPIC -shared -o $@ $< -ldl
+
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
 
@@ -67,14 +74,14 @@ check: ## build, run the tests of dynamics and api and a few end to end: a minut
 	@tests/deps test
 	@$(MAKE) --no-print-directory FUZZ_CC= TESTS='$(filter-out $(LONG),$(wildcard tests/dynamics/test_*.c tests/api/test_*.c)) $(FEW)' test-run
 
-test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(if $(FUZZ_CC),fuzz-programs)
+test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(FUZZ_CC),fuzz-programs)
 
 # JOBS programs run side by side; those of tests/alone run one at a time after them.
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 # Only the programs that run are built.
-test-run: $(BUILD)/torqued $(ORACLES) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
+test-run: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 
@@ -96,6 +103,11 @@ check-tsan: ## all tests under ThreadSanitizer
 	@tests/deps test
 	@TSAN_OPTIONS=halt_on_error=1 \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread FUZZ_CC= test-run
+
+.PHONY: failing-memory
+failing-memory: ## let every allocation of requests and commands fail in turn, once and from then on: hours
+	@EVERY_ALLOCATION=1 $(MAKE) --no-print-directory FUZZ_CC= JOBS=1 \
+	    TESTS='tests/api/test_failing_memory.c tests/e2e/test_failing_memory.py' test-run
 
 .PHONY: reference
 reference: $(BUILD)/torqued ## write the pages, tables and pictures that are made from the product and its measurements
