@@ -179,6 +179,24 @@ static void assert_lines(const char *text, const char *fields, const char *said,
     fclose(lines.file);
 }
 
+static void test_too_many_columns(void **state)
+{
+    enum { COLUMNS = (1 << 20) + 1 };
+    char *text = malloc(2 * COLUMNS + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < COLUMNS; i++)
+        memcpy(text + 2 * i, "x,", 2);
+    text[2 * COLUMNS] = '\0';
+    cli_csv csv       = open_csv(text, &two, "q");
+    catch_errors();
+    bool        opened = cli_csv_open(&csv);
+    const char *said   = caught_errors();
+    assert_false(opened);
+    assert_non_null(strstr(said, "test has more than 1048576 columns"));
+    cli_csv_close(&csv);
+    free(text);
+}
+
 static void test_json_lines(void **state)
 {
     assert_lines("{\"q\":[1,2]}\n\n{\"q\":[3,4]}", NULL, NULL, 2);
@@ -203,7 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),      cmocka_unit_test(test_not_finite), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_csv_mistakes), cmocka_unit_test(test_json_lines),
+        cmocka_unit_test(test_csv_mistakes), cmocka_unit_test(test_json_lines), cmocka_unit_test(test_too_many_columns),
     };
     return cmocka_run_group_tests(tests, read_models, free_models);
 }

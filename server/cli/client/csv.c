@@ -98,21 +98,32 @@ static bool header_error(const cli_csv *csv, size_t column, const char *cell)
         csv->name, csv->number, column + 1, cell, first ? first : "1", first ? first : "1");
 }
 
+/* Makes room for one more column. The array has room for the next power of two of columns. */
+static bool reserve_column(cli_csv *csv)
+{
+    const size_t n = csv->n_columns;
+    if (n == COLUMNS_MAX) return cli_error("%s has more than %d columns", csv->name, COLUMNS_MAX);
+    if (n & (n - 1)) return true;
+    cli_csv_column *grown = reallocarray(csv->columns, n ? 2 * n : 1, sizeof *grown);
+    if (!grown) return cli_error("no memory for the columns of %s", csv->name);
+    csv->columns = grown;
+    return true;
+}
+
 static bool add_column(cli_csv *csv, const char *cell)
 {
-    cli_csv_column *grown = realloc(csv->columns, (csv->n_columns + 1) * sizeof *grown), column;
-    if (!grown || csv->n_columns == COLUMNS_MAX) return cli_error("no memory for the columns of %s", csv->name);
-    csv->columns = grown;
-    bool known   = find_column(csv, cell, &column);
+    cli_csv_column column;
+    if (!reserve_column(csv)) return false;
+    bool known = find_column(csv, cell, &column);
     if (known && !cli_field_is_chosen(csv->fields, cli_state_fields[column.field])) known = false;
     if (!known && !csv->fields) return header_error(csv, csv->n_columns, cell);
     if (!known) column = (cli_csv_column){.field = CLI_CSV_IGNORED};
     for (size_t i = 0; known && i < csv->n_columns; i++)
-        if (grown[i].field == column.field && grown[i].entry == column.entry)
+        if (csv->columns[i].field == column.field && csv->columns[i].entry == column.entry)
             return cli_error("%s line %zu: columns %zu and %zu are the same coordinate, \"%.80s\"", csv->name,
                              csv->number, i + 1, csv->n_columns + 1, cell);
     if (known) csv->present |= 1u << column.field;
-    grown[csv->n_columns++] = column;
+    csv->columns[csv->n_columns++] = column;
     return true;
 }
 
