@@ -210,6 +210,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->after  = last ? X : api_pose_identity();
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
+        if (!link->name) json_decref(link->fields); /* not taken over by the link */
         if (!link->name || !api_xml_write_link(&m->document, link)) return api_reader_no_memory(&m->xml.base);
         link->parent = link->name;
     }
