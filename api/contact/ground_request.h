@@ -11,7 +11,7 @@ typedef struct api_ground_request {
 
 /* Reads the fields "feet" and "plane" of `options`. `needed`: a requested output needs feet, so that the field is
  * required. Returns NULL with a problem. */
-api_ground_request *api_ground_request_read(api_query *q, const api_node *options, const api_place *at, bool needed);
+api_ground_request *api_ground_request_read(api_query *q, const api_node *options, const api_place *up, bool needed);
 
 /* Completes the request after all fields are read: the plane's normal, the robot's weight, the sites of wrenches.
  * Returns false with a problem. */
