@@ -18,7 +18,7 @@ void srv_response_send_directly(const srv_connection *connection, const api_call
 
 /* Writes a fixed answer, 503 `memory-full`, to the socket or through the TLS session, in the same way. It needs no
  * memory of its own. `head`: without the body, for HEAD. */
-void srv_response_send_shortage(struct MHD_Connection *mhd, api *api, bool head);
+void srv_response_send_shortage(struct MHD_Connection *mhd, api *service, bool head);
 
 typedef struct srv_access {
     const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete, or
