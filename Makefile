@@ -20,7 +20,7 @@ HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
-C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
+C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(LEVEL) $(CFLAGS)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -87,20 +87,25 @@ $(BUILD)/libextended.a: $(call lane_objects,extended)
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 # api/clients holds programs that call the server and are no part of it.
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
-               $(BUILD)/api/wire/decimal/powers_of_ten.o $(BUILD)/api/openapi.o $(BUILD)/api/simulation/sundials.o
+               $(BUILD)/api/wire/decimal/powers_of_ten.o $(BUILD)/api/wire/number_layouts.o $(BUILD)/api/openapi.o $(BUILD)/api/simulation/sundials.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 $(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
-$(BUILD)/api/wire/decimal/powers_of_ten.c: api/wire/decimal/powers_of_ten.py $(BUILD)/flags
+API_TABLES := $(BUILD)/api/wire/decimal/powers_of_ten $(BUILD)/api/wire/number_layouts
+$(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  TABLE $<'
 	$(Q)$(PYTHON) $< >$@
 
-$(BUILD)/api/wire/decimal/powers_of_ten.o: $(BUILD)/api/wire/decimal/powers_of_ten.c
+$(API_TABLES:=.o): %.o: %.c
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
+
+ifeq ($(shell uname -m),x86_64)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/wire/*_avx2.c)): private LEVEL := -march=x86-64-v3
+endif
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)

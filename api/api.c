@@ -2,6 +2,7 @@
 #include "metrics.h"
 #include "api/http/call.h"
 #include "api/request/operation.h"
+#include "api/wire/number.h"
 #include "api/cost/cost.h"
 #include "api/memory/shortage.h"
 #include <stdarg.h>
@@ -73,6 +74,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
     name_operations();
+    api_numbers_choose(kernels->target);
     a->limits       = config->limits;
     a->resources    = api_resources;
     a->files        = config->files;

@@ -132,8 +132,36 @@ static char *write_null(const api_lanes *a, size_t state, char *to)
     return to + strlen("null");
 }
 
+enum { MOST_ROW = 64 }; /* numbers of a state that are written with those of the states beside it */
+
+/* True if each state is one row, and none has failed. */
+static bool are_rows(const api_lanes *a)
+{
+    return a->batched && a->rank == 1 && a->group == 0 && !a->failed && a->extent[0] <= MOST_ROW;
+}
+
+/* Writes states that are rows, one block of lanes at a time. */
+static bool write_rows(api_emit *e, const api_lanes *a, size_t first, size_t states)
+{
+    double rows[DYN_MAX_LANES * MOST_ROW];
+    size_t n = a->extent[0], W = width_of(a);
+    for (size_t state = first, some; state < first + states; state += some) {
+        some       = first + states - state < W ? first + states - state : W;
+        char *from = api_buffer_room(e->buffer, some * text_bound(a) + API_NUMBER_ROOM), *to = from;
+        if (!from) break;
+        if (!a->kernels->to_rows(block_at(a, state), a->entries, n, a->order, rows, some)) return false;
+        if (state > 0) *to++ = ',';
+        *to++ = '[';
+        to += api_rows_write(rows, some * n, n, to);
+        *to++ = ']';
+        e->buffer->length += (size_t)(to - from);
+    }
+    return true;
+}
+
 static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
+    if (are_rows(a)) return write_rows(e, a, first, states);
     size_t bound = text_bound(a), n = count_of(a);
     for (size_t state = first; state < first + states; state++) {
         char *from = api_buffer_room(e->buffer, bound + API_NUMBER_ROOM), *to = from;

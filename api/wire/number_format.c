@@ -2,9 +2,9 @@
  * made and moved eight at a time in registers, and written past the end of the text where that saves a branch. Each
  * step from number to text depends on the step before it, so a single number leaves the processor waiting. Taking each
  * step for several numbers before the next step hides that latency. */
-#include "number.h"
-#include "decimal/write.h"
+#include "number_rows.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,10 +151,28 @@ ALWAYS_INLINE char *put(char *p, double value, const decimal *d)
     return -6 < d->n && d->n <= DIGITS ? put_point(p, d) : put_rest(p, d);
 }
 
-size_t api_numbers_write(const double *values, size_t count, char *text)
+char *api_number_put_rest(char *to, api_digits digits)
+{
+    decimal d = {.all = digits.all, .n = digits.point};
+    divide(&d);
+    spell(&d);
+    complete(&d);
+    return put_rest(to, &d);
+}
+
+static char *put_gap(char *to, bool row)
+{
+    if (row) *to++ = ']';
+    *to++ = ',';
+    if (row) *to++ = '[';
+    return to;
+}
+
+static size_t write_portably(const double *values, size_t count, size_t width, char *text)
 {
     decimal d[GROUP];
-    char   *p = text;
+    char   *p      = text;
+    size_t  column = 0;
     for (size_t n; count > 0; count -= n, values += n) {
         n = count < GROUP ? count : GROUP;
         for (size_t i = 0; i < n; i++)
@@ -166,11 +184,46 @@ size_t api_numbers_write(const double *values, size_t count, char *text)
         for (size_t i = 0; i < n; i++)
             complete(&d[i]);
         for (size_t i = 0; i < n; i++) {
-            if (p > text) *p++ = ',';
-            p = put(p, values[i], &d[i]);
+            bool row = width > 0 && column == width;
+            if (p > text) p = put_gap(p, row);
+            p      = put(p, values[i], &d[i]);
+            column = row ? 1 : column + 1;
         }
     }
     return (size_t)(p - text);
+}
+
+/* --- the choice of code ------------------------------------------------------------------------------------------- */
+
+static atomic_bool use_avx2;
+
+bool api_numbers_use_avx2(void)
+{
+    return atomic_load_explicit(&use_avx2, memory_order_relaxed);
+}
+
+void api_numbers_choose(const char *target)
+{
+    bool wide = false;
+#ifdef __x86_64__
+    wide = (!strcmp(target, "avx2") || !strcmp(target, "avx512")) && __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#endif
+    (void)target;
+    atomic_store_explicit(&use_avx2, wide, memory_order_relaxed);
+}
+
+size_t api_rows_write(const double *values, size_t count, size_t width, char *text)
+{
+#ifdef __x86_64__
+    if (api_numbers_use_avx2()) return api_rows_write_avx2(values, count, width, text);
+#endif
+    return write_portably(values, count, width, text);
+}
+
+size_t api_numbers_write(const double *values, size_t count, char *text)
+{
+    return api_rows_write(values, count, 0, text);
 }
 
 size_t api_number_write(double value, char text[API_NUMBER_ROOM])

@@ -1,5 +1,5 @@
 /* number_read.c - read numbers from text, see number.h. This file checks the grammar; decimal/read.h rounds. */
-#include "number.h"
+#include "number_rows.h"
 #include "decimal/read.h"
 #include <math.h>
 #include <stdbool.h>
@@ -120,7 +120,10 @@ static const char *read_number(const char *text, const char *end, double *value)
     return p;
 }
 
-enum { USUAL_ROOM = 32 }; /* bytes that read_usual reads */
+enum {
+    USUAL_ROOM = 32, /* bytes that read_usual reads */
+    AVX2_ROOM  = 512 /* bytes of text that are worth AVX2 */
+};
 
 #ifdef __SSE2__
 static inline __m128i load(const void *p)
@@ -221,25 +224,109 @@ size_t api_number_read(const char *text, size_t length, double *value)
     return (size_t)(read_number(text, text + length, value) - text);
 }
 
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Reads the number at r->next. False if there is none, or it is infinite. */
+ALWAYS_INLINE bool read_one(api_rows_reader *r)
+{
+    double     *value = &r->values[r->count];
+    const char *p     = NULL;
+    if (r->end - r->next >= USUAL_ROOM) p = is_alone(r->next) ? read_alone(r->next, value) : read_usual(r->next, value);
+    if (!p) {
+        p = read_number(r->next, r->end, value);
+        if (p == r->next || !isfinite(*value)) return false;
+    }
+    r->count++;
+    r->column++;
+    r->behind = p;
+    return true;
+}
+
+/* Skips white space and one character. NULL if another character comes. */
+static inline const char *skip_character(const char *p, const char *end, char c)
+{
+    p = skip_space(p, end);
+    return p < end && *p == c ? p + 1 : NULL;
+}
+
+static void remember_gap(api_gap *gap, const char *text, size_t length)
+{
+    if (length > sizeof gap->bytes) return;
+    *gap = (api_gap){.mask = (uint32_t)(((uint64_t)1 << 8 * length) - 1), .length = length};
+    memcpy(&gap->bytes, text, length);
+}
+
+/* Goes from the end of a number to the next number. False if none follows. */
+ALWAYS_INLINE bool pass_gap(api_rows_reader *r)
+{
+    bool        row = r->column == r->width;
+    const char *p   = row ? skip_character(r->behind, r->end, ']') : r->behind;
+    if (p) p = skip_character(p, r->end, ',');
+    if (p && row) p = skip_character(p, r->end, '[');
+    if (!p) return false;
+    r->next = skip_space(p, r->end);
+    if (row) r->column = 0;
+    return true;
+}
+
+static bool read_some(api_rows_reader *r, size_t most)
+{
+    for (; most > 0; most--) {
+        bool ends_row = r->column + 1 == r->width;
+        if (!read_one(r) || r->count == r->most || !pass_gap(r)) return false;
+        remember_gap(&r->gap[ends_row], r->behind, (size_t)(r->next - r->behind));
+    }
+    return true;
+}
+
+static void read_portably(api_rows_reader *r)
+{
+    while (read_one(r) && r->count < r->most && pass_gap(r))
+        ;
+}
+
+#ifdef __x86_64__
+/* After each run in vain, more numbers are read portably before AVX2 is tried again. */
+static void read_with_avx2(api_rows_reader *r)
+{
+    enum { LONG_RUN = 16, MOST = 256 };
+    for (size_t some = 1;;) {
+        size_t before = r->count;
+        if (r->end - r->next >= AVX2_ROOM) api_rows_read_avx2(r);
+        if (r->count == r->most) return;
+        if (r->count > before) r->next = skip_space(r->next, r->end); /* more of it than in the last gap */
+        some = r->count - before >= LONG_RUN ? 1 : some < MOST ? 2 * some : MOST;
+        if (!read_some(r, some)) return;
+    }
+}
+#endif
+
+size_t api_rows_read(const api_rows *rows, double *values, size_t most, size_t *count)
+{
+    api_rows_reader r = {.begin  = rows->begin,
+                         .end    = rows->end,
+                         .next   = rows->text,
+                         .behind = rows->text,
+                         .width  = rows->width,
+                         .most   = most,
+                         .values = values,
+                         .gap    = {{',', 0xFF, 1}, {']' | ',' << 8 | '[' << 16, 0xFFFFFF, 3}}};
+    if (most == 0) {
+#ifdef __x86_64__
+    } else if (api_numbers_use_avx2()) {
+        read_with_avx2(&r);
+#endif
+    } else {
+        read_portably(&r);
+    }
+    *count = r.count;
+    return (size_t)(r.behind - rows->text);
+}
+
 size_t api_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count)
 {
-    const char *end = text + length, *next = text, *behind = text;
-    size_t      n = 0;
-    while (n < most) {
-        const char *p = NULL;
-        if (end - next >= USUAL_ROOM) p = is_alone(next) ? read_alone(next, &values[n]) : read_usual(next, &values[n]);
-        if (!p) {
-            p = read_number(next, end, &values[n]);
-            if (p == next || !isfinite(values[n])) break;
-        }
-        n++;
-        behind = p;
-        p      = skip_space(p, end);
-        if (p == end || *p != ',') break;
-        next = skip_space(p + 1, end);
-    }
-    *count = n;
-    return (size_t)(behind - text);
+    const api_rows list = {.begin = text, .text = text, .end = text + length};
+    return api_rows_read(&list, values, most, count);
 }
 
 /* number = [ "-" / "+" ] ( 1*digit [ "." *digit ] / "." 1*digit ) [ ("e" / "E") exponent ] */

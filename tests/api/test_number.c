@@ -185,6 +185,8 @@ static void lists_are_written_as_one_by_one(void **state)
     }
 }
 
+enum { MOST_IN_LIST = 100 };
+
 static size_t read_text(const char *text, double *value)
 {
     return api_number_read(text, strlen(text), value);
@@ -276,7 +278,7 @@ static void any_byte_ends_a_number(void **state)
 /* A list is read as its numbers are one by one. */
 static void expect_list(const char *text, size_t length, size_t most)
 {
-    double all[64], values[65], one;
+    double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;
     size_t at = 0, behind = 0, count = 0, given, used;
     while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
         all[count++] = one;
@@ -319,9 +321,9 @@ static void lists_of_decimals(void **state)
     static const char bytes[] = "0123456789.-+eE/, ]x\"\x80";
     uint64_t          seed    = 7;
     for (int i = 0; i < 60000; i++) {
-        char   text[1024], *p = text, *from;
-        double values[20];
-        size_t n = 1 + next(&seed) % 20, given;
+        char   text[MOST_IN_LIST * 45], *p = text, *from;
+        double values[MOST_IN_LIST];
+        size_t n = 1 + next(&seed) % (i % 8 == 0 ? MOST_IN_LIST : 20), given;
         for (size_t k = 0; k < n; k++) {
             size_t whole = next(&seed) % 2 ? 1 : 1 + next(&seed) % 18, places = next(&seed) % 22;
             p += sprintf(p, "%s%s", k > 0 ? "," : "", next(&seed) % 2 ? "-" : "");
@@ -335,7 +337,7 @@ static void lists_of_decimals(void **state)
             values[k] = strtod(from > text && from[-1] == '-' ? from - 1 : from, NULL);
         }
         size_t length = (size_t)(p - text);
-        double got[20];
+        double got[MOST_IN_LIST];
         assert_int_equal(api_numbers_read(text, length, got, n, &given), length);
         assert_int_equal(given, n);
         if (memcmp(got, values, n * sizeof *got) != 0) fail_msg("%s", text);
@@ -344,6 +346,88 @@ static void lists_of_decimals(void **state)
         expect_list(text, length, n);
     }
 }
+
+/* Writes rows of `width` numbers, of few or many digits. Returns the length. */
+static size_t make_rows(char *text, size_t count, size_t width, uint64_t *seed)
+{
+    static const char *const within[] = {",", ",", ",", ", "}, *const between[] = {"],[", "],[", "], [", "] ,\n["};
+    size_t length = 0, kind = next(seed) % 4;
+    for (size_t i = 0; i < count; i++) {
+        char   number[API_NUMBER_ROOM];
+        double value = ldexp((double)(int64_t)next(seed), -62);
+        bool   rare  = next(seed) % 64 == 0;
+        number[api_number_write(next(seed) % 4 == 0 ? round(100 * value) / 100 : value, number)] = '\0';
+        if (i > 0) length += (size_t)sprintf(text + length, "%s", i % width == 0 ? between[kind] : within[kind]);
+        length += (size_t)sprintf(text + length, "%s", rare ? "1e-3" : number);
+    }
+    return length;
+}
+
+/* The code for AVX2 reads rows as the portable code does, whatever bytes are changed, and nothing beyond the text. */
+static void rows_are_read_alike(void **state)
+{
+    enum { MOST = 400 };
+    static const char bytes[] = "0123456789.-+eE/, ]x\"[\n";
+    static char       text[MOST * 32];
+    static double     wide[MOST], plain[MOST];
+    uint64_t          seed = 8;
+    for (int i = 0; i < 6000; i++) {
+        size_t count = 1 + next(&seed) % MOST, width = 1 + next(&seed) % 12, most = 1 + next(&seed) % MOST;
+        size_t length = make_rows(text, count, width, &seed), changes = next(&seed) % 4, n, used;
+        for (size_t k = 0; k < changes; k++)
+            text[next(&seed) % length] = bytes[next(&seed) % (sizeof bytes - 1)];
+        char *exact = malloc(length);
+        assert_non_null(exact);
+        memcpy(exact, text, length);
+        size_t   from = next(&seed) % 3 ? 0 : next(&seed) % length;
+        api_rows rows = {.begin = exact, .text = exact + from, .end = exact + length, .width = width};
+        api_numbers_choose("scalar");
+        used = api_rows_read(&rows, plain, most, &count);
+        api_numbers_choose("avx2");
+        assert_int_equal(api_rows_read(&rows, wide, most, &n), used);
+        assert_int_equal(n, count);
+        assert_memory_equal(wide, plain, n * sizeof *wide);
+        free(exact);
+    }
+}
+
+static void rows_are_written_alike(void **state)
+{
+    enum { MOST = 40, ROOM = MOST * (API_NUMBER_MAX + 3) + API_NUMBER_ROOM };
+    uint64_t seed = 9;
+    for (int i = 0; i < 30000; i++) {
+        double values[MOST];
+        char   plain[ROOM], wide[ROOM];
+        size_t n = 1 + next(&seed) % MOST, width = next(&seed) % 9, length;
+        for (size_t k = 0; k < n; k++) {
+            uint64_t bits = next(&seed);
+            values[k]     = bits % 8 ? ldexp((double)(int64_t)bits, -(int)(next(&seed) % 90)) : from_bits(bits);
+            if (!isfinite(values[k]) || bits % 16 == 3) values[k] = round(values[k] > 0 ? 17 : -0.0);
+        }
+        api_numbers_choose("scalar");
+        length = api_rows_write(values, n, width, plain);
+        api_numbers_choose("avx2");
+        assert_int_equal(api_rows_write(values, n, width, wide), length);
+        assert_memory_equal(wide, plain, length);
+    }
+}
+
+static int choose_avx2(void **state)
+{
+    api_numbers_choose("avx2");
+    return 0;
+}
+
+static int choose_portable(void **state)
+{
+    api_numbers_choose("scalar");
+    return 0;
+}
+
+#define WITH_AVX2(test)                                                                                                \
+    {                                                                                                                  \
+#test " with AVX2", test, choose_avx2, NULL, NULL                                                              \
+    }
 
 int main(void)
 {
@@ -360,6 +444,13 @@ int main(void)
         cmocka_unit_test(any_byte_ends_a_number),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_of_decimals),
+        cmocka_unit_test(rows_are_read_alike),
+        cmocka_unit_test(rows_are_written_alike),
+        WITH_AVX2(random_bits_come_back),
+        WITH_AVX2(every_length_at_every_point),
+        WITH_AVX2(lists_are_written_as_one_by_one),
+        WITH_AVX2(lists),
+        WITH_AVX2(lists_of_decimals),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, choose_portable, NULL);
 }

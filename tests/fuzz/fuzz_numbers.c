@@ -1,5 +1,7 @@
 /* fuzz_numbers.c - arbitrary text through the reader of numbers, arbitrary doubles through the writer. A list is read
- * as its numbers are one by one and by the C library; what is written reads back. The first byte chooses. */
+ * as its numbers are one by one and by the C library; what is written reads back. Bits
+ * of the first byte choose which of both, the code for AVX2, and the width of rows, which are read alike by both codes.
+ */
 #include "api/wire/number.h"
 #include "drive.h"
 #include <math.h>
@@ -58,6 +60,21 @@ static void read_list(const char *text, size_t length)
     free(values);
 }
 
+/* Reads the same rows with the portable code and with that for AVX2. */
+static void read_rows(const char *text, size_t length, size_t width)
+{
+    api_rows rows   = {.begin = text, .text = text, .end = text + length, .width = width};
+    size_t   most   = length / 2 + 1, n, count, used;
+    double  *values = malloc(2 * most * sizeof *values);
+    drive_expect(values, "memory");
+    api_numbers_choose("scalar");
+    used = api_rows_read(&rows, values, most, &n);
+    api_numbers_choose("avx2");
+    drive_expect(api_rows_read(&rows, values + most, most, &count) == used && count == n, "rows end alike");
+    drive_expect(memcmp(values, values + most, n * sizeof *values) == 0, "rows are read alike");
+    free(values);
+}
+
 static void write_list(const double *values, size_t count)
 {
     size_t room = count * (API_NUMBER_MAX + 1) + API_NUMBER_ROOM, length, n;
@@ -87,11 +104,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     size_t length = size - 1, count = 0;
     void  *bytes = copy(data + 1, length);
+    api_numbers_choose(data[0] & 2 ? "avx2" : "scalar");
     if (data[0] % 2) {
         double *values = bytes;
         for (size_t i = 0; i < length / sizeof *values; i++)
             if (isfinite(values[i])) values[count++] = values[i];
         write_list(values, count);
+    } else if (data[0] & 4) {
+        read_rows(bytes, length, data[0] >> 3);
     } else {
         read_list(bytes, length);
     }

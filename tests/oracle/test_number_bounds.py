@@ -60,6 +60,13 @@ class Tables(unittest.TestCase):
 
 
 class Reading(unittest.TestCase):
+    def test_powers_by_places(self):
+        for places in range(powers_of_ten.PLACES_MAX + 1):
+            first, rest = map(Fraction, powers_of_ten.by_places(places))
+            power = Fraction(1, 10 ** places)
+            self.assertLessEqual(abs(power - first), first / 2 ** 53)
+            self.assertLessEqual(abs(power - first - rest), first / 2 ** 106)
+
     def test_what_is_zero(self):
         self.assertLess(TWO ** 64 * TEN ** (powers_of_ten.LEAST - 1), TWO ** -1075)
 

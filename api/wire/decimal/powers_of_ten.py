@@ -6,6 +6,7 @@ tests/oracle/test_number_bounds.py takes the same numbers from here and proves w
 from fractions import Fraction
 
 LEAST, MOST = -342, 324       # exponents of the powers of ten
+PLACES_MAX = 31               # digits behind a point
 SCALE_LEAST = -71             # smallest binary exponent with a scale; the largest is -1
 
 
@@ -31,6 +32,14 @@ def scale(exponent):
     return value.numerator, m
 
 
+def by_places(places):
+    """10^-places as the sum of two doubles, the nearest to the power and the nearest to the rest."""
+    power = Fraction(1, 10 ** places)
+    first = power.numerator / power.denominator      # correctly rounded
+    rest = power - Fraction(first)
+    return first, rest.numerator / rest.denominator
+
+
 def main():
     print("/* powers_of_ten.c - made by api/wire/decimal/powers_of_ten.py. */")
     print('#include "api/wire/decimal/powers_of_ten.h"\n')
@@ -41,6 +50,10 @@ def main():
     print("};\n\nconst uint64_t api_decimal_scales[-API_SCALE_LEAST] = {")
     for exponent in range(SCALE_LEAST, 0):
         print(f"    {scale(exponent)[0]:#018x}, /* {exponent} */")
+    print("};\n\nconst double api_powers_by_places[API_PLACES_MAX + 2][2] = {")
+    print("    {__builtin_nan(\"\"), 0},")
+    for places in [*range(1, PLACES_MAX + 1), 0]:
+        print("    {%s, %s}, /* %d */" % (*(part.hex() for part in by_places(places)), places))
     print("};")
 
 

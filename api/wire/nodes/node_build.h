@@ -68,7 +68,7 @@ static inline bool api_build_number(api_builder *b, double number)
 }
 
 /* Returns the address for the next numbers of the innermost array, and in `*room` how many fit: at least one. NULL if
- * that array has items other than numbers, or if memory is short. api_build_commit_numbers then counts the numbers that
+ * that array has items other than numbers, or if memory is short. api_build_commit_rows then counts the numbers that
  * were written. */
 static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
 {
@@ -78,10 +78,25 @@ static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
     *room = b->numbers_capacity - b->n_numbers;
     return b->numbers + b->n_numbers;
 }
-static inline void api_build_commit_numbers(api_builder *b, size_t numbers)
+
+/* Returns the numbers of a row if the innermost array is empty and follows rows of one width in an array; 0 otherwise.
+ */
+static inline size_t api_build_row_width(const api_builder *b)
 {
+    const api_open_value *row = &b->open[b->depth - 1], *rows = row - 1;
+    return b->depth > 1 && row->count == 0 && rows->packing && rows->rank == 1 ? rows->extent[0] : 0;
+}
+
+/* Counts numbers of the innermost array and, with a width, of the arrays of so many numbers that follow it in the array
+ * around it. The last of them stays open. */
+static inline void api_build_commit_rows(api_builder *b, size_t numbers, size_t width)
+{
+    api_open_value *row    = &b->open[b->depth - 1];
+    size_t          closed = width > 0 && numbers > 0 ? (numbers - 1) / width : 0;
     b->n_numbers += numbers;
-    b->open[b->depth - 1].count += numbers;
+    row->count += numbers - closed * width;
+    row->first_number += closed * width;
+    if (closed > 0) row[-1].count += closed;
 }
 
 /* Returns the JSON pointer of the next value, for messages. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct reader {
-    const char *cursor, *end;
+    const char *begin, *cursor, *end;
     api_builder build;
 } reader;
 
@@ -54,14 +54,16 @@ static bool read_key(reader *r)
     return api_build_key(&r->build, key, length, 0);
 }
 
-/* Reads as many numbers as follow and fit the reserved block; only one number if it is not in an array of numbers. */
+/* Reads as many numbers as follow and fit the reserved block, also those of following rows of the same width; only one
+ * number if it is not in an array of numbers. */
 static bool read_number_run(reader *r)
 {
     size_t  room, count, left = (size_t)(r->end - r->cursor);
     double *numbers = api_build_reserve_numbers(&r->build, &room), number;
     if (numbers) {
-        r->cursor += api_numbers_read(r->cursor, left, numbers, room, &count);
-        api_build_commit_numbers(&r->build, count);
+        api_rows rows = {.begin = r->begin, .text = r->cursor, .end = r->end, .width = api_build_row_width(&r->build)};
+        r->cursor += api_rows_read(&rows, numbers, room, &count);
+        api_build_commit_rows(&r->build, count, rows.width);
         return count > 0;
     }
     size_t length = api_number_read(r->cursor, left, &number);
@@ -143,7 +145,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
                                            api_node *root)
 {
     enum { BYTES_A_NUMBER = 16 }; /* bytes of text per number; a low guess for numbers of full length */
-    reader r    = {.cursor = text, .end = text + length};
+    reader r    = {.begin = text, .cursor = text, .end = text + length};
     bool   open = false;
     bool   good =
         length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);
