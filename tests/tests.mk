@@ -30,7 +30,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
 # Oracles of tests: dragonbox and fast_float for numbers as text; MuJoCo and libsdformat where they are installed. Nothing
-# else is written in C++, but for a peer of the benchmarks.
+# else is written in C++, but for a peer of the benchmarks and the measurement of numbers.
 ifeq ($(origin CXX),default)
 CXX := g++
 endif
@@ -168,6 +168,23 @@ bench: ## kernels by width and robot, beside other libraries; the service beside
 	@tests/deps run
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
+
+# Numbers as text. BASE, the build folder of another commit, is measured beside this one.
+.PHONY: bench-numbers
+bench-numbers: $(BUILD)/tests/bench/numbers ## ns to read and to write a number, by kind, beside other libraries and BASE=another/build
+	@$<
+
+ifneq ($(BASE),)
+$(BUILD)/tests/bench/base.a: $(BASE)/libapi.a
+	@mkdir -p $(@D)
+	$(Q)nm -g --defined-only $< | awk 'NF == 3 && $$3 ~ /^api_/ { print $$3, "base_" substr($$3, 5) }' | sort -u >$@.names
+	$(Q)objcopy --redefine-syms=$@.names $< $@
+endif
+
+$(BUILD)/tests/bench/numbers: tests/bench/numbers.cc $(if $(BASE),$(BUILD)/tests/bench/base.a) $(BUILD)/libapi.a
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(if $(BASE),-DHAVE_BASE) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
 # Control loops in C; the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
