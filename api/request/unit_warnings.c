@@ -97,10 +97,20 @@ static size_t place_of(const api_query *q, size_t position)
     return i;
 }
 
+/* False if no number of a row can be suspicious, as is usual: none is beyond the smaller of both limits. */
+static bool has_large(const double *numbers, size_t n)
+{
+    bool large = false;
+    for (size_t i = 0; i < n; i++)
+        large |= fabs(numbers[i]) > fmin(MANY_TURNS, FAR_AWAY);
+    return large;
+}
+
 /* Checks one row, whose numbers begin at number `first` of a packed array. `at` is the place of the row. */
 static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
 {
     api_node_numbers(packed, first, s->nq, s->numbers);
+    if (!has_large(s->numbers, s->nq)) return true;
     for (size_t i = 0; i < s->n; i++) {
         suspect *it    = &s->suspects[i];
         size_t   place = place_of(s->q, it->position);
