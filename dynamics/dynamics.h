@@ -97,11 +97,13 @@ typedef struct dyn_kinematics {
     double          *orientations; /* n_frames x 4, unit quaternion x y z w of R_wf, w >= 0 */
     const dyn_frame *frame;        /* the frame of all outputs below; may be NULL if none of them is requested */
     bool             frame_axes;   /* true: components in the axes of `frame`; false: in world axes */
-    double          *jacobian;     /* 6 x nv: [velocity of the frame's origin; angular velocity] = J qd */
-    double          *jacobian_dot; /* 6 x nv: time derivative of every entry of `jacobian` */
-    double          *velocity;     /* 6: [linear; angular], m/s and rad/s */
-    double          *acceleration; /* 6: classical acceleration without gravity, in the axes of `velocity` */
-    double          *jerk;         /* 6: time derivative of the classical acceleration, in the axes of `velocity` */
+    bool zeros_are_set;   /* true: `jacobian` and `jacobian_dot` already have results of another state for this frame,
+                             see dyn_mass_matrix */
+    double *jacobian;     /* 6 x nv: [velocity of the frame's origin; angular velocity] = J qd */
+    double *jacobian_dot; /* 6 x nv: time derivative of every entry of `jacobian` */
+    double *velocity;     /* 6: [linear; angular], m/s and rad/s */
+    double *acceleration; /* 6: classical acceleration without gravity, in the axes of `velocity` */
+    double *jerk;         /* 6: time derivative of the classical acceleration, in the axes of `velocity` */
 } dyn_kinematics;
 
 typedef struct dyn_energy {
@@ -145,19 +147,23 @@ typedef struct dyn_sensitivity_rate {
     double       *dtau_dq_dot, *dtau_dqd_dot, *dtau_dqdd_dot; /* nv x nv; must not be NULL */
 } dyn_sensitivity_rate;
 
-/* Analytical derivatives of forward dynamics: dqdd/dx = -M^-1 dtau/dx at the qdd that tau produces. */
+/* Analytical derivatives of forward dynamics: dqdd/dx = -M^-1 dtau/dx at the qdd that tau produces. The inverse mass
+ * matrix is formed only for dqdd_dtau. */
 typedef struct dyn_forward_sensitivity {
     const double *q, *qd, *tau, *wrenches;
-    double       *qdd;                            /* nv; must not be NULL, nor the three matrices below */
-    double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; dqdd_dtau is the inverse mass matrix */
-    double       *dqdd_dwrench;                   /* n_wrenches x nv x 6 */
-    double       *singular;                       /* 1: first body whose pivot of M is zero up to rounding, or -1 */
+    double       *qdd;                /* nv; must not be NULL */
+    double       *dqdd_dq, *dqdd_dqd; /* nv x nv; must not be NULL */
+    double       *dqdd_dtau;          /* nv x nv: the inverse mass matrix */
+    double       *dqdd_dwrench;       /* n_wrenches x nv x 6 */
+    double       *singular;           /* 1: first body whose pivot of M is zero up to rounding, or -1 */
 } dyn_forward_sensitivity;
 
 typedef struct dyn_coriolis {
     const double *q, *qd;
-    double       *coriolis_matrix; /* nv x nv: C(q, qd), with dM/dt - 2C skew-symmetric */
-    double       *christoffel;     /* nv x nv x nv: C_ij = sum_k christoffel_ijk qd_k */
+    bool          zeros_are_set; /* true: `coriolis_matrix` already has the result of another state, see
+                                    dyn_mass_matrix */
+    double *coriolis_matrix;     /* nv x nv: C(q, qd), with dM/dt - 2C skew-symmetric */
+    double *christoffel;         /* nv x nv x nv: C_ij = sum_k christoffel_ijk qd_k */
 } dyn_coriolis;
 
 /* tau = regressor * body parameters + joint_regressor * joint parameters. Coulomb friction is assumed sharp (no
@@ -167,6 +173,7 @@ typedef struct dyn_coriolis {
  * spin inertia replaces the rotor inertia. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
+    bool          zeros_are_set;   /* true: `regressor` already has the result of another state, see dyn_mass_matrix */
     double       *regressor;       /* nv x 10 n_rows */
     double       *joint_regressor; /* nv x 3 n_movers */
 } dyn_regressor;

@@ -222,6 +222,7 @@ static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, do
 void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks)
 {
     api_loop_workspace  *c       = ws;
+    double              *M       = io->dqdd_dtau ? io->dqdd_dtau : c->wide[0];
     dyn_forward_dynamics forward = {
         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
     dyn_sensitivity inverse = {.q            = io->q,
@@ -230,17 +231,17 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
                                .wrenches     = io->wrenches,
                                .dtau_dq      = io->dqdd_dq,
                                .dtau_dqd     = io->dqdd_dqd,
-                               .dtau_dqdd    = io->dqdd_dtau,
+                               .dtau_dqdd    = M,
                                .dtau_dwrench = io->dqdd_dwrench};
     api_loop_forward_dynamics(scene, ws, &forward, blocks);
     api_loop_sensitivity(scene, ws, &inverse, blocks);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
-        if (!api_loop_factor_mass(c, io->dqdd_dtau, lane, &io->singular[lane])) continue;
+        if (!api_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
         solve_columns(c, lane, c->nv, io->dqdd_dqd);
         for (size_t w = 0; io->dqdd_dwrench && w < scene->n_wrenches; w++)
             solve_columns(c, lane, 6, io->dqdd_dwrench + 6 * w * c->nv * c->W);
-        api_loop_put_inverse(c, lane, io->dqdd_dtau);
+        if (io->dqdd_dtau) api_loop_put_inverse(c, lane, io->dqdd_dtau);
     }
 }
 

@@ -8,6 +8,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     dyn_coriolis io = {
         .q               = api_state_block(e, API_Q, block),
         .qd              = api_state_block(e, API_QD, block),
+        .zeros_are_set   = e->zeros_written,
         .coriolis_matrix = api_result_block(e, selected, CORIOLIS_MATRIX, block),
         .christoffel     = api_result_block(e, selected, CHRISTOFFEL, block),
     };

@@ -3,11 +3,11 @@
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
-/* Counts the scratch lanes that the kernel needs: the singular mask, and those of the first four outputs that are
+/* Counts the scratch lanes that the kernel needs: the singular mask, and those of dqdd_dq, dqdd_dqd and qdd that are
  * not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return 1 + api_missing_entries(model, selected, DQDD_DQ, QDD);
+    return 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) + api_missing_entries(model, selected, QDD, QDD);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -22,7 +22,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .qdd          = api_result_or_spare(e, selected, QDD, block, &next),
         .dqdd_dq      = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
         .dqdd_dqd     = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
-        .dqdd_dtau    = api_result_or_spare(e, selected, DQDD_DTAU, block, &next),
+        .dqdd_dtau    = api_result_block(e, selected, DQDD_DTAU, block),
         .dqdd_dwrench = api_result_block(e, selected, DQDD_DWRENCH, block),
         .singular     = singular,
     };

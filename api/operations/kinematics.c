@@ -82,21 +82,22 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     double                   *positions    = selected->result[POSES];
     double                   *orientations = positions ? api_behind(e, positions, 3 * n, e->plan->window) : NULL;
     dyn_kinematics            io           = {
-                             .q            = api_state_block(e, API_Q, block),
-                             .qd           = api_state_block(e, API_QD, block),
-                             .qdd          = api_state_block(e, API_QDD, block),
-                             .qddd         = api_state_block(e, API_QDDD, block),
-                             .n_frames     = n,
-                             .frames       = o->frames,
-                             .positions    = api_block(e, positions, 3 * n, block),
-                             .orientations = api_block(e, orientations, 4 * n, block),
-                             .frame        = o->frame,
-                             .frame_axes   = o->frame_axes,
-                             .jacobian     = api_result_block(e, selected, JACOBIAN, block),
-                             .jacobian_dot = api_result_block(e, selected, JACOBIAN_DOT, block),
-                             .velocity     = api_result_block(e, selected, VELOCITY, block),
-                             .acceleration = api_result_block(e, selected, ACCELERATION, block),
-                             .jerk         = api_result_block(e, selected, JERK, block),
+                             .q             = api_state_block(e, API_Q, block),
+                             .qd            = api_state_block(e, API_QD, block),
+                             .qdd           = api_state_block(e, API_QDD, block),
+                             .qddd          = api_state_block(e, API_QDDD, block),
+                             .n_frames      = n,
+                             .frames        = o->frames,
+                             .positions     = api_block(e, positions, 3 * n, block),
+                             .orientations  = api_block(e, orientations, 4 * n, block),
+                             .frame         = o->frame,
+                             .frame_axes    = o->frame_axes,
+                             .zeros_are_set = e->zeros_written,
+                             .jacobian      = api_result_block(e, selected, JACOBIAN, block),
+                             .jacobian_dot  = api_result_block(e, selected, JACOBIAN_DOT, block),
+                             .velocity      = api_result_block(e, selected, VELOCITY, block),
+                             .acceleration  = api_result_block(e, selected, ACCELERATION, block),
+                             .jerk          = api_result_block(e, selected, JERK, block),
     };
     e->kernels->kinematics(&e->query->scene, e->workspace, &io, blocks);
     return true;

@@ -58,6 +58,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .q               = api_state_block(e, API_Q, block),
           .qd              = api_state_block(e, API_QD, block),
           .qdd             = api_state_block(e, API_QDD, block),
+          .zeros_are_set   = e->zeros_written && selected->result[REGRESSOR],
           .regressor       = chosen ? api_result_or_spare(e, selected, REGRESSOR, block, &next)
                                     : api_result_block(e, selected, REGRESSOR, block),
           .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),

@@ -29,7 +29,7 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
     const double        *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     const double        *qdd = api_state_block(e, API_QDD, block);
     dyn_inverse_dynamics id  = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block)};
-    dyn_regressor        Y   = {.q = q, .qd = qd, .qdd = qdd};
+    dyn_regressor        Y   = {.q = q, .qd = qd, .qdd = qdd, .zeros_are_set = e->zeros_written};
     id.tau                   = api_result_block(e, selected, TAU, block);
     id.joint_wrenches        = api_result_block(e, selected, JOINT_WRENCHES, block);
     Y.regressor              = api_result_block(e, selected, DTAU_DPARAMETERS, block);

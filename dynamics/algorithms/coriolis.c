@@ -13,6 +13,7 @@ typedef struct workspace {
     joint_transform *XJ;
     spatial_body    *body;
     dof             *dof;
+    twist           *S_d;  /* [dof_count] S' = v x S, the rate of the axis of each degree of freedom */
     lane            *C;    /* [nv x nv] */
     lane            *unit; /* [nv] unit velocity */
 } workspace;
@@ -23,6 +24,7 @@ static workspace place(arena *a, const dyn_model *m)
     return (workspace){.XJ   = arena_take_joints(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof  = arena_take(a, dof_count(m), sizeof(dof)),
+                       .S_d  = arena_take(a, dof_count(m), sizeof(twist)),
                        .C    = arena_take(a, nv * nv, sizeof(lane)),
                        .unit = arena_take(a, nv, sizeof(lane))};
 }
@@ -34,13 +36,13 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* S' = v x S, the rate of the axis of dof d */
-LANE_INLINE twist axis_rate(const dof *d)
+/* Stores an entry, which is a sum if several joints have the same coordinate. */
+LANE_INLINE void put(const dyn_model *m, lane *entry, lane x)
 {
-    return twist_sub(d->psi_d_plus_S_d, d->psi_d);
+    *entry = m->has_mimics ? *entry + x : x;
 }
 
-/* Adds C_ab and C_ba of dof a, the k-th of body i, and every dof b of body i and its ancestors:
+/* Stores C_ab and C_ba of dof a, the k-th of body i, and every dof b of body i and its ancestors:
  *
  *     F = B S_a + I S'_a,   C_ba = S_b . F,
  *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.
@@ -48,35 +50,38 @@ LANE_INLINE twist axis_rate(const dof *d)
  * r, here without the factor 2 that it has in the sensitivity, has only an angular part. */
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
 {
-    const dyn_body     *b  = &m->body[i];
-    const spatial_body *B  = &ws->body[i];
-    const dof          *d  = &ws->dof[dof_first(m, i) + k];
+    const dyn_body     *b    = &m->body[i];
+    const spatial_body *B    = &ws->body[i];
+    const size_t        of_a = dof_first(m, i) + k;
+    const dof          *d    = &ws->dof[of_a];
     size_t              nv = (size_t)m->nv, va = (size_t)b->joint.v + k;
     wrench              two = twice_coriolis_mul(B->l, &B->C, d->S.w); /* 2 B S_a */
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
     wrench              t   = inertia_mul(b->derived.subtree_mass, B->h, B->E, d->S);
     vec3                r   = times(0.5, twice_coriolis_mul_transposed(B->l, &B->C, d->S));
-    F                       = wrench_add(F, inertia_mul(b->derived.subtree_mass, B->h, B->E, axis_rate(d)));
+    F                       = wrench_add(F, inertia_mul(b->derived.subtree_mass, B->h, B->E, ws->S_d[of_a]));
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
-            const dof *e  = &ws->dof[dof_first(m, (size_t)p) + j];
-            size_t     vb = (size_t)m->body[p].joint.v + j;
-            C[va * nv + vb] += power(axis_rate(e), t) + dot(r, e->S.w);
-            if (p != (int)i) C[vb * nv + va] += power(e->S, F);
+            const size_t of_b = dof_first(m, (size_t)p) + j, vb = (size_t)m->body[p].joint.v + j;
+            const twist  S = ws->dof[of_b].S;
+            put(m, &C[va * nv + vb], power(ws->S_d[of_b], t) + dot(r, S.w));
+            if (p != (int)i) put(m, &C[vb * nv + va], power(S, F));
         }
 }
 
-static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, lane *C)
+/* Computes C. zeros_are_set: C contains the matrix of another state, so the zeros between branches are set. */
+static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, bool zeros_are_set, lane *C)
 {
     const dyn_model *m = scene->model;
-    for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
-        C[e] = lane_of(0);
-    spatial_motions(scene, ws->XJ, qd, NULL, ws->body, ws->dof);
+    if (m->has_mimics || (m->branched && !zeros_are_set)) clear(C, (size_t)m->nv * (size_t)m->nv);
+    spatial_motions(scene, ws->XJ, (spatial_task){.qd = qd, .inertias = true}, ws->body, ws->dof);
+    for (size_t d = 0; d < dof_count(m); d++)
+        ws->S_d[d] = twist_sub(ws->dof[d].psi_d_plus_S_d, ws->dof[d].psi_d);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, (size_t)i, k, C);
-        if (b->tree.parent != DYN_WORLD) spatial_gather(&ws->body[i], &ws->body[b->tree.parent]);
+        if (b->tree.parent != DYN_WORLD) spatial_gather_inertia(&ws->body[i], &ws->body[b->tree.parent]);
     }
 }
 
@@ -87,7 +92,7 @@ static void christoffel(const dyn_scene *scene, const workspace *ws, lane *out)
         ws->unit[v] = lane_of(0);
     for (size_t k = 0; k < nv; k++) {
         ws->unit[k] = lane_of(1);
-        coriolis_matrix(scene, ws, ws->unit, ws->C);
+        coriolis_matrix(scene, ws, ws->unit, k > 0, ws->C);
         ws->unit[k] = lane_of(0);
         for (size_t e = 0; e < nv * nv; e++)
             out[e * nv + k] = ws->C[e];
@@ -103,7 +108,8 @@ void LANE_NAME(coriolis)(const dyn_scene *scene, void *memory, const dyn_corioli
     for (size_t block = 0; block < blocks; block++) {
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
         if (io->coriolis_matrix)
-            coriolis_matrix(scene, &ws, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
+            coriolis_matrix(scene, &ws, block_in(io->qd, block, nv), io->zeros_are_set,
+                            block_out(io->coriolis_matrix, block, nv * nv));
         if (io->christoffel) christoffel(scene, &ws, block_out(io->christoffel, block, nv * nv * nv));
     }
 }

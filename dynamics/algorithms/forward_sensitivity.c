@@ -11,6 +11,7 @@ typedef struct workspace {
     panels derivative, unit; /* the columns of dtau/dq, dtau/dqd, and of the unit matrix */
     panel  wrench;           /* the columns of dtau/dW for one wrench */
     lane  *strip;
+    lane  *mass;   /* [nv x nv] M, if dqdd_dtau is not requested */
     bool  *mark;   /* [nv] scratch memory */
     void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
@@ -24,15 +25,16 @@ static workspace place(arena *a, const dyn_model *m)
         .unit       = panels_place(a, m, UNIT_PANEL),
         .wrench = {.columns = 6, .related = arena_take(a, nv, sizeof(int)), .reached = arena_take(a, nv, sizeof(bool))},
         .strip  = strip_place(a, m),
+        .mass   = arena_take(a, nv * nv, sizeof(lane)),
         .mark   = arena_take(a, nv, sizeof(bool)),
         .memory = arena_take(a, forward > inverse ? forward : inverse, 1)};
 }
 
-static void prepare(const dyn_model *m, workspace *ws)
+static void prepare(const dyn_model *m, workspace *ws, bool inverse)
 {
     factor_prepare(m, &ws->factor);
     panels_prepare(m, &ws->factor, &ws->derivative, PANEL, relate_derivative, ws->mark);
-    panels_prepare(m, &ws->factor, &ws->unit, UNIT_PANEL, relate_unit, ws->mark);
+    if (inverse) panels_prepare(m, &ws->factor, &ws->unit, UNIT_PANEL, relate_unit, ws->mark);
 }
 
 size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
@@ -46,7 +48,7 @@ static void one_block(const dyn_scene *scene, workspace *ws, const dyn_forward_s
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
-    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* receives M first, then its inverse */
+    lane            *M  = io->dqdd_dtau ? block_out(io->dqdd_dtau, 0, 0) : ws->mass;
     /* qdd = FD(q, qd, tau, W) */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
@@ -60,13 +62,13 @@ static void one_block(const dyn_scene *scene, workspace *ws, const dyn_forward_s
                         .wrenches     = io->wrenches,
                         .dtau_dq      = io->dqdd_dq,
                         .dtau_dqd     = io->dqdd_dqd,
-                        .dtau_dqdd    = io->dqdd_dtau,
+                        .dtau_dqdd    = (double *)(void *)M,
                         .dtau_dwrench = io->dqdd_dwrench},
      1);
-    /* M = L^T D L,  dqdd/dtau = M^-1 */
+    /* M = L^T D L,  dqdd/dtau = M^-1, which replaces M */
     lane singular = factor_make(m, &ws->factor, M);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
-    invert_mass(&ws->factor, nv, &ws->unit, ws->strip, M);
+    if (io->dqdd_dtau) invert_mass(&ws->factor, nv, &ws->unit, ws->strip, M);
     /* dqdd/dx = -M^-1 dtau/dx */
     lane *const by_state[] = {block_out(io->dqdd_dq, 0, 0), block_out(io->dqdd_dqd, 0, 0)};
     for (size_t i = 0; i < ws->derivative.n; i++)
@@ -84,7 +86,7 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
     size_t    nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
-    prepare(scene->model, &ws);
+    prepare(scene->model, &ws, io->dqdd_dtau);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_sensitivity one = {.q         = (const double *)block_in(io->q, block, nq),
                                        .qd        = (const double *)block_in(io->qd, block, nv),

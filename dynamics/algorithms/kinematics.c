@@ -44,7 +44,7 @@ static void poses(const world_workspace *ws, size_t n, const dyn_frame *frames, 
     for (size_t i = 0; i < n; i++) {
         const dyn_frame    *f = &frames[i];
         const world_motion *b = motion_of(ws->world, &rest, f->body);
-        if (positions) store3(positions + 3 * i, frame_of(b, f, POSES).p);
+        if (positions) store3(positions + 3 * i, frame_origin(b, f, POSES).p);
         if (orientations) {
             mat3 R = frame_rotation(b, f);
             quaternion(&R, orientations + 4 * i);
@@ -60,6 +60,18 @@ static void store_twist(const dyn_kinematics *io, const world_motion *f, vec3 li
     if (!out) return;
     store3(out, io->frame_axes ? mat3_mul_transposed(&f->R, linear) : linear);
     store3(out + 3, io->frame_axes ? mat3_mul_transposed(&f->R, angular) : angular);
+}
+
+/* Computes the requested Jacobians of frame f of body b. The most frequent case, the Jacobian alone in world axes, has
+ * code of its own, with constants for what is not requested. */
+static void jacobian(const dyn_model *m, const world_motion *world, int b, const world_motion *f,
+                     const jacobian_rates *M)
+{
+    const jacobian_rates alone = {.J = M->J, .nv = M->nv, .sums = M->sums, .zeros_are_set = M->zeros_are_set};
+    if (M->Jd || (M->J && M->axes))
+        jacobian_between(m, world, DYN_WORLD, b, f, M);
+    else if (M->J)
+        jacobian_between(m, world, DYN_WORLD, b, f, &alone);
 }
 
 static motion_order motion_order_of(const dyn_kinematics *io)
@@ -94,13 +106,16 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
         if (!io->frame) continue;
-        const world_motion   f = frame_of(motion_of(ws.world, &rest, io->frame->body), io->frame, order);
-        const jacobian_rates M = {.J    = block_out(io->jacobian, block, 6 * nv),
-                                  .Jd   = block_out(io->jacobian_dot, block, 6 * nv),
-                                  .axes = io->frame_axes ? &f : NULL,
-                                  .nv   = nv,
-                                  .sums = m->has_mimics};
-        if (M.J || M.Jd) jacobian_between(m, ws.world, DYN_WORLD, io->frame->body, &f, &M);
+        const world_motion *b = motion_of(ws.world, &rest, io->frame->body);
+        world_motion        f = frame_origin(b, io->frame, order);
+        if (io->frame_axes) f.R = frame_rotation(b, io->frame);
+        const jacobian_rates M = {.J             = block_out(io->jacobian, block, 6 * nv),
+                                  .Jd            = block_out(io->jacobian_dot, block, 6 * nv),
+                                  .axes          = io->frame_axes ? &f : NULL,
+                                  .nv            = nv,
+                                  .sums          = m->has_mimics,
+                                  .zeros_are_set = io->zeros_are_set};
+        jacobian(m, ws.world, io->frame->body, &f, &M);
         store_twist(io, &f, f.v, f.w, block_out(io->velocity, block, 6));
         store_twist(io, &f, f.a, f.wd, block_out(io->acceleration, block, 6));
         store_twist(io, &f, f.j, f.wdd, block_out(io->jerk, block, 6));

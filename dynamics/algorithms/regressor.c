@@ -56,51 +56,61 @@ static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
     return k;
 }
 
-static vec3 unit(int i)
+/* A, the wrench of each parameter in the link frame:
+ *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w][w],   entry of J: [0; n]. */
+typedef struct unit_wrenches {
+    vec3 a;
+    mat3 H;
+    vec3 n[6]; /* Ixx Ixy Iyy Ixz Iyz Izz */
+} unit_wrenches;
+
+/* The moments n = J wd + w x J w of unit entries of J; an entry off the diagonal stands for two. */
+static void unit_moments(vec3 w, vec3 wd, vec3 n[6])
 {
-    return (vec3){lane_of(i == 0), lane_of(i == 1), lane_of(i == 2)};
+    const lane xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+    n[0] = (vec3){wd.x, xz, -xy};
+    n[1] = (vec3){wd.y - xz, wd.x + yz, sub_mul(w.x * w.x, w.y, w.y)};
+    n[2] = (vec3){-yz, wd.y, xy};
+    n[3] = (vec3){wd.z + xy, sub_mul(w.z * w.z, w.x, w.x), wd.x - yz};
+    n[4] = (vec3){sub_mul(w.y * w.y, w.z, w.z), wd.z - xy, wd.y + xz};
+    n[5] = (vec3){yz, -xz, wd.z};
 }
 
-/* J wd + w x J w for J = e_i e_j^T + e_j e_i^T, or J = e_i e_i^T if i = j */
-static vec3 inertial_moment(const link_motion *k, int i, int j)
+static unit_wrenches unit_wrenches_of(const link_motion *k)
 {
-    const lane w[3] = {k->w.x, k->w.y, k->w.z}, wd[3] = {k->wd.x, k->wd.y, k->wd.z};
-    vec3       Jw = scale(unit(i), w[j]), Jwd = scale(unit(i), wd[j]);
-    if (i != j) {
-        Jw  = add(Jw, scale(unit(j), w[i]));
-        Jwd = add(Jwd, scale(unit(j), wd[i]));
-    }
-    return cross_add(Jwd, k->w, Jw);
+    const vec3    w = k->w, wd = k->wd;
+    const lane    xx = w.x * w.x, yy = w.y * w.y;
+    unit_wrenches A = {.a = k->a,
+                       .H = {{{neg_sub_mul(yy, w.z, w.z), w.x * w.y - wd.z, add_mul(wd.y, w.x, w.z)},
+                              {add_mul(wd.z, w.x, w.y), neg_sub_mul(xx, w.z, w.z), w.y * w.z - wd.x},
+                              {w.x * w.z - wd.y, add_mul(wd.x, w.y, w.z), -xx - yy}}}};
+    unit_moments(w, wd, A.n);
+    return A;
 }
 
-/* Computes the columns of A, in the link frame:
- *     m: [a; 0],   h along e: [wd x e + w x (w x e); e x a],   entry ij of J: [0; inertial_moment]. */
-static void unit_wrenches(const link_motion *k, wrench A[PARAMETERS])
+/* S^T A. Products with the zeros of A are left out. */
+LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS])
 {
-    static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
-    A[0]                         = (wrench){k->a, vec3_zero()};
-    for (int c = 0; c < 3; c++) {
-        vec3 e   = unit(c);
-        A[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
-    }
+    row[0] = dot(A->a, S.v);
+    store3(row + 1, cross_add(mat3_mul_transposed(&A->H, S.v), A->a, S.w));
     for (int c = 0; c < 6; c++)
-        A[4 + c] = (wrench){vec3_zero(), inertial_moment(k, entry[c][0], entry[c][1])};
+        row[4 + c] = dot(A->n[c], S.w);
 }
 
-/* Adds Y_ji = S_j^T A for every degree of freedom j between body i and the base. */
+/* Stores Y_ji = S_j^T A for every degree of freedom j between body i and the base. With mimics Y_ji is a sum. */
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
 {
-    size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
-    link_motion k = link_motion_of(&m->body[i], &ws->body[i]);
-    wrench      A[PARAMETERS];
-    unit_wrenches(&k, A);
+    const size_t        columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
+    const link_motion   k = link_motion_of(&m->body[i], &ws->body[i]);
+    const unit_wrenches A = unit_wrenches_of(&k);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
-            const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
-            twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
-            lane *row = Y + ((size_t)m->body[p].joint.v + j) * columns + first;
+            const twist S  = ws->dof[dof_first(m, (size_t)p) + j].S;
+            const twist at = {mat3_mul_transposed(&k.R, cross_add(S.v, S.w, k.x)), mat3_mul_transposed(&k.R, S.w)};
+            lane       *to = Y + ((size_t)m->body[p].joint.v + j) * columns + first, row[PARAMETERS];
+            effort_row(&A, at, row);
             for (int c = 0; c < PARAMETERS; c++)
-                row[c] += power(S, A[c]);
+                to[c] = m->has_mimics ? to[c] + row[c] : row[c];
         }
 }
 
@@ -172,10 +182,10 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (J) joint_columns(m, qd, qdd, J);
         if (!Y && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
-        spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
+        spatial_motions(scene, ws.XJ, (spatial_task){qd, qdd, .accelerations = true}, ws.body, ws.dof);
         if (spins) spin_columns(m, &ws, qd, qdd, J);
         if (!Y) continue;
-        clear(Y, ny);
+        if (m->has_mimics || !io->zeros_are_set) clear(Y, ny);
         for (size_t i = 0; i < m->n_bodies; i++)
             if (m->body[i].tree.row >= 0) body_columns(m, &ws, i, Y);
     }

@@ -158,6 +158,13 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
     }
 }
 
+/* Computes all quantities of spatial_world.h. Not inlined: the pairs below need the registers. */
+LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const lane *qd, const lane *qdd)
+{
+    const spatial_task all = {qd, qdd, .accelerations = true, .inertias = true, .forces = true};
+    spatial_motions(scene, ws->XJ, all, ws->body, ws->dof);
+}
+
 void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn_sensitivity_rate *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;
@@ -175,7 +182,7 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
         clear(out.dtau_dqd, nv * nv);
         clear(out.dtau_dqdd, nv * nv);
         set_joint_transforms(m, q, ws.XJ);
-        spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
+        motions(scene, &ws, qd, qdd);
         const spatial_rate_pass rate = {qd, qdd, qddd, ws.body, ws.dof, ws.body_rate, ws.dof_rate};
         spatial_rates(scene, &rate);
         if (values) {

@@ -17,7 +17,8 @@ typedef struct jacobian_rates {
     lane               *J, *Jd, *Jdd; /* NULL if not requested */
     const world_motion *axes;         /* components are in the axes of this frame; NULL: in world axes */
     size_t              nv;
-    bool                sums; /* several joints may add to one column: the model has mimics */
+    bool                sums;          /* several joints may add to one column: the model has mimics */
+    bool                zeros_are_set; /* the matrices contain results of another state for the same frames */
 } jacobian_rates;
 
 LANE_INLINE motion_order jacobian_order(const jacobian_rates *M)
@@ -72,8 +73,8 @@ LANE_INLINE vec3_rates velocity_of_turn(const world_motion *f, const world_motio
 
 /* Adds the columns of the joint of body b for the frame f. `B` is the motion of the body; sign: 1, or -1 if the joint
  * moves the frame the other way. */
-static inline void add_joint_columns(const dyn_body *b, const world_motion *B, const world_motion *f, int sign,
-                                     const jacobian_rates *M)
+LANE_INLINE void add_joint_columns(const dyn_body *b, const world_motion *B, const world_motion *f, int sign,
+                                   const jacobian_rates *M)
 {
     const motion_order order = jacobian_order(M);
     const bool         free  = dyn_joint_has_quaternion(b->joint.kind);
@@ -108,10 +109,10 @@ static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
 
 /* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common
  * ancestor of a and b move a, so their columns have negative sign. A parent has a lower number than its children. */
-static inline void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
-                                    const jacobian_rates *M)
+LANE_INLINE void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
+                                  const jacobian_rates *M)
 {
-    if (!joints_fill_columns(m, a, b)) {
+    if (M->sums || !(M->zeros_are_set || joints_fill_columns(m, a, b))) {
         clear(M->J, 6 * M->nv);
         clear(M->Jd, 6 * M->nv);
         clear(M->Jdd, 6 * M->nv);

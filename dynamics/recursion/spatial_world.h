@@ -37,7 +37,7 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
                   .zz = add_mul(dot(T[2], z), p.z, hr.z + h.z)};
 }
 
-LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
+LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B, const bool with_force)
 {
     vec3 hr  = mat3_mul(&B->R, vec3_of(b->moments.h));
     B->h     = add_scaled(hr, B->p, lane_of(b->moments.mass));
@@ -45,7 +45,7 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
     B->C     = velocity_moment(B->v, B->h, B->E);
     wrench k = inertia_mul(b->moments.mass, B->h, B->E, B->v);
     B->l     = k.f;
-    B->f     = wrench_add(inertia_mul(b->moments.mass, B->h, B->E, B->a), twist_cross_wrench(B->v, k));
+    if (with_force) B->f = wrench_add(inertia_mul(b->moments.mass, B->h, B->E, B->a), twist_cross_wrench(B->v, k));
 }
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
@@ -57,16 +57,20 @@ LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
-/* Rates and accelerations of all coordinates; NULL means zeros. */
-typedef struct velocity_and_acceleration {
-    const lane *qd, *qdd;
-} velocity_and_acceleration;
+/* What spatial_motions reads and computes. Poses, velocities, S, psi' and S' are always computed. The flags are
+ * constants of the inlined code. */
+typedef struct spatial_task {
+    const lane *qd, *qdd;      /* of all coordinates; NULL means zeros */
+    bool        accelerations; /* a of bodies; without it, a is not set */
+    bool        inertias;      /* E, h, l and C of bodies */
+    bool        forces;        /* f of bodies and psi'' of degrees of freedom, from the accelerations */
+} spatial_task;
 
 /* Computes the motion of a body whose joint has one coordinate, and the degree of freedom d of the joint. */
-LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, velocity_and_acceleration rates,
-                               const spatial_body *P, spatial_body *B, dof *d)
+LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, spatial_task task, const spatial_body *P,
+                               spatial_body *B, dof *d)
 {
-    const lane qd = rates.qd ? rates.qd[b->joint.v] : lane_of(0), qdd = rates.qdd ? rates.qdd[b->joint.v] : lane_of(0);
+    const lane qd = task.qd ? task.qd[b->joint.v] : lane_of(0), qdd = task.qdd ? task.qdd[b->joint.v] : lane_of(0);
     WITH_LINK_TRANSFORM(b, XJ, spatial_rotation_form, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->pose.offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->pose.p_pc))) : P->p;
@@ -74,33 +78,33 @@ LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, vel
     if (b->joint.has_ratio) z = times(b->joint.ratio, z);
     d->S              = b->joint.kind == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->psi_d          = twist_cross(P->v, d->S);
-    d->psi_dd         = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->psi_d));
     d->psi_d_plus_S_d = twist_add(d->psi_d, d->psi_d); /* psi' + S' = 2 psi', since v x S = v_p x S for a single axis */
     B->v              = twist_add_scaled(P->v, d->S, qd);
-    B->a              = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->psi_d, qd);
+    if (task.forces) d->psi_dd = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->psi_d));
+    if (task.accelerations) B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->psi_d, qd);
 }
 
 /* Computes the motion of a body whose joint has a quaternion: it moves along and about the axes of the body. In the
  * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
  * parent. */
-static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, velocity_and_acceleration rates,
-                                      const spatial_body *P, spatial_body *B, dof *d)
+LANE_INLINE void spatial_free_joint(const dyn_body *b, const joint_pose *pose, spatial_task task, const spatial_body *P,
+                                    spatial_body *B, dof *d)
 {
-    const lane *qd = rates.qd, *qdd = rates.qdd;
+    const lane *qd = task.qd, *qdd = task.qdd;
     const int   first = joint_first_axis(b), n = 6 - first;
     for (int k = 0; k < 3; k++)
         store3(B->R.m[k], mat3_mul_transposed(&pose->R, load3(P->R.m[k])));
     B->p = add(P->p, mat3_mul(&P->R, pose->p));
     B->v = P->v;
-    B->a = P->a;
+    if (task.accelerations) B->a = P->a;
     for (int k = 0; k < n; k++) {
-        vec3 e      = mat3_column(&B->R, (first + k) % 3);
-        d[k].S      = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
-        d[k].psi_d  = twist_cross(P->v, d[k].S);
-        d[k].psi_dd = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].psi_d));
+        vec3 e     = mat3_column(&B->R, (first + k) % 3);
+        d[k].S     = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
+        d[k].psi_d = twist_cross(P->v, d[k].S);
+        if (task.forces) d[k].psi_dd = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].psi_d));
         if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->joint.v + k]);
-        if (qd) B->a = twist_add_scaled(B->a, d[k].psi_d, qd[b->joint.v + k]);
-        if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->joint.v + k]);
+        if (qd && task.accelerations) B->a = twist_add_scaled(B->a, d[k].psi_d, qd[b->joint.v + k]);
+        if (qdd && task.accelerations) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->joint.v + k]);
     }
     for (int k = 0; k < n; k++)
         d[k].psi_d_plus_S_d = twist_add(d[k].psi_d, twist_cross(B->v, d[k].S));
@@ -128,36 +132,41 @@ static inline size_t dof_count(const dyn_model *m)
 }
 
 /* Computes the quantities of all bodies and degrees of freedom. The force f does not include external wrenches yet. */
-static inline void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, const lane *qd, const lane *qdd,
-                                   spatial_body *body, dof *dofs)
+LANE_INLINE void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, spatial_task task,
+                                 spatial_body *body, dof *dofs)
 {
     const dyn_model *m     = scene->model;
     spatial_body     world = spatial_world(scene->gravity);
     if (m->n_bodies > 0 && m->body[0].joint.kind == DYN_FLOATING)
         world.p = scale(joint_pose_of(&m->body[0], &XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body                 *b     = &m->body[i];
-        const spatial_body             *P     = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
-        const velocity_and_acceleration rates = {qd, qdd};
-        dof                            *d     = &dofs[dof_first(m, i)];
+        const dyn_body     *b = &m->body[i];
+        const spatial_body *P = b->tree.parent == DYN_WORLD ? &world : &body[b->tree.parent];
+        dof                *d = &dofs[dof_first(m, i)];
         if (dyn_joint_has_quaternion(b->joint.kind))
-            spatial_free_joint(b, joint_pose_of(b, &XJ[i]), rates, P, &body[i], d);
+            spatial_free_joint(b, joint_pose_of(b, &XJ[i]), task, P, &body[i], d);
         else
-            spatial_joint(b, &XJ[i], rates, P, &body[i], d);
-        spatial_inertia(b, &body[i]);
+            spatial_joint(b, &XJ[i], task, P, &body[i], d);
+        if (task.inertias) spatial_inertia(b, &body[i], task.forces);
     }
+}
+
+/* Adds the composite of body B to that of its parent P, but for the force. */
+LANE_INLINE void spatial_gather_inertia(const spatial_body *B, spatial_body *P)
+{
+    P->E = sym3_add(P->E, B->E);
+    P->h = add(P->h, B->h);
+    P->l = add(P->l, B->l);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            P->C.m[i][j] += B->C.m[i][j];
 }
 
 /* Adds the composite of body B to that of its parent P. */
 LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 {
-    P->E = sym3_add(P->E, B->E);
-    P->h = add(P->h, B->h);
-    P->l = add(P->l, B->l);
+    spatial_gather_inertia(B, P);
     P->f = wrench_add(P->f, B->f);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            P->C.m[i][j] += B->C.m[i][j];
 }
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */

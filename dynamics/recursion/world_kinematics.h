@@ -92,6 +92,16 @@ LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k]))); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
+/* R_wp p_pc; the zeros of p_pc are left out */
+LANE_INLINE vec3 offset_in_world(const mat3 *R, const dyn_body *b)
+{
+    vec3 p = vec3_zero();
+    if (b->pose.offsets & DYN_ALONG_X) p = add_scaled(p, mat3_column(R, 0), lane_of(b->pose.p_pc[0]));
+    if (b->pose.offsets & DYN_ALONG_Y) p = add_scaled(p, mat3_column(R, 1), lane_of(b->pose.p_pc[1]));
+    if (b->pose.offsets & DYN_ALONG_Z) p = add_scaled(p, mat3_column(R, 2), lane_of(b->pose.p_pc[2]));
+    return p;
+}
+
 /* Computes the motion of a body whose joint has one coordinate s and the axis z:
  *     revolute:   p = p_p + d,        w = w_p + z sd,
  *     prismatic:  p = p_p + d + s z,  w = w_p.
@@ -101,12 +111,13 @@ LANE_INLINE void world_child(const dyn_body *b, const joint_transform *XJ, coord
                              const world_motion *P, motion_variant variant, world_motion *C)
 {
     const motion_order order = variant.order;
-    double             axis[3];
-    axis_in_parent(b, axis);
-    vec3_rates d = fixed_vector(P, mat3_mul(&P->R, vec3_of(b->pose.p_pc)), order), z;
-    if (!variant.pose_only || b->joint.kind == DYN_PRISMATIC)
-        z = fixed_vector(P, mat3_mul(&P->R, vec3_of(axis)), order);
     WITH_LINK_TRANSFORM(b, XJ, rotation_form, &P->R, &C->R)
+    if (variant.pose_only && b->joint.kind == DYN_REVOLUTE) {
+        C->p = add(P->p, offset_in_world(&P->R, b));
+        return;
+    }
+    vec3_rates d                 = fixed_vector(P, offset_in_world(&P->R, b), order),
+               z                 = fixed_vector(P, mat3_column(&C->R, 2), order); /* the joint does not turn its axis */
     const joint_position_rates s = {XJ->c, joint_rate(b, rates.qd), joint_rate(b, rates.qdd),
                                     joint_rate(b, rates.qddd)};
     if (b->joint.kind == DYN_PRISMATIC) add_slide(&d, &z, s, order);
@@ -237,13 +248,21 @@ LANE_INLINE mat3 frame_rotation(const world_motion *b, const dyn_frame *f)
     return R;
 }
 
-/* Returns the motion of a frame of body b, with the origin at p_f = p + R_wb p_bf. */
-LANE_INLINE world_motion frame_of(const world_motion *b, const dyn_frame *f, motion_order order)
+/* Returns the motion of a frame of body b, with the origin at p_f = p + R_wb p_bf. R is not set. */
+LANE_INLINE world_motion frame_origin(const world_motion *b, const dyn_frame *f, motion_order order)
 {
     const vec3_rates d = fixed_vector(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
-    world_motion     k = {.R = frame_rotation(b, f)};
+    world_motion     k;
     set_origin(b, &d, order, &k);
     keep_rotation(b, order, &k);
+    return k;
+}
+
+/* Returns pose and motion of a frame of body b. */
+LANE_INLINE world_motion frame_of(const world_motion *b, const dyn_frame *f, motion_order order)
+{
+    world_motion k = frame_origin(b, f, order);
+    k.R            = frame_rotation(b, f);
     return k;
 }
 

@@ -68,7 +68,8 @@ static void forward_sensitivity(void *what)
 static void coriolis_matrix(void *what)
 {
     const workload *f  = what;
-    dyn_coriolis    io = {.q = f->states.q, .qd = f->states.qd, .coriolis_matrix = f->states.out[0]};
+    dyn_coriolis    io = {
+           .q = f->states.q, .qd = f->states.qd, .zeros_are_set = true, .coriolis_matrix = f->states.out[0]};
     f->kernels->coriolis(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
@@ -76,7 +77,7 @@ static void regressor(void *what)
 {
     const workload *f  = what;
     const states   *s  = &f->states;
-    dyn_regressor   io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .regressor = s->out[0]};
+    dyn_regressor   io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .zeros_are_set = true, .regressor = s->out[0]};
     f->kernels->regressor(&f->scene, s->workspace, &io, f->blocks);
 }
 
@@ -115,21 +116,22 @@ static void kinematics(void *what)
 {
     const workload *f  = what;
     const states   *s  = &f->states;
-    dyn_kinematics  io = {.q            = s->q,
-                          .qd           = s->qd,
-                          .qdd          = s->qdd,
-                          .frame        = &f->tip,
-                          .jacobian     = s->out[0],
-                          .jacobian_dot = s->out[1],
-                          .velocity     = s->out[2],
-                          .acceleration = s->out[3]};
+    dyn_kinematics  io = {.q             = s->q,
+                          .qd            = s->qd,
+                          .qdd           = s->qdd,
+                          .frame         = &f->tip,
+                          .zeros_are_set = true,
+                          .jacobian      = s->out[0],
+                          .jacobian_dot  = s->out[1],
+                          .velocity      = s->out[2],
+                          .acceleration  = s->out[3]};
     f->kernels->kinematics(&f->scene, s->workspace, &io, f->blocks);
 }
 
 static void jacobian(void *what)
 {
     const workload *f  = what;
-    dyn_kinematics  io = {.q = f->states.q, .frame = &f->tip, .jacobian = f->states.out[0]};
+    dyn_kinematics  io = {.q = f->states.q, .frame = &f->tip, .zeros_are_set = true, .jacobian = f->states.out[0]};
     f->kernels->kinematics(&f->scene, f->states.workspace, &io, f->blocks);
 }
 

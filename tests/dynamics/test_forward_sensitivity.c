@@ -70,7 +70,7 @@ static void test_random_robots(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial              t        = trial_make(seed, 1);
-        derivatives        expected = allocate(&t), got = allocate(&t);
+        derivatives        expected = allocate(&t), got = allocate(&t), alone = allocate(&t);
         size_t             n = t.nv * t.nv, nw = t.scene.n_wrenches * t.nv * 6;
         const dyn_kernels *k;
         expect(&t, &expected);
@@ -85,6 +85,16 @@ static void test_random_robots(void **state)
                                                                .dqdd_dqd     = got.qd,
                                                                .dqdd_dtau    = got.tau,
                                                                .dqdd_dwrench = got.wrench});
+            rows_forward_sensitivity(k, &t.scene, 1,
+                                     (dyn_forward_sensitivity){.q        = t.q,
+                                                               .qd       = t.qd,
+                                                               .tau      = t.tau,
+                                                               .wrenches = t.wrenches,
+                                                               .qdd      = alone.qdd,
+                                                               .dqdd_dq  = alone.q,
+                                                               .dqdd_dqd = alone.qd});
+            assert_memory_equal(alone.q, got.q, n * sizeof *got.q);
+            assert_memory_equal(alone.qd, got.qd, n * sizeof *got.qd);
             rows_forward_dynamics(k, &t.scene, 1,
                                   (dyn_forward_dynamics){
                                       .q = t.q, .qd = t.qd, .tau = t.tau, .wrenches = t.wrenches, .qdd = expected.qdd});
@@ -97,6 +107,7 @@ static void test_random_robots(void **state)
         }
         release(&expected);
         release(&got);
+        release(&alone);
         trial_free(&t);
     }
 }

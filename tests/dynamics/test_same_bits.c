@@ -207,11 +207,11 @@ static void test_results_do_not_depend_on_other_outputs(void **state)
     }
 }
 
-/* Evaluates one matrix of all rows with zeros_are_set, beside another that is written completely. Entries that still
+/* Compares the matrices of all rows, of n entries each, with zeros_are_set and written completely. Entries that still
  * have the initial memory (rows.c: all bits set) must be zero in every state. Returns their number. */
-static size_t count_unwritten(const trial *t, const double *with_zeros, const double *whole)
+static size_t count_unwritten(const trial *t, size_t n, const double *with_zeros, const double *whole)
 {
-    size_t left = 0, n = t->nv * t->nv;
+    size_t left = 0;
     for (size_t i = 0; i < t->rows * n; i++) {
         const uint64_t untouched = UINT64_MAX;
         const double   zero      = 0;
@@ -227,9 +227,12 @@ static size_t count_unwritten(const trial *t, const double *with_zeros, const do
 static void test_zeros_are_set(void **state)
 {
     enum { MOST = 64 };
-    size_t left[2] = {0};
+    size_t left[5] = {0};
     for (uint64_t seed = 1; seed <= MOST && (seed <= 4 * ROBOTS || left[0] == 0 || left[1] == 0); seed++) {
-        trial   t     = trial_make(seed, 11);
+        trial        t = trial_make(seed, 11);
+        const size_t n = t.nv * t.nv;
+        dyn_frame    frames[2];
+        results_frames(&t, frames);
         results whole = results_allocate(&t), with_zeros = results_allocate(&t);
         for (size_t target = 0; dyn_kernels_at(target); target++) {
             const dyn_kernels *k      = dyn_kernels_at(target);
@@ -249,18 +252,37 @@ static void test_zeros_are_set(void **state)
                                                    .dtau_dq       = r->dtau_dq,
                                                    .dtau_dqd      = r->dtau_dqd,
                                                    .dtau_dqdd     = r->dtau_dqdd});
+                rows_coriolis(k, &t.scene, t.rows,
+                              (dyn_coriolis){
+                                  .q = t.q, .qd = t.qd, .zeros_are_set = stand, .coriolis_matrix = r->coriolis_matrix});
+                rows_regressor(
+                    k, &t.scene, t.rows,
+                    (dyn_regressor){
+                        .q = t.q, .qd = t.qd, .qdd = t.qdd, .zeros_are_set = stand, .regressor = r->regressor});
+                rows_kinematics(k, &t.scene, t.rows,
+                                (dyn_kinematics){.q             = t.q,
+                                                 .qd            = t.qd,
+                                                 .frame         = &frames[1],
+                                                 .zeros_are_set = stand,
+                                                 .jacobian      = r->jacobian,
+                                                 .jacobian_dot  = r->jacobian_dot});
             }
-            assert_memory_equal(with_zeros.inverse, whole.inverse, t.rows * t.nv * t.nv * sizeof(double));
-            left[0] += count_unwritten(&t, with_zeros.mass_matrix, whole.mass_matrix);
-            left[1] += count_unwritten(&t, with_zeros.dtau_dqdd, whole.dtau_dqdd);
-            count_unwritten(&t, with_zeros.dtau_dq, whole.dtau_dq);
-            count_unwritten(&t, with_zeros.dtau_dqd, whole.dtau_dqd);
+            assert_memory_equal(with_zeros.inverse, whole.inverse, t.rows * n * sizeof(double));
+            left[0] += count_unwritten(&t, n, with_zeros.mass_matrix, whole.mass_matrix);
+            left[1] += count_unwritten(&t, n, with_zeros.dtau_dqdd, whole.dtau_dqdd);
+            left[2] += count_unwritten(&t, n, with_zeros.coriolis_matrix, whole.coriolis_matrix);
+            left[3] += count_unwritten(&t, 10 * t.model->n_rows * t.nv, with_zeros.regressor, whole.regressor);
+            left[4] += count_unwritten(&t, 6 * t.nv, with_zeros.jacobian, whole.jacobian);
+            count_unwritten(&t, n, with_zeros.dtau_dq, whole.dtau_dq);
+            count_unwritten(&t, n, with_zeros.dtau_dqd, whole.dtau_dqd);
+            count_unwritten(&t, 6 * t.nv, with_zeros.jacobian_dot, whole.jacobian_dot);
         }
         results_free(&whole);
         results_free(&with_zeros);
         trial_free(&t);
     }
-    assert_true(left[0] > 0 && left[1] > 0);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        assert_true(left[i] > 0);
 }
 
 int main(void)
