@@ -1,18 +1,19 @@
 /* peers.c - peers [RUNS]: our kernels beside other libraries, the same robots and states in the same run.
  *
- * A peer's numbers are compared with ours first: what differs by more than 1e-9 of a state's largest entry is said
- * and not timed. Then RUNS (101) runs go round all that is left, one after the other, so that a disturbance does not
- * fall on one of them; the figures are medians. Prints one line a figure:
+ * A peer's numbers are compared with ours first: what differs by more than 1e-9 of a state's largest entry, or 1e-3
+ * where the peer has only differences, is said and not timed. Then RUNS (101) runs go round all that is left, one after
+ * the other, so that a disturbance does not fall on one of them; the figures are medians. Prints one line a figure:
  *     robot, operation, who, calls, difference, ns per state        (ns: "-" where the numbers differ) */
 #include "peer/peer.h"
 #include "robots.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { N_ROBOTS = 3, MAX_PEERS = 2, MAX_FIGURES = N_ROBOTS * N_OPERATIONS * (2 + MAX_PEERS) };
 
-static const double agreement = 1e-9;
+static const double agreement = 1e-9, agreement_of_differences = 1e-3;
 
 static const peer *const peers[MAX_PEERS + 1] = {
 #ifdef HAVE_PEER_mujoco
@@ -24,8 +25,9 @@ static const peer *const peers[MAX_PEERS + 1] = {
     NULL,
 };
 
-static const char *const operation_names[N_OPERATIONS] = {"inverse dynamics", "mass matrix", "mass matrix, poses known",
-                                                          "forward dynamics"};
+static const char *const operation_names[N_OPERATIONS] = {
+    "inverse dynamics",    "mass matrix", "mass matrix, poses known", "forward dynamics", "inverse mass matrix", "bias",
+    "Jacobian of a frame", "sensitivity", "forward sensitivity"};
 
 /* A robot with its states in our blocks of each width and, for the width of one, in rows as peers take them. */
 typedef struct subject {
@@ -39,21 +41,50 @@ typedef struct figure {
     const dyn_kernels *kernels; /* ours, or NULL: */
     const peer        *peer;
     void              *theirs;
+    bool               by_differences;
     double             difference, ns[MAX_RUNS];
 } figure;
 
 /* --- one pass over the states -------------------------------------------------------------------------------- */
 
+/* Computes the derivatives by q of all states, and behind them, after `matrix` numbers, those by qd. */
+static void derive_ours(const dyn_kernels *k, const dyn_scene *scene, const states *s, operation op, size_t matrix,
+                        double *result)
+{
+    dyn_sensitivity sensitivity = {
+        .q = s->q, .qd = s->qd, .qdd = s->qdd, .dtau_dq = result, .dtau_dqd = result + matrix, .dtau_dqdd = s->out[1]};
+    dyn_forward_sensitivity forward = {.q         = s->q,
+                                       .qd        = s->qd,
+                                       .tau       = s->tau,
+                                       .qdd       = s->out[1],
+                                       .dqdd_dq   = result,
+                                       .dqdd_dqd  = result + matrix,
+                                       .dqdd_dtau = s->out[2]};
+    const size_t            blocks  = STATES / (size_t)k->lanes;
+    if (op == SENSITIVITY)
+        k->sensitivity(scene, s->workspace, &sensitivity, blocks);
+    else
+        k->forward_sensitivity(scene, s->workspace, &forward, blocks);
+}
+
 static void evaluate_ours(const dyn_kernels *k, const dyn_model *m, const states *s, operation op, double *result)
 {
     dyn_scene            scene  = {.model = m, .gravity = {m->gravity[0], m->gravity[1], m->gravity[2]}};
-    size_t               blocks = STATES / (size_t)k->lanes;
-    dyn_inverse_dynamics id     = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = result};
-    dyn_forward_dynamics fd     = {.q = s->q, .qd = s->qd, .tau = s->tau, .qdd = result, .singular = s->out[1]};
-    dyn_mass_matrix      mm     = {.q = s->q, .mass_matrix = result};
+    size_t               blocks = STATES / (size_t)k->lanes, nv = (size_t)m->nv;
+    dyn_frame            last = {.body = (int)m->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    dyn_inverse_dynamics id   = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = result};
+    dyn_forward_dynamics fd   = {.q = s->q, .qd = s->qd, .tau = s->tau, .qdd = result, .singular = s->out[1]};
+    dyn_mass_matrix      mm   = {.q = s->q, .mass_matrix = result};
+    dyn_bias             bias = {.q = s->q, .qd = s->qd, .bias = result};
+    dyn_kinematics       jac  = {.q = s->q, .frame = &last, .jacobian = result};
+    if (op == INVERSE_MASS_MATRIX) mm = (dyn_mass_matrix){.q = s->q, .mass_matrix = s->out[1], .inverse = result};
     switch (op) {
     case INVERSE_DYNAMICS: k->inverse_dynamics(&scene, s->workspace, &id, blocks); break;
     case FORWARD_DYNAMICS: k->forward_dynamics(&scene, s->workspace, &fd, blocks); break;
+    case BIAS: k->bias(&scene, s->workspace, &bias, blocks); break;
+    case JACOBIAN: k->kinematics(&scene, s->workspace, &jac, blocks); break;
+    case SENSITIVITY:
+    case FORWARD_SENSITIVITY: derive_ours(k, &scene, s, op, nv * nv * STATES, result); break;
     default: k->mass_matrix(&scene, s->workspace, &mm, blocks);
     }
 }
@@ -62,6 +93,37 @@ static state row(const subject *s, size_t i)
 {
     size_t at = i * (size_t)s->robot.model->nv;
     return (state){s->scalar.q + at, s->scalar.qd + at, s->scalar.qdd + at, s->scalar.tau + at};
+}
+
+/* One-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the two
+ * matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
+static void evaluate_differences(const figure *f, const state *s, double *result)
+{
+    const double    step = 1e-7;
+    const size_t    nv   = (size_t)f->subject->robot.model->nv;
+    const operation of   = f->operation == SENSITIVITY ? INVERSE_DYNAMICS : FORWARD_DYNAMICS;
+    double          shifted[2][DYN_MAX_DOF], base[DYN_MAX_DOF], near[DYN_MAX_DOF];
+    const state     beside = {shifted[0], shifted[1], s->qdd, s->tau};
+    memcpy(shifted[0], s->q, nv * sizeof *s->q);
+    memcpy(shifted[1], s->qd, nv * sizeof *s->qd);
+    f->peer->evaluate(f->theirs, of, s, base);
+    for (size_t k = 0; k < 2 * nv; k++) {
+        double *at = &shifted[k / nv][k % nv], was = *at;
+        *at = was + step;
+        f->peer->evaluate(f->theirs, of, &beside, near);
+        for (size_t v = 0; v < nv; v++)
+            near[v] = (near[v] - base[v]) / (*at - was);
+        *at = was;
+        if (result) memcpy(result + k * nv, near, nv * sizeof *result);
+    }
+}
+
+static void evaluate_theirs(const figure *f, const state *s, double *result)
+{
+    if (f->by_differences)
+        evaluate_differences(f, s, result);
+    else
+        f->peer->evaluate(f->theirs, f->operation, s, result);
 }
 
 static void pass(void *what)
@@ -75,32 +137,39 @@ static void pass(void *what)
     }
     for (size_t i = 0; i < STATES; i++) {
         state one = row(s, i);
-        f->peer->evaluate(f->theirs, f->operation, &one, NULL);
+        evaluate_theirs(f, &one, NULL);
     }
 }
 
 /* --- the same numbers? --------------------------------------------------------------------------------------- */
+
+/* Our entry e of state i: those of the two derivatives are behind each other, and theirs are transposed. */
+static double our_entry(const figure *f, size_t i, size_t e)
+{
+    const double *out = f->subject->scalar.out[0];
+    const size_t  nv = (size_t)f->subject->robot.model->nv, n = nv * nv;
+    if (!f->by_differences) return out[i * result_entries(f->operation, nv) + e];
+    return out[(e / n) * n * STATES + i * n + e % nv * nv + e % n / nv];
+}
 
 /* Greatest difference, as a share of a state's largest entry; NaN counts as infinite. */
 static double difference(const figure *f)
 {
     const subject *s       = f->subject;
     size_t         nv      = (size_t)s->robot.model->nv;
-    bool           matrix  = f->operation == MASS_MATRIX || f->operation == MASS_MATRIX_AT_POSES;
-    size_t         entries = matrix ? nv * nv : nv;
+    size_t         entries = result_entries(f->operation, nv);
     double        *theirs = calloc(entries, sizeof *theirs), worst = 0;
     if (!theirs) abort();
     evaluate_ours(one_lane(), s->robot.model, &s->scalar, f->operation, s->scalar.out[0]);
     for (size_t i = 0; i < STATES; i++) {
-        const double *ours = s->scalar.out[0] + i * entries;
-        double        most = 0, largest = 0;
-        state         one = row(s, i);
+        double most = 0, largest = 0;
+        state  one = row(s, i);
         if (f->operation == MASS_MATRIX_AT_POSES) f->peer->evaluate(f->theirs, MASS_MATRIX, &one, NULL);
-        f->peer->evaluate(f->theirs, f->operation, &one, theirs);
+        evaluate_theirs(f, &one, theirs);
         for (size_t e = 0; e < entries; e++) {
-            double apart = fabs(theirs[e] - ours[e]);
-            most         = apart <= most ? most : isnan(apart) ? INFINITY : apart;
-            largest      = fmax(largest, fabs(ours[e]));
+            double ours = our_entry(f, i, e), apart = fabs(theirs[e] - ours);
+            most    = apart <= most ? most : isnan(apart) ? INFINITY : apart;
+            largest = fmax(largest, fabs(ours));
         }
         worst = fmax(worst, most / largest);
     }
@@ -119,12 +188,25 @@ static size_t add_figures(figure *f, const subject *s, void *const *theirs, oper
         f[n++] = (figure){.subject = s, .operation = op, .kernels = dyn_kernels_find(NULL)};
     }
     for (size_t p = 0; peers[p]; p++) {
-        if (!theirs[p] || !peers[p]->calls[op]) continue;
-        f[n]            = (figure){.subject = s, .operation = op, .peer = peers[p], .theirs = theirs[p]};
+        const bool derivative = op == SENSITIVITY || op == FORWARD_SENSITIVITY;
+        if (!theirs[p] || !(derivative || peers[p]->calls[op])) continue;
+        f[n] = (figure){
+            .subject = s, .operation = op, .peer = peers[p], .theirs = theirs[p], .by_differences = derivative};
         f[n].difference = difference(&f[n]);
         n++;
     }
     return n;
+}
+
+static bool agrees(const figure *f)
+{
+    return f->difference <= (f->by_differences ? agreement_of_differences : agreement);
+}
+
+static const char *calls_of(const figure *f)
+{
+    if (!f->by_differences) return f->peer->calls[f->operation];
+    return f->operation == SENSITIVITY ? "differences of inverse dynamics" : "differences of forward dynamics";
 }
 
 static void print(figure *f, size_t runs)
@@ -133,8 +215,8 @@ static void print(figure *f, size_t runs)
     if (f->kernels)
         printf("%s (W=%d)\tkernel\t", f->kernels->target, f->kernels->lanes);
     else
-        printf("%s %s\t%s\t", f->peer->name, f->peer->version(), f->peer->calls[f->operation]);
-    if (!(f->difference <= agreement)) {
+        printf("%s %s\t%s\t", f->peer->name, f->peer->version(), calls_of(f));
+    if (!agrees(f)) {
         printf("%.1e\t-\n", f->difference);
         return;
     }
@@ -162,7 +244,7 @@ int main(int argc, char **argv)
     size_t        runs                            = runs_asked(argc, argv, 101);
     for (int r = 0; r < N_ROBOTS; r++) {
         subject *s       = &subjects[r];
-        size_t   entries = (size_t)s->robot.model->nv * (size_t)s->robot.model->nv;
+        size_t   entries = result_entries(SENSITIVITY, (size_t)s->robot.model->nv);
         states_prepare(&s->scalar, s->robot.model, one_lane(), STATES, entries);
         states_prepare(&s->wide, s->robot.model, dyn_kernels_find(NULL), STATES, entries);
         for (size_t p = 0; peers[p]; p++)
@@ -172,7 +254,7 @@ int main(int argc, char **argv)
     }
     for (size_t run = 0; run < runs; run++)
         for (size_t i = 0; i < n; i++)
-            if (figures[i].difference <= agreement) figures[i].ns[run] = ns_per_state(pass, &figures[i], STATES);
+            if (agrees(&figures[i])) figures[i].ns[run] = ns_per_state(pass, &figures[i], STATES);
     for (size_t i = 0; i < n; i++)
         print(&figures[i], runs);
     for (int r = 0; r < N_ROBOTS; r++)

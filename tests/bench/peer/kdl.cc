@@ -10,6 +10,7 @@
 #include <kdl/chaindynparam.hpp>
 #include <kdl/chainfdsolver_recursive_newton_euler.hpp>
 #include <kdl/chainidsolver_recursive_newton_euler.hpp>
+#include <kdl/chainjnttojacsolver.hpp>
 
 namespace
 {
@@ -18,7 +19,7 @@ KDL::Frame joint_frame(const dyn_body &b)
     double R[3][3];
     body_rotation(&b, R);
     return {KDL::Rotation(R[0][0], R[0][1], R[0][2], R[1][0], R[1][1], R[1][2], R[2][0], R[2][1], R[2][2]),
-            KDL::Vector(b.p_pc[0], b.p_pc[1], b.p_pc[2])};
+            KDL::Vector(b.pose.p_pc[0], b.pose.p_pc[1], b.pose.p_pc[2])};
 }
 
 /* in the body's frame */
@@ -26,7 +27,7 @@ KDL::RigidBodyInertia inertia(const dyn_body &b)
 {
     double com[3], I[6];
     body_inertia(&b, com, I);
-    return KDL::RigidBodyInertia(b.mass, KDL::Vector(com[0], com[1], com[2]),
+    return KDL::RigidBodyInertia(b.moments.mass, KDL::Vector(com[0], com[1], com[2]),
                                  KDL::RotationalInertia(I[0], I[1], I[2], I[3], I[4], I[5]));
 }
 
@@ -37,7 +38,8 @@ KDL::Chain chain(const dyn_model &m)
     for (size_t i = 0; i < m.n_bodies; i++) {
         const dyn_body  &b   = m.body[i];
         const KDL::Frame tip = i + 1 < m.n_bodies ? joint_frame(m.body[i + 1]) : KDL::Frame::Identity();
-        const KDL::Joint joint(b.joint == DYN_PRISMATIC ? KDL::Joint::TransZ : KDL::Joint::RotZ, 1, 0, b.rotor_inertia);
+        const KDL::Joint joint(b.joint.kind == DYN_PRISMATIC ? KDL::Joint::TransZ : KDL::Joint::RotZ, 1, 0,
+                               b.joint.rotor_inertia);
         c.addSegment(KDL::Segment(joint, tip, tip.Inverse() * inertia(b)));
     }
     return c;
@@ -46,26 +48,29 @@ KDL::Chain chain(const dyn_model &m)
 bool is_chain(const dyn_model &m)
 {
     for (size_t i = 0; i < m.n_bodies; i++)
-        if (m.body[i].parent != static_cast<int>(i) - 1) return false;
+        if (m.body[i].tree.parent != static_cast<int>(i) - 1) return false;
     return m.n_bodies > 0;
 }
 
 struct Robot {
     KDL::Chain                 chain;
+    KDL::Rotation              base; /* of the frame in which the chain begins */
     KDL::Vector                gravity;
     KDL::ChainIdSolver_RNE     inverse_dynamics;
     KDL::ChainDynParam         parameters;
     KDL::ChainFdSolver_RNE     forward_dynamics;
-    KDL::JntArray              q, qd, qdd, tau;
+    KDL::ChainJntToJacSolver   jacobian_solver;
+    KDL::JntArray              q, qd, qdd, tau, gravity_torque;
     KDL::JntSpaceInertiaMatrix M;
+    KDL::Jacobian              jacobian;
     KDL::Wrenches              none;
 
     explicit Robot(const dyn_model &m)
-        : chain(::chain(m)),
-          gravity(joint_frame(m.body[0]).M.Inverse() * KDL::Vector(m.gravity[0], m.gravity[1], m.gravity[2])),
+        : chain(::chain(m)), base(joint_frame(m.body[0]).M),
+          gravity(base.Inverse() * KDL::Vector(m.gravity[0], m.gravity[1], m.gravity[2])),
           inverse_dynamics(chain, gravity), parameters(chain, gravity), forward_dynamics(chain, gravity),
-          q(chain.getNrOfJoints()), qd(q), qdd(q), tau(q), M(chain.getNrOfJoints()),
-          none(chain.getNrOfSegments(), KDL::Wrench::Zero())
+          jacobian_solver(chain), q(chain.getNrOfJoints()), qd(q), qdd(q), tau(q), gravity_torque(q),
+          M(chain.getNrOfJoints()), jacobian(chain.getNrOfJoints()), none(chain.getNrOfSegments(), KDL::Wrench::Zero())
     {
     }
 };
@@ -107,6 +112,19 @@ void evaluate(void *robot, operation op, const state *s, double *result)
         r.forward_dynamics.CartToJnt(r.q, r.qd, r.tau, r.none, r.qdd);
         get(r.qdd.data, result);
         break;
+    case BIAS:
+        put(s->qd, r.qd);
+        r.parameters.JntToCoriolis(r.q, r.qd, r.tau);
+        r.parameters.JntToGravity(r.q, r.gravity_torque);
+        if (result) get(r.tau.data + r.gravity_torque.data, result);
+        break;
+    case JACOBIAN:
+        r.jacobian_solver.JntToJac(r.q, r.jacobian);
+        if (result) {
+            r.jacobian.changeBase(r.base); /* to world axes, for the comparison */
+            get(r.jacobian.data.transpose(), result);
+        }
+        break;
     default: r.parameters.JntToMass(r.q, r.M); get(r.M.data, result);
     }
 }
@@ -120,7 +138,8 @@ void release(void *robot)
 extern "C" const peer peer_kdl = {
     "KDL",
     version,
-    {"ChainIdSolver_RNE::CartToJnt", "ChainDynParam::JntToMass", nullptr, "ChainFdSolver_RNE::CartToJnt"},
+    {"ChainIdSolver_RNE::CartToJnt", "ChainDynParam::JntToMass", nullptr, "ChainFdSolver_RNE::CartToJnt", nullptr,
+     "ChainDynParam::JntToCoriolis + JntToGravity", "ChainJntToJacSolver::JntToJac", nullptr, nullptr},
     build,
     evaluate,
     release};

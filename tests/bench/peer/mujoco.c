@@ -1,4 +1,4 @@
-/* mujoco.c - MuJoCo's recursive Newton-Euler, composite inertias and forward dynamics.
+/* mujoco.c - MuJoCo's recursive Newton-Euler, composite inertias, forward dynamics and Jacobians.
  *
  * The robot goes over as MJCF text, a body for a body. Nothing but rigid bodies is in it: no geometry, contacts,
  * limits or actuators, so the stages named in `calls` are all that a step of mj_forward does for smooth dynamics. */
@@ -14,6 +14,8 @@
 typedef struct world {
     mjModel *model;
     mjData  *data;
+    double  *unit, *inverse; /* nv x nv */
+    double  *jacobian;       /* 6 x nv */
 } world;
 
 /* Principal axes: Jacobi's rotations V turn I to diagonal form, V^T I V. MuJoCo's own stop at angles of 1e-6. */
@@ -44,7 +46,7 @@ static void write_inertia(FILE *out, const dyn_body *b)
     body_inertia(b, com, t);
     double I[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}};
     principal_axes(I, V);
-    fprintf(out, "<inertial mass='%.17g' pos='%.17g %.17g %.17g' ", b->mass, com[0], com[1], com[2]);
+    fprintf(out, "<inertial mass='%.17g' pos='%.17g %.17g %.17g' ", b->moments.mass, com[0], com[1], com[2]);
     fprintf(out, "xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g' ", V[0][0], V[1][0], V[2][0], V[0][1], V[1][1], V[2][1]);
     fprintf(out, "diaginertia='%.17g %.17g %.17g'/>\n", I[0][0], I[1][1], I[2][2]);
 }
@@ -55,13 +57,13 @@ static void write_body(FILE *out, const dyn_model *m, int i)
     const dyn_body *b = &m->body[i];
     double          R[3][3];
     body_rotation(b, R);
-    fprintf(out, "<body pos='%.17g %.17g %.17g' xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g'>\n", b->p_pc[0],
-            b->p_pc[1], b->p_pc[2], R[0][0], R[1][0], R[2][0], R[0][1], R[1][1], R[2][1]);
+    fprintf(out, "<body pos='%.17g %.17g %.17g' xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g'>\n", b->pose.p_pc[0],
+            b->pose.p_pc[1], b->pose.p_pc[2], R[0][0], R[1][0], R[2][0], R[0][1], R[1][1], R[2][1]);
     write_inertia(out, b);
-    fprintf(out, "<joint name='%d' type='%s' axis='0 0 1' armature='%.17g'/>\n", b->v,
-            b->joint == DYN_PRISMATIC ? "slide" : "hinge", b->rotor_inertia);
+    fprintf(out, "<joint name='%d' type='%s' axis='0 0 1' armature='%.17g'/>\n", b->joint.v,
+            b->joint.kind == DYN_PRISMATIC ? "slide" : "hinge", b->joint.rotor_inertia);
     for (int child = i + 1; child < (int)m->n_bodies; child++)
-        if (m->body[child].parent == i) write_body(out, m, child);
+        if (m->body[child].tree.parent == i) write_body(out, m, child);
     fprintf(out, "</body>\n");
 }
 
@@ -73,7 +75,7 @@ static char *write_model(const dyn_model *m, size_t *length)
     fprintf(out, "<mujoco><compiler angle='radian'/><option gravity='%.17g %.17g %.17g'/><worldbody>\n", m->gravity[0],
             m->gravity[1], m->gravity[2]);
     for (int i = 0; i < (int)m->n_bodies; i++)
-        if (m->body[i].parent == DYN_WORLD) write_body(out, m, i);
+        if (m->body[i].tree.parent == DYN_WORLD) write_body(out, m, i);
     fprintf(out, "</worldbody></mujoco>\n");
     if (fclose(out) != 0) abort();
     return text;
@@ -113,6 +115,9 @@ static void release(void *robot)
     world *w = robot;
     mj_deleteData(w->data);
     mj_deleteModel(w->model);
+    free(w->unit);
+    free(w->inverse);
+    free(w->jacobian);
     free(w);
 }
 
@@ -122,7 +127,13 @@ static void *build(const dyn_model *m)
     if (!w) return NULL;
     w->model = load(m);
     if (w->model && same_order(w->model, m)) w->data = mj_makeData(w->model);
-    if (w->data) return w;
+    const size_t nv = (size_t)m->nv;
+    w->unit         = calloc(nv * nv, sizeof *w->unit);
+    w->inverse      = calloc(nv * nv, sizeof *w->inverse);
+    w->jacobian     = calloc(6 * nv, sizeof *w->jacobian);
+    for (size_t v = 0; w->unit && v < nv; v++)
+        w->unit[v * (nv + 1)] = 1;
+    if (w->data && w->unit && w->inverse && w->jacobian) return w;
     release(w);
     return NULL;
 }
@@ -161,21 +172,54 @@ static void forward_dynamics(const mjModel *m, mjData *d, const state *s)
     mj_solveM(m, d, d->qacc_smooth, d->qfrc_smooth, 1);
 }
 
+static void bias(const mjModel *m, mjData *d, const state *s)
+{
+    positions(m, d, s);
+    velocities(m, d, s);
+    mj_rne(m, d, 0, d->qfrc_bias);
+}
+
+/* M X = 1 */
+static void inverse_mass_matrix(const world *w, const state *s)
+{
+    positions(w->model, w->data, s);
+    mj_crb(w->model, w->data);
+    mj_factorM(w->model, w->data);
+    mj_solveM(w->model, w->data, w->inverse, w->unit, w->model->nv);
+}
+
+/* Linear rows, then angular ones, of the frame of the body that the last coordinate moves. */
+static void frame_jacobian(const world *w, const state *s)
+{
+    const int body = w->model->dof_bodyid[w->model->nv - 1];
+    positions(w->model, w->data, s);
+    mj_jacBody(w->model, w->data, w->jacobian, w->jacobian + 3 * w->model->nv, body);
+}
+
+/* Computes an operation and returns where its result is. */
+static const mjtNum *compute(const world *w, operation op, const state *s)
+{
+    const mjModel *m = w->model;
+    mjData        *d = w->data;
+    switch (op) {
+    case INVERSE_DYNAMICS: return inverse_dynamics(m, d, s), d->qfrc_inverse;
+    case FORWARD_DYNAMICS: return forward_dynamics(m, d, s), d->qacc_smooth;
+    case BIAS: return bias(m, d, s), d->qfrc_bias;
+    case INVERSE_MASS_MATRIX: return inverse_mass_matrix(w, s), w->inverse;
+    case JACOBIAN: return frame_jacobian(w, s), w->jacobian;
+    case MASS_MATRIX: positions(m, d, s); /* fall through */
+    default: return mj_crb(m, d), d->qM;
+    }
+}
+
 static void evaluate(void *robot, operation op, const state *s, double *result)
 {
-    const mjModel *m     = ((const world *)robot)->model;
-    mjData        *d     = ((const world *)robot)->data;
-    const mjtNum  *found = d->qM;
-    switch (op) {
-    case INVERSE_DYNAMICS: inverse_dynamics(m, d, s), found = d->qfrc_inverse; break;
-    case FORWARD_DYNAMICS: forward_dynamics(m, d, s), found = d->qacc_smooth; break;
-    case MASS_MATRIX: positions(m, d, s); /* fall through */
-    default: mj_crb(m, d);
-    }
-    if (result && found == d->qM)
-        mj_fullM(m, result, d->qM);
+    const world  *w     = robot;
+    const mjtNum *found = compute(w, op, s);
+    if (result && found == w->data->qM)
+        mj_fullM(w->model, result, w->data->qM);
     else if (result)
-        memcpy(result, found, (size_t)m->nv * sizeof *result);
+        memcpy(result, found, result_entries(op, (size_t)w->model->nv) * sizeof *result);
 }
 
 const peer peer_mujoco = {
@@ -184,6 +228,9 @@ const peer peer_mujoco = {
     .calls    = {[INVERSE_DYNAMICS]     = "mj_kinematics + mj_comPos + mj_comVel + mj_rne",
                  [MASS_MATRIX]          = "mj_kinematics + mj_comPos + mj_crb",
                  [MASS_MATRIX_AT_POSES] = "mj_crb",
+                 [INVERSE_MASS_MATRIX]  = "mj_kinematics + mj_comPos + mj_crb + mj_factorM + mj_solveM",
+                 [BIAS]                 = "mj_kinematics + mj_comPos + mj_comVel + mj_rne",
+                 [JACOBIAN]             = "mj_kinematics + mj_comPos + mj_jacBody",
                  [FORWARD_DYNAMICS] = "mj_kinematics + mj_comPos + mj_crb + mj_factorM + mj_comVel + mj_rne + mj_solveM"},
     .build    = build,
     .evaluate = evaluate,

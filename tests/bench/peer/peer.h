@@ -14,8 +14,27 @@ typedef enum operation {
     MASS_MATRIX,
     MASS_MATRIX_AT_POSES, /* the same from the poses that MASS_MATRIX, called before, has left in the robot */
     FORWARD_DYNAMICS,
+    INVERSE_MASS_MATRIX, /* M^-1 as a full matrix */
+    BIAS,                /* tau at qdd = 0 */
+    JACOBIAN,            /* 6 x nv, of the last body's frame, in world axes */
+    SENSITIVITY,         /* dtau/dq and dtau/dqd */
+    FORWARD_SENSITIVITY, /* dqdd/dq and dqdd/dqd */
     N_OPERATIONS
 } operation;
+
+/* Number of entries of a result. */
+static inline size_t result_entries(operation op, size_t nv)
+{
+    switch (op) {
+    case MASS_MATRIX:
+    case MASS_MATRIX_AT_POSES:
+    case INVERSE_MASS_MATRIX: return nv * nv;
+    case JACOBIAN: return 6 * nv;
+    case SENSITIVITY:
+    case FORWARD_SENSITIVITY: return 2 * nv * nv;
+    default: return nv;
+    }
+}
 
 /* One state: nv entries each, q too. */
 typedef struct state {
@@ -25,10 +44,12 @@ typedef struct state {
 typedef struct peer {
     const char *name;
     const char *(*version)(void);
-    const char *calls[N_OPERATIONS]; /* what an operation is made of; NULL: the library has none */
+    /* What an operation is made of; NULL: the library has none. Derivatives are then differences of its inverse or
+     * forward dynamics. */
+    const char *calls[N_OPERATIONS];
     /* The library's robot, or NULL when it cannot have this one. The caller gives it to `release`. */
     void *(*build)(const dyn_model *model);
-    /* tau, M (nv x nv) or qdd; with NULL it stays in the library's own arrays. */
+    /* Computes the result_entries of one state; with `result` NULL they stay in the library's own arrays. */
     void (*evaluate)(void *robot, operation op, const state *s, double *result);
     void (*release)(void *robot);
 } peer;
