@@ -34,6 +34,8 @@
       "Largest number of open connections.") \
     X(ACCEPTED, "torqued_accepted_connections_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Connections that were accepted.") \
+    X(DISPLACED, "torqued_displaced_connections_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Silent connections that were closed to make room for new ones.") \
     X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Requests that wait for a worker.") \
     X(ADMITTED_WORK, "torqued_admitted_work_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \

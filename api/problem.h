@@ -66,6 +66,10 @@
       "Host is a name that this server does not answer to. Use an IP address or localhost, or start the server with this name in --host. The check protects browsers against DNS rebinding.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
       "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
+    X(TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests", \
+      "The client sends more requests per second than the server allows. Try again after Retry-After seconds; send many states in one request.") \
+    X(TOO_MANY_CONNECTIONS, "too-many-connections", 429, "Too many connections", \
+      "The client has more connections than the server allows. Keep few, and send one request after another on each. Try again after Retry-After seconds.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
       "The request's headers are longer, or more in number, than the server accepts. Send fewer; clear the browser's cookies.") \
     /* problems with the content of a body */ \

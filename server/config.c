@@ -79,7 +79,14 @@ static const setting settings[] = {
     {"max-models", "N", COUNT, OFFSET(max_models), 1, 1e6, "1024", NULL, "largest number of models"},
     {"max-links", "N", COUNT, OFFSET(max_links), 1, 1e5, "2048", NULL, "largest number of links of one model"},
     {"connections", "N", COUNT, OFFSET(connections), 1, 1e6, "1024", NULL,
-     "largest number of open connections; further ones wait to be accepted"},
+     "largest number of open connections; a further one takes the place of the longest silent one, or waits"},
+    {"client-connections", "N", COUNT, OFFSET(client_connections), 0, 1e6, "0", NULL,
+     "largest number of open connections of one client; a further one takes the place of its longest silent one, or is "
+     "answered 429; 0: three quarters of --connections"},
+    {"client-rate", "N", COUNT, OFFSET(client_rate), 0, 1e6, "0", NULL,
+     "requests per second of one client, /livez and /readyz excepted, and at once after a pause of a second; further "
+     "ones "
+     "are answered 429; 0: any number"},
     {"timeout", "SECONDS", SECONDS, OFFSET(timeout), 0.001, 86400, "60", NULL,
      "time for one request, from the end of its headers; upper limit of Request-Timeout"},
     {"read-deadline", "SECONDS", SECONDS, OFFSET(read_deadline), 0.01, 86400, "60", NULL,

@@ -27,6 +27,8 @@ typedef struct srv_config {
     const char *target;                    /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
+    size_t      client_connections;          /* of one client; 0: three quarters of `connections` */
+    size_t      client_rate;                 /* requests per second of one client; 0: any */
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */

@@ -366,6 +366,7 @@ int main(int argc, char **argv)
     }
     log_start(&s);
     raise_descriptors(&s);
+    if (s.config.client_connections == 0) s.config.client_connections = s.config.connections - s.config.connections / 4;
     api_metric_add(API_METRIC_CONNECTIONS_LIMIT, API_NO_LABELS, (int64_t)s.config.connections);
     lock_memory(&s);
     return serve(&s);

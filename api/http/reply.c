@@ -179,5 +179,5 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     call->reply.status  = kind->status;
     call->reply.problem = kind->code;
     call->wants_body = call->wants_coding = false;
-    if (kind->status == 503) api_reply_static_header(call, "Retry-After", "1");
+    if (kind->status == 503 || kind->status == 429) api_reply_static_header(call, "Retry-After", "1");
 }

@@ -5,18 +5,31 @@
 #include "proxy_header.h"
 #include "api/metrics.h"
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { ACCEPTS_PER_TURN = 64 }; /* connections accepted per event, before other events are handled */
 
+static const uint64_t RETRY_INTERVAL = 10000000; /* ns until a full server looks again for silent connections */
+
 static void on_listener(uv_poll_t *poll, int status, int events);
 
-/* Loops that check the limit at the same time may exceed it by one connection each. */
+/* True if the server is below its limit of connections. Those that this loop has shut count no longer, though
+ * libmicrohttpd closes them only after this turn. Loops that check at the same time may exceed the limit by one
+ * connection each. */
 static bool has_room(const srv_acceptor *a)
 {
     const srv_server *server = a->loop->server;
-    return (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS) < server->config->connections;
+    size_t            open   = (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS);
+    return open < server->config->connections + a->loop->connections.n_closing;
+}
+
+/* True if a connection waits to be accepted. */
+static bool is_awaited(int listener)
+{
+    struct pollfd waiting = {.fd = listener, .events = POLLIN};
+    return poll(&waiting, 1, 0) > 0;
 }
 
 /* Only a trusted proxy may say who its client is. */
@@ -49,26 +62,33 @@ static bool accept_one(srv_acceptor *a, size_t i)
 static void pause_all(srv_acceptor *a)
 {
     a->paused = true;
+    a->retry  = srv_now() + RETRY_INTERVAL;
     for (size_t i = 0; i < a->n; i++)
         uv_poll_stop(&a->poll[i]);
 }
 
-static void on_listener(uv_poll_t *poll, int status, int events)
+static void on_listener(uv_poll_t *listener, int status, int events)
 {
     (void)status, (void)events;
-    srv_acceptor *a    = poll->data;
-    size_t        i    = (size_t)(poll - a->poll);
+    srv_acceptor *a    = listener->data;
+    size_t        i    = (size_t)(listener - a->poll);
     int           left = ACCEPTS_PER_TURN;
-    while (left > 0 && has_room(a) && accept_one(a, i))
-        left--;
-    if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
+    bool          room = true;
+    srv_connections_read_clock(&a->loop->connections);
+    for (; left > 0; left--) {
+        if (!has_room(a) && !is_awaited(a->listener[i])) return;
+        room = has_room(a) || srv_connections_displace(&a->loop->connections, NULL, NULL);
+        if (!room || !accept_one(a, i)) break;
+    }
+    if (left < ACCEPTS_PER_TURN) srv_loop_wake(a->loop); /* the next turn closes those that were displaced */
+    if (left == 0 || (room && errno == EAGAIN)) return;
     pause_all(a);
     srv_loop_wake(a->loop); /* the loop's next turn schedules the next check for room */
 }
 
 void srv_accept_resume(srv_acceptor *a)
 {
-    if (!a->paused || !has_room(a)) return;
+    if (!a->paused || (!has_room(a) && srv_now() < a->retry)) return;
     a->paused = false;
     for (size_t i = 0; i < a->n; i++)
         uv_poll_start(&a->poll[i], UV_READABLE, on_listener);

@@ -1,6 +1,6 @@
-/* accept.h - accept connections from the listening sockets of one loop while the server is below its limit of
- * connections. Beyond the limit, connections wait in the kernel's queue. Only the loop's thread calls these
- * functions. */
+/* accept.h - accept connections from the listening sockets of one loop, up to the limit of connections of the server.
+ * Beyond the limit, a new connection takes the place of a silent one; if none of this loop is silent, it waits in the
+ * kernel's queue. Only the loop's thread calls these functions. */
 #pragma once
 #include "listen.h"
 #include <uv.h>
@@ -20,13 +20,14 @@ typedef struct srv_acceptor {
     srv_daemon       daemon[SRV_LISTEN_MOST]; /* of libmicrohttpd that gets the connections of the listener */
     uv_poll_t        poll[SRV_LISTEN_MOST];
     bool             paused; /* true: not polling, because the limit of connections or descriptors is reached */
+    uint64_t         retry;  /* ns, when to poll again although there is no room */
 } srv_acceptor;
 
 /* Starts polling socket number `index` of each listener, which the acceptor owns from now on. False if memory or
  * descriptors are short. */
 bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const srv_listeners *listeners, size_t index);
 
-void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if the number of connections is below the limit */
+void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if there is room, or it is time to look for it */
 
 /* Accepts the connections that the kernel has already established, and closes the listening sockets. */
 void srv_accept_end(srv_acceptor *acceptor);

@@ -16,7 +16,7 @@ static void name_address(const srv_ip *ip, char name[SRV_ACCOUNT_NAME])
     snprintf(name, SRV_ACCOUNT_NAME, "address:%s", text);
 }
 
-void srv_connection_open_account(srv_accounts *accounts, srv_connection *connection)
+void srv_connection_open_account(srv_accounts *accounts, const srv_networks *proxies, srv_connection *connection)
 {
     const srv_peer *peer                   = &connection->peer;
     char            name[SRV_ACCOUNT_NAME] = "unknown";
@@ -25,10 +25,13 @@ void srv_connection_open_account(srv_accounts *accounts, srv_connection *connect
     else if (peer->has_ip)
         name_address(&peer->ip, name);
     connection->peer_account = srv_account_take(accounts, name);
+    connection->is_counted   = !srv_peer_is_in(peer, proxies);
+    if (connection->is_counted) atomic_fetch_add(&connection->peer_account->connections, 1);
 }
 
 void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *connection)
 {
+    if (connection->is_counted) atomic_fetch_sub(&connection->peer_account->connections, 1);
     srv_account_leave(accounts, connection->peer_account);
     srv_account_leave(accounts, connection->client_account);
 }

@@ -6,8 +6,9 @@
 #pragma once
 #include "connection.h"
 
-/* Refers to the account of the connection's peer. The connection keeps it. */
-void srv_connection_open_account(srv_accounts *accounts, srv_connection *connection);
+/* Refers to the account of the connection's peer, which counts the connection. The connection keeps it. Connections of
+ * trusted proxies, which are those of many clients, are not counted. */
+void srv_connection_open_account(srv_accounts *accounts, const srv_networks *proxies, srv_connection *connection);
 void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *connection);
 
 /* Returns the account of a request, which lives until the next request of its connection. `identity` NULL or without

@@ -1,9 +1,13 @@
 /* connection.c - see connection.h. */
 #include "connection.h"
+#include "api/metrics.h"
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+
+/* ns after which a connection counts as silent: one that waits for a request, and one that waits for its reader. */
+static const uint64_t sender_patience = 50000000, reader_patience = 1000000000;
 
 static void append_to_list(srv_connections *all, srv_connection *c, srv_phase phase)
 {
@@ -13,12 +17,14 @@ static void append_to_list(srv_connections *all, srv_connection *c, srv_phase ph
     c->previous                                              = all->last[phase];
     *(c->previous ? &c->previous->next : &all->first[phase]) = c;
     all->last[phase]                                         = c;
+    all->n_closing += phase == SRV_CLOSING;
 }
 
 static void remove_from_list(srv_connections *all, srv_connection *c)
 {
     *(c->previous ? &c->previous->next : &all->first[c->phase]) = c->next;
     *(c->next ? &c->next->previous : &all->last[c->phase])      = c->previous;
+    all->n_closing -= c->phase == SRV_CLOSING;
 }
 
 /* True if the socket's own address is a loopback address: ::1, or 127.0.0.0/8, also mapped to IPv6. */
@@ -109,6 +115,53 @@ void srv_connections_expire(srv_connections *all, uint64_t now)
                 srv_connection_shut(all, c);
         }
     }
+}
+
+static size_t connections_of_client(const srv_connection *c)
+{
+    return c->is_counted ? atomic_load(&c->peer_account->connections) : 0;
+}
+
+/* True if the connection gives way to a new one before the other does: its client has more connections, or as many and
+ * it has been silent for longer. */
+static bool gives_way(const srv_connection *c, const srv_connection *other)
+{
+    if (!other) return true;
+    size_t ours = connections_of_client(c), theirs = connections_of_client(other);
+    return ours != theirs ? ours > theirs : c->since < other->since;
+}
+
+/* Returns the silent connection that gives way first. NULL: there is none, or that of the client with the most
+ * connections is about to count as silent. */
+static srv_connection *find_silent(const srv_connections *all, const srv_account *account, const srv_connection *spared)
+{
+    static const srv_phase silent[] = {SRV_ARRIVED, SRV_READING, SRV_IDLE, SRV_WRITING};
+    srv_connection        *found    = NULL;
+    size_t                 most     = 0;
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        uint64_t patience = silent[i] == SRV_WRITING ? reader_patience : sender_patience;
+        for (srv_connection *c = all->first[silent[i]]; c; c = c->next) {
+            bool is_silent = c->since + patience <= all->now;
+            if (c == spared || (account && !(c->is_counted && c->peer_account == account))) continue;
+            if (silent[i] != SRV_WRITING && connections_of_client(c) > most) most = connections_of_client(c);
+            if (is_silent && gives_way(c, found)) found = c;
+        }
+    }
+    return found && connections_of_client(found) >= most ? found : NULL;
+}
+
+bool srv_connections_displace(srv_connections *all, const srv_account *account, const srv_connection *spared)
+{
+    srv_connection *c;
+    while ((c = find_silent(all, account, spared)) && c->phase != SRV_READING && c->phase != SRV_WRITING &&
+           has_input(c))
+        srv_connection_enter(all, c, SRV_READING); /* not silent any more: a request has just arrived */
+    if (!c) return false;
+    if (c->is_counted) atomic_fetch_sub(&c->peer_account->connections, 1);
+    c->is_counted = false;
+    srv_connection_shut(all, c);
+    api_metric_add(API_METRIC_DISPLACED, API_NO_LABELS, 1);
+    return true;
 }
 
 void srv_connections_limit_idle(srv_connections *all, uint64_t grace)

@@ -38,6 +38,8 @@ typedef struct srv_connection {
     srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
     uint64_t               certificate_generation;
     srv_account           *peer_account;   /* of the address or user at the other end */
+    bool                   is_counted;     /* true: it is one of the account's connections */
+    bool                   is_surplus;     /* the client had too many connections: the first request is refused */
     srv_account           *client_account; /* of the last request's client, if another; NULL: none */
     bool                   on_loopback;    /* accepted on a loopback address: the client is on this machine */
     srv_inflow             inflow;         /* what the client sends, checked */
@@ -52,7 +54,8 @@ typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
     uint64_t        time_limit[SRV_PHASES]; /* per phase, ns; SRV_NEVER: none */
     size_t          count;
-    uint64_t        now; /* ns, last reading of the clock; the time stamp of every event since */
+    size_t          n_closing; /* number of connections in SRV_CLOSING */
+    uint64_t        now;       /* ns, last reading of the clock; the time stamp of every event since */
 } srv_connections;
 
 /* Reads the clock. Called before every turn of the loop and for every request, since one turn may serve many. */
@@ -77,6 +80,11 @@ void srv_connection_shut(srv_connections *all, srv_connection *connection);
 uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *connection); /* ns, or SRV_NEVER */
 uint64_t srv_connections_next(const srv_connections *all); /* ns, earliest deadline of all; or SRV_NEVER */
 void     srv_connections_expire(srv_connections *all, uint64_t now);
+
+/* Shuts the connection that has been silent for longest: of one account, or, if `account` is NULL, of the account with
+ * the most connections. Silent are those that wait for the client: for a request, for the rest of one, or for the
+ * client to read its answer; none gives way in its first moments. `spared` is not shut. False if there is none. */
+bool srv_connections_displace(srv_connections *all, const srv_account *account, const srv_connection *spared);
 
 /* Limits connections without a request to `grace` ns from now, new ones included. Used when the server shuts down. */
 void srv_connections_limit_idle(srv_connections *all, uint64_t grace);

@@ -2,11 +2,11 @@
 #include "exchange.h"
 #include "client_account.h"
 #include "client_identity.h"
+#include "client_limits.h"
 #include "server/access/forwarded.h"
 #include "response.h"
 #include "request_head.h"
 #include "api/metrics.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,10 +109,11 @@ bool srv_exchange_begun(const srv_exchange *x)
 }
 
 /* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
- * a client can show another certificate only on a new connection. A malformed request ends its connection. */
+ * a client can show another certificate only on a new connection. A malformed request ends its connection, and a
+ * surplus connection has one request. */
 static bool must_close(const srv_exchange *x)
 {
-    return x->loop->draining || x->connection->certificate.refused || refuses_framing(x);
+    return x->loop->draining || x->connection->certificate.refused || x->connection->is_surplus || refuses_framing(x);
 }
 
 void srv_exchange_end_short(srv_exchange *x)
@@ -251,6 +252,7 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
         return MHD_NO;
     }
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
+    x->retry_after       = srv_limit_requests(x->loop, x->connection, x->account, x->job.call);
     return handle_head(x, &head);
 }
 
@@ -334,15 +336,6 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
-/* Returns after how many seconds a refused client shall try again. Clients that are refused together must not return
- * together: the times lie between one and two waits, spread evenly by multiples of the golden ratio. */
-static unsigned spread_retry(srv_loop *loop, double wait)
-{
-    static const double golden_ratio = 0.61803398874989485;
-    const double        fraction     = fmod(golden_ratio * loop->refusals++, 1);
-    return (unsigned)ceil(wait * (1 + fraction));
-}
-
 /* Answers a request for which the queue has no room. `wait`: s of work that waits. */
 static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait)
 {
@@ -352,7 +345,7 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
         api_refuse(x->job.call, API_CLIENT_QUEUE_FULL,
                    "This client has its share of the queue, in which requests for about %.1f s of work are waiting.",
                    wait);
-    x->retry_after = spread_retry(x->loop, wait);
+    x->retry_after = srv_spread_retry(x->loop, wait);
     return answer(x);
 }
 

@@ -4,6 +4,7 @@
  * (the only moment when libmicrohttpd gives the undecoded target) to the last byte of the answer. */
 #include "http_daemon.h"
 #include "client_account.h"
+#include "client_limits.h"
 #include "exchange.h"
 #include "disconnect.h"
 #include "response.h"
@@ -78,7 +79,8 @@ static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mh
     connection->loop         = loop;
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-    srv_connection_open_account(loop->server->accounts, connection);
+    srv_connection_open_account(loop->server->accounts, &loop->server->proxies, connection);
+    srv_limit_connections(loop, connection);
     connection->tls                    = session;
     connection->mhd                    = mhd;
     connection->inflow.begun           = on_begun;

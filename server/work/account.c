@@ -83,6 +83,15 @@ srv_account *srv_account_take(srv_accounts *accounts, const char *name)
     return account;
 }
 
+double srv_account_request(srv_accounts *accounts, srv_account *account, size_t per_second, uint64_t now)
+{
+    if (per_second == 0) return 0;
+    pthread_mutex_lock(&accounts->mutex);
+    double wait = srv_rate_take(&account->requests, (double)per_second, now);
+    pthread_mutex_unlock(&accounts->mutex);
+    return wait;
+}
+
 void srv_account_leave(srv_accounts *accounts, srv_account *account)
 {
     if (!account) return;

@@ -7,8 +7,9 @@
  * The functions lock the table. The flows are guarded by the mutexes of their pools. */
 #pragma once
 #include "fair_queue.h"
+#include "rate.h"
 #include <pthread.h>
-#include <stdint.h>
+#include <stdatomic.h>
 
 enum { SRV_ACCOUNT_NAME = 96, SRV_ACCOUNT_BUCKETS = 1024 /* a power of 2 */, SRV_ACCOUNTS_KEPT = 4096 };
 
@@ -20,6 +21,8 @@ typedef struct srv_account {
     struct srv_account *newer, *older; /* neighbours among the accounts without references */
     size_t              references;
     srv_flow            flow[SRV_POOLS];
+    srv_rate            requests;    /* guarded by the mutex of the table */
+    atomic_size_t       connections; /* number of open connections of the address or user */
     char                name[SRV_ACCOUNT_NAME];
 } srv_account;
 
@@ -36,6 +39,10 @@ void srv_accounts_close(srv_accounts *accounts); /* call when nobody refers to a
 
 /* Finds the account of a name, or opens it, and refers to it. */
 srv_account *srv_account_take(srv_accounts *accounts, const char *name);
+
+/* Counts one request at the time `now`, ns. Returns 0, or, if the client sends more than `per_second`, the seconds
+ * after which it may send the next. */
+double srv_account_request(srv_accounts *accounts, srv_account *account, size_t per_second, uint64_t now);
 
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);

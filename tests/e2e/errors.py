@@ -13,7 +13,8 @@ ELSEWHERE = {
     "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf_errors.py",
     "bad-request": "test_http.py, where the framing is broken",
     "misdirected-request": "test_host.py", "unauthorized": "test_access.py", "forbidden": "test_access.py", "request-timeout": "test_slow_peers.py", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
-    "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "client-queue-full": "test_fairness.py", "deadline-passed": "test_overload.py",
+    "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "client-queue-full": "test_fairness.py", "too-many-requests": "test_client_limits.py",
+    "too-many-connections": "test_client_limits.py", "deadline-passed": "test_overload.py",
     "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
     "contradictory-contacts": "test_contact.py", "store-failed": "test_store.py", "bad-change": "test_shared_store.py",
     "change-pending": "test_shared_store.py", "internal-error": "a defect by definition"}

@@ -13,7 +13,8 @@ from wire import ASK, BODY, WireCase, post
 
 
 class SlowPeers(WireCase):
-    arguments = ("--read-deadline", "1", "--write-deadline", "2", "--idle-timeout", "3", "--connections", "50")
+    arguments = ("--read-deadline", "1", "--write-deadline", "2", "--idle-timeout", "3", "--connections", "50",
+                 "--client-connections", "100")
     SLACK = 10 if SANITIZED else 4
 
     def drip(self, data, pause=0.1):
@@ -180,15 +181,21 @@ class Places(unittest.TestCase):
             return False
 
     def test_limit(self):
+        """Beyond the limit a new connection takes the place of the one that has been silent for longest."""
         server = self.serve("--connections", "3", "--loops", "1")
-        time.sleep(0.2)     # the harness's own connections are closed
-        raws = [server.socket() for _ in range(4)]
+        raws = [server.socket() for _ in range(3)]
         for raw in raws:
             raw.send(post())
-        self.assertEqual([self.answered(raw, 0.5 if raw is raws[3] else PATIENCE) for raw in raws], [True] * 3 + [False])
-        raws[1].close()
-        self.assertTrue(self.answered(raws[3], PATIENCE))
-        for raw in raws:
+            self.assertTrue(self.answered(raw, PATIENCE))
+        fourth = server.socket()
+        fourth.send(post())
+        self.assertTrue(self.answered(fourth, PATIENCE))
+        raws[0].sock.settimeout(PATIENCE)
+        self.assertEqual(raws[0].sock.recv(1), b"")
+        for raw in (fourth, raws[2]):
+            raw.send(post())
+            self.assertTrue(self.answered(raw, PATIENCE))
+        for raw in (fourth, *raws):
             raw.close()
         self.assertIsNone(server.stop())
 

@@ -174,10 +174,67 @@ static void test_hurry(void **state)
     disconnect(&all, reading);
 }
 
+static void give(pair p, srv_account *account, size_t connections)
+{
+    p.connection->peer_account = account;
+    p.connection->is_counted   = true;
+    atomic_store(&account->connections, connections);
+}
+
+static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
+{
+    static srv_account greedy, other;
+    srv_connections    all = make();
+    pair               p[6];
+    for (int i = 0; i < 6; i++) {
+        all.now = (uint64_t)(i + 1) * second;
+        p[i]    = connect_pair(&all);
+        give(p[i], i % 2 ? &greedy : &other, 10 - (i % 2 == 0));
+    }
+    srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* not silent */
+    srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent since now */
+    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* none of it is silent for long enough */
+    assert_false(srv_connections_displace(&all, NULL, NULL));    /* and the other client has less */
+    all.now += second;
+    assert_true(srv_connections_displace(&all, NULL, NULL));
+    assert_true(is_shut(p[3]) != is_shut(p[5]));
+    assert_int_equal(all.n_closing, 1);
+    assert_int_equal(greedy.connections, 9);
+    atomic_store(&greedy.connections, 10);
+    assert_true(srv_connections_displace(&all, NULL, NULL));
+    assert_true(is_shut(p[3]) && is_shut(p[5]));
+    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* it has none left that is silent */
+    assert_int_equal(send(p[0].peer, "G", 1, 0), 1);             /* a request that is not read yet */
+    assert_true(srv_connections_displace(&all, NULL, p[2].connection));
+    assert_int_equal(p[0].connection->phase, SRV_READING);
+    assert_true(is_shut(p[4]));
+    assert_false(srv_connections_displace(&all, &other, p[2].connection));
+    for (int i = 0; i < 6; i++)
+        disconnect(&all, p[i]);
+    assert_int_equal(all.n_closing, 0);
+}
+
+/* A client that reads its answer slowly is silent, too, but not at once. */
+static void test_a_slow_reader_gives_way(void **state)
+{
+    static srv_account account;
+    srv_connections    all = make();
+    pair               p   = connect_pair(&all);
+    give(p, &account, 1);
+    srv_connection_enter(&all, p.connection, SRV_WRITING);
+    all.now += second - 1;
+    assert_false(srv_connections_displace(&all, NULL, NULL));
+    all.now += 1;
+    assert_true(srv_connections_displace(&all, NULL, NULL));
+    disconnect(&all, p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_phase_has_its_deadline),
+        cmocka_unit_test(test_the_longest_silent_of_the_greediest_gives_way),
+        cmocka_unit_test(test_a_slow_reader_gives_way),
         cmocka_unit_test(test_the_oldest_go_first),
         cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
         cmocka_unit_test(test_a_first_request_just_come_in),
