@@ -268,20 +268,25 @@ static void count_run(const api_call *call)
     if (call->reply.status == 200) api_metric_add(API_METRIC_STATES, operation, (int64_t)call->states);
 }
 
-void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
+bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
     api_input   input = {worker, body, length, deadline};
     api_problem_clear(&problem);
-    if (!api_wants_run(call)) return;
+    if (!api_wants_run(call)) return true;
     api_shortage_forget();
     bool done          = call->wants_coding;
+    call->deferred     = false;
     call->stamps.began = api_now();
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
     else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
+    if (call->deferred && problem.code == API_NO_PROBLEM && !api_shortage_check(&problem)) {
+        api_scratch_reset(&worker->scratch);
+        return false;
+    }
     call->wants_body = call->wants_coding = false;
     if (done) api_reply_compress(call, deadline, &problem);
     if (api_shortage_check(&problem) || problem.code) api_reply_problem(call, &problem);
@@ -289,6 +294,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     count_run(call);
     api_cost_learn(call);
     api_scratch_reset(&worker->scratch);
+    return true;
 }
 
 const api_reply *api_reply_of(const api_call *call)

@@ -253,10 +253,22 @@ double api_estimate_cost(api_call *call, const char *body, size_t length);
 /* Replaces the reply by a problem that the server itself detected (408, 413, 500, 503, 504 ...). */
 void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* How the server schedules the requests that it runs. Each function may be NULL. */
+typedef struct api_scheduler {
+    /* Called on the thread of api_run when the request is decoded, and its fields show that it will take much longer
+     * than api_estimate_cost has said: `seconds` of processor time. False: it cannot run now, see api_run. */
+    bool (*admit)(void *arg, double seconds);
+    /* Called again and again between steps at the time `now`, ns, on the thread of api_run and on those of its helpers.
+     * On the former it may return much later, when other requests have had their turn. */
+    void (*yield)(void *arg, uint64_t now);
+    void *arg;
+} api_scheduler;
+
 /* Conditions for giving up a request. Long computations check them between steps. */
 typedef struct api_deadline {
-    atomic_bool cancelled; /* set by any thread: the client has disconnected, the reply does not matter */
-    uint64_t    time;      /* ns on CLOCK_MONOTONIC; after it the reply is 504 */
+    atomic_bool          cancelled; /* set by any thread: the client has disconnected, the reply does not matter */
+    uint64_t             time;      /* ns on CLOCK_MONOTONIC; after it the reply is 504 */
+    const api_scheduler *scheduler; /* NULL: the request runs without interruption */
 } api_deadline;
 
 /* Other threads that may help with a large request. `run` calls task(task_arg, slot) repeatedly until it returns
@@ -270,8 +282,9 @@ typedef struct api_helpers {
 } api_helpers;
 
 /* Executes the call; afterwards its reply is complete. The body must stay valid until api_run returns. `deadline`
- * may be NULL. */
-void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
+ * may be NULL. False: the scheduler has not admitted it. Then there is no reply, and the caller runs the call again, or
+ * refuses it. */
+bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
 const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */

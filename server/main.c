@@ -98,10 +98,12 @@ static bool open_shared(service *s, char *error, size_t size)
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
-    const srv_work_limits limits = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
-    s->shared.accounts           = &s->accounts;
-    s->shared.pool               = srv_pool_open(c->workers, &limits);
-    s->shared.writer             = srv_pool_open(1, &limits);
+    const srv_work_limits limits  = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
+    srv_work_limits       changes = limits;
+    changes.one_by_one            = true; /* they wait for each other anyway */
+    s->shared.accounts            = &s->accounts;
+    s->shared.pool                = srv_pool_open(c->workers, &limits);
+    s->shared.writer              = srv_pool_open(1, &changes);
     if (s->shared.pool && s->shared.writer) return true;
     snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + 1);
     return false;

@@ -1,5 +1,6 @@
 /* evaluate.c - decode a request, evaluate its states on all free threads and write the answer: see evaluate.h. */
 #include "evaluate.h"
+#include "decoded_cost.h"
 #include "api/answer/answer.h"
 #include "api/lanes/batch.h"
 #include "api/lanes/failed_rows.h"
@@ -337,6 +338,10 @@ bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_
     api_plan   plan   = {.query = q};
     api_answer answer = {.plan = &plan, .body = body};
     bool       done   = decode(q, request, &plan, &answer, bytes);
+    if (done && !api_admit_decoded(&plan)) {
+        api_failed_rows_close(plan.failed_rows);
+        return false;
+    }
     if (done) {
         q->call->states         = api_states(q);
         q->call->stamps.decoded = api_now();

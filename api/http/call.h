@@ -86,6 +86,7 @@ struct api_call {
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
     int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
     bool    wants_body;
+    bool    deferred;           /* the scheduler has not admitted the decoded request */
     bool    wants_coding;       /* the reply to a GET is complete, but not yet compressed */
     api_coding      coding;     /* the content coding that the client prefers */
     bool            unchanged;  /* true: the client's copy is current, answer 304 */

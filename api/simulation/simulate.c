@@ -115,25 +115,43 @@ static const api_integrator *peek_integrator(const api_call *call, const api_inp
     return &api_integrator_dopri5;
 }
 
-/* Seconds of all integration steps. Simulations in the lanes of a vector take as long as one. */
-static double request_seconds(const api_call *call, const api_input *input)
+/* Seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as long as one. */
+static double steps_seconds(const api_call *call, const api_integrator *integrator, double n, double steps)
 {
     enum {
         STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
         STAGES          = 5 /* stages of one integration step */,
         STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */
     };
-    const api_integrator *integrator = peek_integrator(call, input);
-    const api_model      *m          = call->model;
-    double                step = api_peek_number(call, input, API_STEP), n = 1 + api_peek_positions(call, input) / 16;
-    double                steps = integrator->steps_per_sample * fmax(api_peek_number(call, input, API_SAMPLES), 1);
-    double                lanes = (double)call->api->kernels->lanes;
-    if (integrator->steps_per_sample == 0) steps = api_peek_number(call, input, API_DURATION) / step;
+    const api_model *m     = call->model;
+    double           lanes = (double)call->api->kernels->lanes;
     if (integrator->lanes == API_LANES_ROWS) n = ceil(n / lanes) * lanes;
-    n           = fmin(n, (double)call->api->limits.rows);
     double each = STEP * (double)m->n_bodies * call->api->calibration.body +
                   STAGES * STEPS_FROM_LAST * api_closing_step_seconds(m);
-    return n * fmin(steps, API_MAX_STEPS) * each;
+    return fmin(n, (double)call->api->limits.rows) * fmin(steps, API_MAX_STEPS) * each;
+}
+
+static double request_seconds(const api_call *call, const api_input *input)
+{
+    const api_integrator *integrator = peek_integrator(call, input);
+    double                n          = 1 + api_peek_positions(call, input) / 16;
+    double                steps = integrator->steps_per_sample * fmax(api_peek_number(call, input, API_SAMPLES), 1);
+    if (integrator->steps_per_sample == 0)
+        steps = api_peek_number(call, input, API_DURATION) / api_peek_number(call, input, API_STEP);
+    return steps_seconds(call, integrator, n, steps);
+}
+
+/* How many steps a tolerance needs is known only afterwards. For a robot, a step of some milliseconds is a long one. */
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    static const double   long_step  = 0.005; /* s */
+    const api_simulation *s          = selected->options;
+    const api_integrator *integrator = s->integrator;
+    double                steps      = integrator->count_steps
+                                           ? integrator->count_steps(s, s->duration)
+                                           : fmax(integrator->steps_per_sample * (double)q->samples, s->duration / long_step);
+    double rows = (double)q->rows * (integrator->lanes == API_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
+    return steps_seconds(q->call, integrator, rows, steps);
 }
 
 const api_operation api_simulate = {
@@ -163,6 +181,7 @@ const api_operation api_simulate = {
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */
     .request_seconds = request_seconds,
+    .decoded_seconds = decoded_seconds,
     .least_seconds   = 2e-3,
     .options         = options,
     .prepare         = prepare,

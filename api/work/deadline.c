@@ -20,5 +20,8 @@ bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_prob
 
 bool api_deadline_check(const api_deadline *deadline, api_problem *problem)
 {
-    return api_deadline_check_at(deadline, deadline ? api_now() : 0, problem);
+    const api_scheduler *scheduler = deadline ? deadline->scheduler : NULL;
+    uint64_t             now       = deadline ? api_now() : 0;
+    if (scheduler && scheduler->yield) scheduler->yield(scheduler->arg, now);
+    return api_deadline_check_at(deadline, now, problem);
 }

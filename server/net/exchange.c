@@ -7,6 +7,7 @@
 #include "response.h"
 #include "request_head.h"
 #include "api/metrics.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
  * open. FIRST_CLAIM: bytes that are claimed from the memory budget for the start of a body; later claims are in
  * proportion to the bytes received, since a head alone must not occupy the budget. */
 enum { MAX_DISCARDED = 1 << 20, FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
+enum { TOLERATED = 10 }; /* times --inline-limit, up to which a request stays on its loop that turns out to be longer */
 
-static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
+static const uint64_t refusal_delay = 1000000000; /* ns */
+static const double   write_cost    = 0.01;       /* s, approximate time of the two disk syncs of a change of a model */
 
 typedef enum stage {
     OPENED,     /* the headers are not complete */
@@ -25,6 +28,7 @@ typedef enum stage {
     DISCARDING, /* the reply is complete; the rest of the body is read and discarded */
     AWAITING,   /* suspended until this server has applied the change that the request names */
     SUSPENDED,  /* the pool owns the job */
+    DELAYED,    /* the reply is complete, and is sent later */
     FINISHED,   /* a worker has finished the job */
     ANSWERED
 } stage;
@@ -36,6 +40,7 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
+    uint64_t               send_at;          /* ns, when to send a delayed reply */
     uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
     uint64_t               number;           /* of the request on its connection, from 1 */
     char                  *body;             /* the received part of job.body; moves when it grows */
@@ -336,6 +341,20 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
+/* Sends the complete reply later. A client that asks again the moment it is refused would otherwise keep the loop busy
+ * with refusals: 500 such connections take a whole core. */
+static enum MHD_Result delay_answer(srv_exchange *x)
+{
+    free_body(x);
+    x->stage   = DELAYED;
+    x->send_at = x->loop->connections.now + refusal_delay;
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
+    MHD_suspend_connection(x->mhd);
+    if (x->connection->client_closed) x->send_at = 0;
+    schedule_expiry(x->loop, x->send_at);
+    return MHD_YES;
+}
+
 /* Answers a request for which the queue has no room. `wait`: s of work that waits. */
 static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait)
 {
@@ -346,7 +365,47 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
                    "This client has its share of the queue, in which requests for about %.1f s of work are waiting.",
                    wait);
     x->retry_after = srv_spread_retry(x->loop, wait);
-    return answer(x);
+    return srv_account_refusal(x->loop->server->accounts, x->account, x->loop->connections.now) ? answer(x)
+                                                                                                : delay_answer(x);
+}
+
+/* Admits a request to this thread whose fields show that it takes longer than was estimated. */
+static bool is_short(void *arg, double seconds)
+{
+    srv_exchange *x = arg;
+    x->job.cost     = seconds;
+    return seconds * 1e6 <= TOLERATED * x->loop->server->config->inline_limit;
+}
+
+/* Runs the request on this thread. False: it is too long, as its fields show. */
+static bool run_here(srv_exchange *x)
+{
+    const api_scheduler scheduler = {.admit = is_short, .arg = x};
+    x->job.deadline.scheduler     = &scheduler;
+    bool done                     = srv_job_run(&x->job, x->loop->scratch);
+    x->job.deadline.scheduler     = NULL;
+    if (done) count_run(API_THREAD_LOOP);
+    return done;
+}
+
+/* Passes the request to a worker if it is admitted. It costs no more than the time until its deadline. */
+static enum MHD_Result pass_on(srv_exchange *x, bool writes)
+{
+    uint64_t now = srv_now(), deadline = x->job.deadline.time;
+    double   wait;
+    x->job.cost             = fmin(x->job.cost, deadline > now ? 1e-9 * (double)(deadline - now) : 0);
+    x->job.flow             = &x->account->flow[writes ? SRV_CHANGES : SRV_EVALUATIONS];
+    srv_admission admission = srv_pool_admit(x->pool, &x->job, &wait);
+    if (admission != SRV_ADMITTED) return refuse(x, admission, wait);
+    count_run(writes ? API_THREAD_WRITER : API_THREAD_WORKER);
+    return suspend(x);
+}
+
+/* Answers a request that a worker has finished. */
+static enum MHD_Result answer_finished(srv_exchange *x)
+{
+    if (atomic_load(&x->job.deadline.cancelled)) return MHD_NO; /* the client has disconnected: close the connection */
+    return x->job.refused ? refuse(x, SRV_CLIENT_QUEUE_FULL, x->job.wait) : answer(x);
 }
 
 /* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
@@ -364,17 +423,8 @@ static enum MHD_Result evaluate(srv_exchange *x)
     bool writes = api_waits_for_store(x->job.call);
     x->pool     = writes ? server->writer : server->pool;
     x->job.cost += writes ? write_cost : 0;
-    if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
-        count_run(API_THREAD_LOOP);
-        srv_job_run(&x->job, x->loop->scratch);
-        return answer(x);
-    }
-    x->job.flow = &x->account->flow[writes ? SRV_CHANGES : SRV_EVALUATIONS];
-    double        wait;
-    srv_admission admission = srv_pool_admit(x->pool, &x->job, &wait);
-    if (admission != SRV_ADMITTED) return refuse(x, admission, wait);
-    count_run(writes ? API_THREAD_WRITER : API_THREAD_WORKER);
-    return suspend(x);
+    if (!writes && x->job.cost * 1e6 <= server->config->inline_limit && run_here(x)) return answer(x);
+    return pass_on(x, writes);
 }
 
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
@@ -383,8 +433,7 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     switch (x->stage) {
     case RECEIVING: return evaluate(x);
     case DISCARDING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
-    /* Cancelled: the client has disconnected, so close the connection. */
-    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x);
+    case FINISHED: return answer_finished(x);
     case ANSWERED: return MHD_NO; /* the reply was already sent: close the connection */
     default: return MHD_YES;
     }
@@ -404,7 +453,7 @@ void srv_exchange_cancel(srv_exchange *x)
         stop_awaiting(x, FINISHED);
         return;
     }
-    if (!srv_pool_withdraw(x->pool, &x->job)) return;
+    if (x->stage != DELAYED && !srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
     srv_loop_wake(x->loop); /* wakes the loop, so that libmicrohttpd continues the request */
 }
@@ -441,9 +490,27 @@ static uint64_t expire_reading(srv_loop *loop, uint64_t now)
     return next;
 }
 
+/* Sends the replies that were delayed until now. Returns the earliest time of the others. */
+static uint64_t send_delayed(srv_loop *loop, uint64_t now)
+{
+    uint64_t next = SRV_NEVER;
+    for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
+        srv_exchange *x = c->exchange;
+        if (x->stage != DELAYED) continue;
+        if (x->send_at > now) {
+            if (x->send_at < next) next = x->send_at;
+        } else {
+            srv_exchange_resume(&x->job);
+            srv_loop_wake(loop);
+        }
+    }
+    return next;
+}
+
 uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
 {
-    uint64_t next = expire_reading(loop, now);
+    uint64_t next = expire_reading(loop, now), delayed = send_delayed(loop, now);
+    if (delayed < next) next = delayed;
     for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
         srv_exchange *x        = c->exchange;
         uint64_t      deadline = x->job.deadline.time;

@@ -92,6 +92,15 @@ double srv_account_request(srv_accounts *accounts, srv_account *account, size_t 
     return wait;
 }
 
+bool srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now)
+{
+    static const double per_second = 1000; /* at 50 to 100 us each, up to a tenth of a core */
+    pthread_mutex_lock(&accounts->mutex);
+    bool at_once = srv_rate_take(&account->refusals, per_second, now) == 0;
+    pthread_mutex_unlock(&accounts->mutex);
+    return at_once;
+}
+
 void srv_account_leave(srv_accounts *accounts, srv_account *account)
 {
     if (!account) return;

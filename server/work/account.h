@@ -21,6 +21,7 @@ typedef struct srv_account {
     struct srv_account *newer, *older; /* neighbours among the accounts without references */
     size_t              references;
     srv_flow            flow[SRV_POOLS];
+    srv_rate            refusals;    /* answered at once; guarded by the mutex of the table */
     srv_rate            requests;    /* guarded by the mutex of the table */
     atomic_size_t       connections; /* number of open connections of the address or user */
     char                name[SRV_ACCOUNT_NAME];
@@ -43,6 +44,10 @@ srv_account *srv_account_take(srv_accounts *accounts, const char *name);
 /* Counts one request at the time `now`, ns. Returns 0, or, if the client sends more than `per_second`, the seconds
  * after which it may send the next. */
 double srv_account_request(srv_accounts *accounts, srv_account *account, size_t per_second, uint64_t now);
+
+/* Counts one refusal for lack of room at the time `now`, ns. False: the client is refused so often that the answer
+ * should be delayed. */
+bool srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now);
 
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);

@@ -48,8 +48,18 @@ void srv_queue_release(srv_fair_queue *queue, srv_job *job)
     queue->admitted -= job->cost;
 }
 
+void srv_queue_reassess(srv_fair_queue *queue, srv_job *job, double cost)
+{
+    if (job->admitted) {
+        job->flow->admitted += cost - job->cost;
+        queue->admitted += cost - job->cost;
+    }
+    job->cost = cost;
+}
+
 void srv_queue_charge(srv_fair_queue *queue, srv_job *job, double taken)
 {
+    if (taken > job->cost) srv_queue_reassess(queue, job, taken);
     job->flow->time += taken - job->charged;
     job->charged = taken;
     advance(queue);
@@ -81,6 +91,17 @@ void srv_queue_push(srv_fair_queue *queue, srv_job *job)
     queue->n_waiting++;
 }
 
+void srv_queue_return(srv_fair_queue *queue, srv_job *job)
+{
+    srv_flow *flow                                        = job->flow;
+    job->waiting                                          = true;
+    job->previous                                         = NULL;
+    job->next                                             = flow->first;
+    *(flow->first ? &flow->first->previous : &flow->last) = job;
+    flow->first                                           = job;
+    queue->n_waiting++;
+}
+
 void srv_queue_remove(srv_fair_queue *queue, srv_job *job)
 {
     srv_flow *flow                                         = job->flow;
@@ -94,7 +115,7 @@ srv_job *srv_queue_next(const srv_fair_queue *queue)
 {
     const srv_flow *next = NULL;
     for (const srv_flow *flow = queue->first; flow; flow = flow->next)
-        if (flow->first && (!next || flow->time <= next->time)) next = flow; /* of equal ones, the oldest */
+        if (flow->first && (!next || flow->time < next->time)) next = flow; /* of equal ones, the newest */
     return next ? next->first : NULL;
 }
 

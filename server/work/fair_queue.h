@@ -6,7 +6,8 @@
  * the least of all active flows, so that nobody saves up time while idle. A client with 500 waiting jobs and one with
  * a single job thus take turns.
  *
- * The cost of a job is charged when it starts. The difference to the time that it took is charged when it ends.
+ * The cost of a job is charged when it starts. The difference to the time that it takes is charged while it runs and
+ * when it ends. A job that is ahead of another client may return to the queue, and run on later.
  *
  * No function locks, waits or reads a clock: the caller guards a queue and its flows by one mutex. */
 #pragma once
@@ -38,6 +39,9 @@ static inline bool srv_flow_is_idle(const srv_flow *flow)
 /* Adds the cost of a job to the admitted work of queue and flow. */
 void srv_queue_admit(srv_fair_queue *queue, srv_job *job);
 
+/* Replaces the cost of a job. */
+void srv_queue_reassess(srv_fair_queue *queue, srv_job *job, double cost);
+
 /* Subtracts the cost of a job from the admitted work, once; its client has gone, or the job has ended. */
 void srv_queue_release(srv_fair_queue *queue, srv_job *job);
 
@@ -45,6 +49,7 @@ void srv_queue_release(srv_fair_queue *queue, srv_job *job);
 void srv_queue_finish(srv_fair_queue *queue, srv_job *job, double took);
 
 void srv_queue_push(srv_fair_queue *queue, srv_job *job);   /* appends an admitted job to its flow */
+void srv_queue_return(srv_fair_queue *queue, srv_job *job); /* puts a job that has run before in front of its flow */
 void srv_queue_remove(srv_fair_queue *queue, srv_job *job); /* removes a waiting job */
 
 /* Returns the job that is next, which stays in the queue; NULL: none waits. */
@@ -53,7 +58,8 @@ srv_job *srv_queue_next(const srv_fair_queue *queue);
 /* Removes a waiting job that starts now, and charges its flow the cost, at most SRV_FIRST_CHARGE. */
 void srv_queue_start(srv_fair_queue *queue, srv_job *job);
 
-/* Charges the flow of a running job, which has taken so many seconds by now. */
+/* Charges the flow of a running job, which has taken so many seconds by now. A job that has taken more than its cost
+ * costs as much: it is expected to take as long again. */
 void srv_queue_charge(srv_fair_queue *queue, srv_job *job, double taken);
 
 /* s, the most that a job is charged before it has run: estimates may be far too long. */

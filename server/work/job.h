@@ -17,6 +17,9 @@ typedef struct srv_job {
     void (*done)(struct srv_job *job);
     struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
     bool            waiting;         /* used by the pool: the job is in the queue */
-    bool            admitted;        /* used by the pool: its cost is part of the admitted work */
-    double          charged;         /* used by the pool: s that its client has been charged for it */
+    void           *parked;   /* used by the pool: the worker with which it waits for its next turn; NULL: none */
+    bool            refused;  /* set by the pool before `done`: it took more than there was room for */
+    double          wait;     /* s of work ahead of its client, if it was refused */
+    bool            admitted; /* used by the pool: its cost is part of the admitted work */
+    double          charged;  /* used by the pool: s that its client has been charged for it */
 } srv_job;

@@ -9,6 +9,10 @@
  * Workers run at a lower priority than the loops (their nice value is 10 higher), so that light requests keep their
  * latency when cores are short. If the process has a real-time policy, workers leave it.
  *
+ * A running job gives way, between two steps, to the job of a client that has been served less; its thread waits, and a
+ * spare thread goes on. When its fields are decoded and show that it costs far more than was estimated, it is admitted
+ * again, or refused.
+ *
  * A job with many states is shared: idle workers help the worker of the job, and stop between two tasks when another
  * job arrives. */
 #pragma once
@@ -16,10 +20,11 @@
 
 typedef struct srv_pool srv_pool;
 
-/* s of admitted work per worker. */
+/* How much work a pool takes, s of admitted work per worker, and in which order. */
 typedef struct srv_work_limits {
-    double queue;  /* of all clients */
-    double client; /* of one client */
+    double queue;      /* of all clients */
+    double client;     /* of one client */
+    bool   one_by_one; /* true: a job that has begun ends before the next begins on its thread */
 } srv_work_limits;
 
 typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;
@@ -40,5 +45,6 @@ bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 /* Number of workers whose job runs although its deadline had passed at `time`, ns. */
 size_t srv_pool_overdue(srv_pool *pool, uint64_t time);
 
-/* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. */
-void srv_job_run(srv_job *job, api_worker *scratch);
+/* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. False: its
+ * scheduler has not admitted it, see api_run. */
+bool srv_job_run(srv_job *job, api_worker *scratch);

@@ -4,15 +4,16 @@ import json
 import time
 
 import tap
-from harness import PATIENCE, ServerCase
+from harness import PATIENCE, Server, ServerCase
 from peers import Client, RawSocket
 from samples import HEAVY, chain
+from threads import in_threads
 
 GREEDY, POLITE = "127.0.0.2", "127.0.0.3"
 LONG = {"q": [0.1] * 100, "duration": 900, "step": 1e-4, "samples": 2}
 
 
-class Fairness(ServerCase):
+class OneWorker(ServerCase):
     arguments = ("--workers", "1", "--queue", "1", "--inline-limit", "20")
 
     @classmethod
@@ -22,7 +23,7 @@ class Fairness(ServerCase):
 
     def begin(self, source, body=None):
         """Sends a request that runs for long, and does not wait for its answer."""
-        body = json.dumps(body or LONG)
+        body = body or json.dumps(LONG)
         raw = RawSocket(self.server.port, PATIENCE, source=source)
         self.addCleanup(raw.close)      # which ends the simulation
         raw.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
@@ -41,6 +42,8 @@ class Fairness(ServerCase):
             time.sleep(0.02)
         return answer
 
+
+class Fairness(OneWorker):
     def test_a_client_fills_its_own_share_only(self):
         greedy, polite = self.client_at(GREEDY), self.client_at(POLITE)
         self.begin(GREEDY)
@@ -62,6 +65,44 @@ class Fairness(ServerCase):
         while client.post("/v1/models/long/evaluate", HEAVY).status != 200:
             self.assertLess(time.monotonic(), give_up)
             time.sleep(0.02)
+
+
+class Truth(OneWorker):
+    """What a request costs is seen when it is decoded, and while it runs."""
+    HIDDEN = json.dumps({"q": [0.1] * 100, "tolerance": 1e-10, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
+
+    def test_hidden_simulations_do_not_keep_others_out(self):
+        """They run one after another, and each gives way to the job of another client between two of its steps."""
+        for _ in range(20):
+            self.begin(GREEDY, self.HIDDEN)
+        polite = self.client_at(POLITE)
+        for _ in range(10):
+            self.ok(polite.post("/v1/models/long/evaluate", HEAVY))
+        greedy = self.client_at(GREEDY)
+        self.assertProblem(self.await_code(greedy, "queue-full"), 503)
+
+    def test_one_that_is_decoded_beside_others_is_refused(self):
+        """With one more worker than simulations that are let in."""
+        server = Server("--workers", "3", "--queue", "0.1", "--inline-limit", "20")
+        self.addCleanup(server.kill)
+        server.client().put("/v1/models/long", chain(100))
+        answers = in_threads(6, lambda i: server.client().request(
+            "POST", "/v1/models/long/simulate", self.HIDDEN,
+            {"Content-Type": "application/json", "Request-Timeout": "3"}))
+        codes = {answer.json()["code"] for answer in answers}
+        self.assertTrue(codes & {"client-queue-full", "queue-full"}, codes)
+        self.assertLessEqual(codes, {"client-queue-full", "queue-full", "deadline-passed"})
+
+    def test_clients_take_turns(self):
+        """Two simulations that would both take all of their time: neither waits until the other has ended."""
+        one, two = self.begin(GREEDY), self.begin(POLITE)
+        third = self.client_at("127.0.0.4")
+        self.ok(third.post("/v1/models/long/evaluate", HEAVY))
+        for raw in (one, two):
+            raw.close()
+        give_up = time.monotonic() + PATIENCE
+        while third.post("/v1/models/long/evaluate", HEAVY).status != 200:
+            self.assertLess(time.monotonic(), give_up)
 
 
 class OwnLimit(ServerCase):

@@ -182,13 +182,57 @@ static void test_jobs_leave_from_any_place(void **state)
     assert_null(c.flow.last);
 }
 
+/* A job that returns to the queue is the next of its client, and waits for clients that were served less. */
+static void test_a_job_returns(void **state)
+{
+    static client  slow, other;
+    srv_fair_queue queue = {0};
+    slow                 = (client){.takes = 1};
+    other                = (client){.takes = 0.1};
+    push(&queue, &slow, 0.01);
+    push(&queue, &slow, 0.01);
+    srv_job *job = srv_queue_next(&queue);
+    srv_queue_start(&queue, job);
+    srv_queue_charge(&queue, job, 0.35);
+    assert_true(job->cost == 0.35); /* it has taken more than its cost */
+    assert_true(fabs(queue.admitted - 0.36) < 1e-12 && fabs(slow.flow.admitted - 0.36) < 1e-12);
+    push(&queue, &other, 0.1);
+    push(&queue, &other, 0.1);
+    srv_queue_charge(&queue, job, 0.45);
+    srv_queue_return(&queue, job);
+    assert_int_equal(queue.n_waiting, 4);
+    assert_ptr_equal(run_one(&queue), &other); /* which began where the other stood then, at 0.35 */
+    assert_ptr_equal(srv_queue_next(&queue), other.flow.time < slow.flow.time ? &other.job[1] : job);
+    run_one(&queue);
+    srv_queue_remove(&queue, job);
+    assert_ptr_equal(srv_queue_next(&queue), &slow.job[1]);
+    srv_queue_finish(&queue, job, 0.5);
+    slow.done++;
+    run_one(&queue);
+    assert_true(queue.admitted == 0);
+}
+
+static void test_a_cost_is_reassessed(void **state)
+{
+    static client  c;
+    srv_fair_queue queue = {0};
+    c                    = (client){.takes = 1};
+    push(&queue, &c, 0.25);
+    srv_queue_reassess(&queue, &c.job[0], 8);
+    assert_true(queue.admitted == 8 && c.flow.admitted == 8 && c.job[0].cost == 8);
+    srv_queue_release(&queue, &c.job[0]);
+    srv_queue_reassess(&queue, &c.job[0], 2); /* it counts no longer */
+    assert_true(queue.admitted == 0 && c.flow.admitted == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
         cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_no_time_is_saved_up),
         cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_end_at_nothing),
-        cmocka_unit_test(test_jobs_leave_from_any_place),
+        cmocka_unit_test(test_jobs_leave_from_any_place),   cmocka_unit_test(test_a_job_returns),
+        cmocka_unit_test(test_a_cost_is_reassessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
