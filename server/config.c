@@ -120,6 +120,8 @@ static const setting settings[] = {
     {"log-sample", "N", COUNT, OFFSET(log_sample), 1, 1e9, "1", NULL,
      "one of N routine requests has a line in the log, which counts the omitted ones; requests that fail or are slow "
      "always have one"},
+    {"log-refusals", "N", COUNT, OFFSET(log_refusals), 1, 1e9, "10", NULL,
+     "lines per second for requests that are refused with 429 or 503; the log counts the omitted ones"},
     {"log-slow", "SECONDS", SECONDS, OFFSET(log_slow), 0, 86400, "0.1", NULL,
      "time in the server from which a request is slow, for --log-sample"},
 };

@@ -37,10 +37,11 @@ typedef struct srv_config {
     double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */
     int         log_format, log_level;
-    size_t      log_sample;  /* one of so many routine requests has a line in the log */
-    double      log_slow;    /* s, longest time of a routine request */
-    int         insecure;    /* 1: listen beyond this machine without TLS or access control */
-    int         socket_mode; /* permissions of a Unix-domain socket */
+    size_t      log_sample;   /* one of so many routine requests has a line in the log */
+    size_t      log_refusals; /* lines per second for refused requests */
+    double      log_slow;     /* s, longest time of a routine request */
+    int         insecure;     /* 1: listen beyond this machine without TLS or access control */
+    int         socket_mode;  /* permissions of a Unix-domain socket */
 } srv_config;
 
 typedef enum srv_action { SRV_SERVE, SRV_HELP, SRV_VERSION, SRV_SETTINGS_TABLE, SRV_MISUSE } srv_action;

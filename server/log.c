@@ -286,6 +286,7 @@ bool srv_log_open(srv_log *log, const srv_config *config, int fd)
                           .fd         = fd,
                           .sample     = config->log_sample,
                           .slow_ns    = (uint64_t)(config->log_slow * 1e9),
+                          .refusals   = config->log_refusals,
                           .give_up_at = SRV_NEVER};
     srv_mutex_init(&log->mutex);
     pthread_cond_init(&log->not_empty, NULL);
@@ -323,12 +324,21 @@ void srv_log_close(srv_log *log)
     free(log->writing);
 }
 
-bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted)
+static bool may_log_refusal(srv_log *log)
+{
+    pthread_mutex_lock(&log->mutex);
+    bool may = srv_rate_take(&log->refused, (double)log->refusals, srv_now()) == 0;
+    pthread_mutex_unlock(&log->mutex);
+    return may;
+}
+
+bool srv_log_samples(srv_log *log, srv_outcome outcome, uint64_t ns, uint64_t *omitted)
 {
     *omitted = 0;
     if (log->level < SRV_INFO) return false;
-    bool routine = succeeded && ns < log->slow_ns && log->sample > 1;
-    if (routine && atomic_fetch_add(&log->routine, 1) % log->sample != 0) {
+    bool routine = outcome == SRV_SUCCEEDED && ns < log->slow_ns && log->sample > 1;
+    if ((routine && atomic_fetch_add(&log->routine, 1) % log->sample != 0) ||
+        (outcome == SRV_OVERLOADED && !may_log_refusal(log))) {
         atomic_fetch_add(&log->omitted, 1);
         return false;
     }

@@ -11,6 +11,7 @@
  * later line reports their number. */
 #pragma once
 #include "config.h"
+#include "server/work/rate.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -23,6 +24,9 @@ typedef struct srv_log {
     int       fd;
     size_t    sample;  /* one of so many routine requests has a line */
     uint64_t  slow_ns; /* a request that takes so long is no routine */
+
+    size_t   refusals; /* lines per second for refused requests */
+    srv_rate refused;  /* of these lines; guarded by the mutex */
 
     _Atomic uint64_t routine; /* routine requests so far */
     _Atomic uint64_t omitted; /* requests without a line since the last one with a line */
@@ -54,9 +58,12 @@ void srv_log_count(srv_line *line, const char *name, uint64_t value);
 void srv_log_ms(srv_line *line, const char *name, uint64_t ns); /* written in ms with three decimals */
 void srv_log_end(srv_line *line);
 
-/* True if a request is to have a line. Of the routine ones, which succeeded in less than `slow_ns`, one of `sample` has
- * a line. `omitted` receives the number of requests without a line since the last one with a line. */
-bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted);
+typedef enum srv_outcome { SRV_SUCCEEDED, SRV_FAILED, SRV_OVERLOADED /* refused with 429 or 503 */ } srv_outcome;
+
+/* True if a request that took `ns` is to have a line. Of the routine ones, which succeeded in less than `slow_ns`, one
+ * of `sample` has a line; of the refused ones, `refusals` per second. `omitted` receives the number of requests without
+ * a line since the last one with a line. */
+bool srv_log_samples(srv_log *log, srv_outcome outcome, uint64_t ns, uint64_t *omitted);
 
 /* Writes a line with one text field, "message". */
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)

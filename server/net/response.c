@@ -240,6 +240,12 @@ static void audit(srv_log *log, const srv_access *access, unsigned status)
     srv_log_end(&line);
 }
 
+static srv_outcome outcome_of(const srv_access *access, unsigned status)
+{
+    if (status == 429 || status == 503) return SRV_OVERLOADED;
+    return access->call && access->delivered && status < 400 ? SRV_SUCCEEDED : SRV_FAILED;
+}
+
 void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
     unsigned    status = status_of(mhd, access);
@@ -250,7 +256,7 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
     if (access->call) f = api_call_figures(access->call);
     count_request(access, status, &f, ns);
     if (access->call) audit(log, access, status);
-    if (!srv_log_samples(log, access->call && access->delivered && status < 400, ns, &omitted)) return;
+    if (!srv_log_samples(log, outcome_of(access, status), ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     if (*access->target) put_target(&line, access->target);

@@ -27,6 +27,22 @@ static void test_a_name_has_one_account(void **state)
     srv_accounts_close(&accounts);
 }
 
+/* The first thousand refusals of a second are answered at once. */
+static void test_many_refusals(void **state)
+{
+    int at_once = 0;
+    srv_accounts_open(&accounts);
+    srv_account *a = srv_account_take(&accounts, "address:192.0.2.1"), *b = srv_account_take(&accounts, "client:b");
+    for (int i = 0; i < 5000; i++)
+        at_once += srv_account_refusal(&accounts, a, 7000000000);
+    assert_int_equal(at_once, 1000);
+    assert_true(srv_account_refusal(&accounts, b, 7000000000));
+    assert_true(srv_account_refusal(&accounts, a, 7100000000));
+    srv_account_leave(&accounts, a);
+    srv_account_leave(&accounts, b);
+    srv_accounts_close(&accounts);
+}
+
 static srv_account *take_number(int i)
 {
     char name[40];
@@ -66,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_has_one_account),
         cmocka_unit_test(test_the_oldest_is_forgotten),
+        cmocka_unit_test(test_many_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,11 @@ static const struct timespec millisecond = {.tv_nsec = 1000000};
 
 static void open_log(srv_log *log, bool json)
 {
-    srv_config config = {
-        .log_format = json ? SRV_LOG_JSON : SRV_LOG_TEXT, .log_level = SRV_INFO, .log_sample = 10, .log_slow = 0.002};
+    srv_config config = {.log_format   = json ? SRV_LOG_JSON : SRV_LOG_TEXT,
+                         .log_level    = SRV_INFO,
+                         .log_sample   = 10,
+                         .log_refusals = 4,
+                         .log_slow     = 0.002};
     assert_int_equal(pipe(ends), 0);
     assert_true(srv_log_open(log, &config, ends[1]));
 }
@@ -272,16 +275,16 @@ static void test_sampling(void **state)
     uint64_t omitted, lines = 0, sum = 0;
     open_log(&log, false);
     for (int i = 0; i < 95; i++) {
-        lines += srv_log_samples(&log, true, 1999999, &omitted);
+        lines += srv_log_samples(&log, SRV_SUCCEEDED, 1999999, &omitted);
         sum += omitted;
     }
     assert_int_equal(lines, 10);
     assert_int_equal(sum, 81); /* the line of request 90 counts 81 to 89, and so on */
-    assert_true(srv_log_samples(&log, false, 0, &omitted));
+    assert_true(srv_log_samples(&log, SRV_FAILED, 0, &omitted));
     assert_int_equal(omitted, 4);
-    assert_true(srv_log_samples(&log, true, 2000000, &omitted));
+    assert_true(srv_log_samples(&log, SRV_SUCCEEDED, 2000000, &omitted));
     assert_int_equal(omitted, 0);
-    assert_false(srv_log_samples(&log, true, 0, &omitted));
+    assert_false(srv_log_samples(&log, SRV_SUCCEEDED, 0, &omitted));
     assert_int_equal(omitted, 0);
     assert_string_equal(strchr(logged(&log), ' '), " omitted requests=1\n");
 }
@@ -293,7 +296,22 @@ static void test_sampling_below_the_level(void **state)
     open_log(&log, false);
     log.level = SRV_WARNING;
     for (int i = 0; i < 20; i++)
-        assert_false(srv_log_samples(&log, i % 2 == 0, 0, &omitted));
+        assert_false(srv_log_samples(&log, i % 2 ? SRV_FAILED : SRV_SUCCEEDED, 0, &omitted));
+    assert_string_equal(logged(&log), "");
+}
+
+/* More refusals than four a second: the others are counted by the next line, whatever it is of. */
+static void test_refusals(void **state)
+{
+    srv_log  log;
+    uint64_t omitted, lines = 0;
+    open_log(&log, false);
+    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that stands still */
+    for (int i = 0; i < 1000; i++)
+        lines += srv_log_samples(&log, SRV_OVERLOADED, 0, &omitted);
+    assert_int_equal(lines, 4);
+    assert_true(srv_log_samples(&log, SRV_FAILED, 0, &omitted));
+    assert_int_equal(omitted, 996);
     assert_string_equal(logged(&log), "");
 }
 
@@ -308,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_the_time),
         cmocka_unit_test(test_milliseconds),
         cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_sampling_below_the_level),
         cmocka_unit_test(test_full_pipe),
         cmocka_unit_test(test_the_account_comes_first),
