@@ -69,7 +69,7 @@ class Fairness(OneWorker):
 
 class Truth(OneWorker):
     """What a request costs is seen when it is decoded, and while it runs."""
-    HIDDEN = json.dumps({"q": [0.1] * 100, "tolerance": 1e-10, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
+    HIDDEN = json.dumps({"q": [0.1] * 100, "step": 1e-4, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
 
     def test_hidden_simulations_do_not_keep_others_out(self):
         """They run one after another, and each gives way to the job of another client between two of its steps."""
