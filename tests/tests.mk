@@ -199,6 +199,11 @@ realtime: $(BUILD)/torqued $(BUILD)/feedforward ## a control loop of 1 kHz by pa
 reach: $(BUILD)/torqued ## inverse kinematics of 10 000 reachable poses of each arm: share found, positions tried, µs a pose
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/reach.py
 
+.PHONY: overload
+overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests that one core can serve, greedy and silent clients: who is served, and how soon
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/overload.py $(or $(SECONDS),30)
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/crowd.py $(or $(SECONDS),30)
+
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
