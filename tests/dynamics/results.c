@@ -128,6 +128,23 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
+/* Steps of two methods; the duration is short enough for Newton's method in every state. */
+static void evaluate_steps(const dyn_kernels *k, const trial *t, const results *r)
+{
+    dyn_step io     = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
+    io.q_after      = r->rk4_q;
+    io.qd_after     = r->rk4_qd;
+    io.state_matrix = r->rk4_A;
+    io.input_matrix = r->rk4_B;
+    rows_step(k, &t->scene, t->rows, io);
+    io.method       = DYN_IMPLICIT_EULER;
+    io.q_after      = r->implicit_q;
+    io.qd_after     = r->implicit_qd;
+    io.state_matrix = r->implicit_A;
+    io.input_matrix = r->implicit_B;
+    rows_step(k, &t->scene, t->rows, io);
+}
+
 static void evaluate_matrices(const dyn_kernels *k, const trial *t, const results *r)
 {
     rows_forward_sensitivity(k, &t->scene, t->rows,
@@ -198,6 +215,7 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_forces(k, t, r);
     evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
+    evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);
     evaluate_matrices(k, t, r);
     evaluate_motions(k, t, r);

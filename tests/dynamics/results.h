@@ -14,6 +14,8 @@
     X(dtau_dq_dot, n * n) X(dtau_dqd_dot, n * n) X(dtau_dqdd_dot, n * n)                         \
     X(qdd_beside_derivative, n) X(pivot_beside_derivative, 1)                                    \
     X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
+    X(rk4_q, t->nq) X(rk4_qd, n) X(rk4_A, 4 * n * n) X(rk4_B, 2 * n * n)                         \
+    X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
     X(regressor, 10 * b * n) X(joint_regressor, 3 * t->model->n_movers * n)                      \
     X(qdd, n) X(pivot, 1) X(qdd_beside_driven, n) X(pivot_beside_driven, 1)                      \

@@ -81,15 +81,17 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
 #define COUNT(ports) (sizeof(ports) / sizeof(ports)[0])
 #define MAX_PORTS    16
 
-/* Runs the kernel `name` on `io`, whose pointers are listed in `ports`. */
-#define RUN(name, k, scene, rows, io, ports)                                                                           \
+#define RUN(name, k, scene, rows, io, ports) RUN_KERNEL((k)->name, k, scene, rows, io, ports)
+
+/* Runs a kernel on `io`, whose pointers are listed in `ports`. */
+#define RUN_KERNEL(kernel, k, scene, rows, io, ports)                                                                  \
     do {                                                                                                               \
         double *plain[MAX_PORTS];                                                                                      \
         size_t  size      = (k)->workspace_size((scene)->model);                                                       \
         char   *workspace = guarded(size);                                                                             \
         for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
             plain[i] = rows_to_blocks(k, rows, (ports)[i], (char *)&(io));                                             \
-        (k)->name(scene, workspace, &(io), ((rows) + (size_t)(k)->lanes - 1) / (size_t)(k)->lanes);                    \
+        (kernel)(scene, workspace, &(io), ((rows) + (size_t)(k)->lanes - 1) / (size_t)(k)->lanes);                     \
         for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
             blocks_to_rows(k, rows, (ports)[i], (const char *)&(io), plain[i]);                                        \
         free_guarded(workspace, size);                                                                                 \
@@ -234,6 +236,29 @@ void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
                           OUT(dyn_forward_sensitivity, dqdd_dwrench, nw * nv * 6),
                           OUT(dyn_forward_sensitivity, singular, 1)};
     RUN(forward_sensitivity, k, scene, rows, io, ports);
+}
+
+void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io)
+{
+    SIZES;
+    size_t     entries = dyn_step_work(scene->model, io.method);
+    double    *work    = calloc(rows * entries, sizeof *work);
+    const port ports[] = {IN(dyn_step, q, nq),
+                          IN(dyn_step, qd, nv),
+                          IN(dyn_step, tau, nv),
+                          IN(dyn_step, wrenches, 9 * scene->n_wrenches),
+                          OUT(dyn_step, q_after, nq),
+                          OUT(dyn_step, qd_after, nv),
+                          OUT(dyn_step, state_matrix, 4 * nv * nv),
+                          OUT(dyn_step, input_matrix, 2 * nv * nv),
+                          OUT(dyn_step, work, entries),
+                          OUT(dyn_step, singular, 1),
+                          OUT(dyn_step, unsolved, 1)};
+    assert_non_null(work);
+    io.work = work;
+    assert_non_null(dyn_step_kernel_of(k));
+    RUN_KERNEL(dyn_step_kernel_of(k), k, scene, rows, io, ports);
+    free(work);
 }
 
 void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io)

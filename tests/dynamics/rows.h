@@ -4,7 +4,7 @@
  * width; unused lanes get copies of the last state. Results and workspace are set to NaN first, and the memory behind
  * them is checked afterwards. So a missing result, or a byte written beyond the end, is detected. */
 #pragma once
-#include "dynamics/dynamics.h"
+#include "dynamics/step.h"
 
 void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io);
 void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io);
@@ -16,6 +16,8 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
+/* Allocates io.work. */
+void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);
 void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
 void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);

@@ -1,0 +1,60 @@
+/* step.c - integrates the motion over one step and differentiates the result.
+ *
+ * Positions are displaced on their manifold (recursion/displacement.h). With u the displacement and a the acceleration,
+ * q+ = q * exp(u) and qd+ = qd + h a have the derivatives
+ *
+ *     e+ = by_q e + by_u du,  dqd+ = dqd + h (a_q e + a_qd dqd + a_tau dtau),
+ *
+ * and du follows from the method. Columns of all matrices are e, dqd and dtau, nv each. step_rk4.h and step_implicit.h
+ * have the methods with several evaluations. */
+#include "kernels.h"
+#include "step_pass.h"
+#include "step_implicit.h"
+#include "step_rk4.h"
+
+/* Explicit Euler, u = h qd, or semi-implicit Euler, u = h qd+. */
+static void euler(const step_pass *p)
+{
+    const lane *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
+    lane       *qd_after = block_out(p->io->qd_after, 0, 0);
+    bool        after    = p->io->method == DYN_SEMI_IMPLICIT_EULER;
+    step_evaluate(p, q, qd, p->differentiates);
+    for (size_t i = 0; i < p->nv; i++)
+        qd_after[i] = add_mul(velocity_at(qd, i), p->io->h, p->qdd[i]);
+    if (p->differentiates) set_velocity_rows(p);
+    step_positions(p, q, after ? qd_after : qd, after);
+}
+
+static void one_block(const step_pass *p)
+{
+    *p->singular = lane_of(-1);
+    *p->unsolved = lane_of(DYN_STEP_SOLVED);
+    switch (p->io->method) {
+    case DYN_RK4: rk4(p); break;
+    case DYN_IMPLICIT_EULER: implicit_euler(p); break;
+    default: euler(p); break;
+    }
+}
+
+dyn_step_kernel LANE_NAME(step);
+
+void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, size_t blocks)
+{
+    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    for (size_t block = 0; block < blocks; block++) {
+        dyn_step one     = *io;
+        one.q            = (const double *)block_in(io->q, block, nq);
+        one.qd           = (const double *)block_in(io->qd, block, nv);
+        one.tau          = (const double *)block_in(io->tau, block, nv);
+        one.wrenches     = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL;
+        one.q_after      = (double *)block_out(io->q_after, block, nq);
+        one.qd_after     = (double *)block_out(io->qd_after, block, nv);
+        one.state_matrix = (double *)block_out(io->state_matrix, block, 4 * nv * nv);
+        one.input_matrix = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
+        lane      singular, unsolved;
+        step_pass p = step_begin(scene, memory, &one, &singular, &unsolved);
+        one_block(&p);
+        if (io->singular) *block_out(io->singular, block, 1) = singular;
+        if (io->unsolved) *block_out(io->unsolved, block, 1) = unsolved;
+    }
+}

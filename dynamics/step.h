@@ -1,0 +1,49 @@
+/* step.h - declares the kernel that integrates the motion over one step, and differentiates the result.
+ *
+ * This kernel calls kernels of dynamics.h and has a table of its own. Its arrays, lanes and blocks follow the rules of
+ * dynamics.h. */
+#pragma once
+#include "dynamics/dynamics.h"
+
+/* Methods of integration over one step of h seconds, with constant tau and wrenches. q * exp(u) displaces positions by
+ * u (recursion/displacement.h); a is the acceleration that forward dynamics gives. */
+typedef enum dyn_step_method {
+    DYN_EXPLICIT_EULER,      /* q+ = q * exp(h qd), qd+ = qd + h a(q, qd) */
+    DYN_SEMI_IMPLICIT_EULER, /* qd+ = qd + h a(q, qd), q+ = q * exp(h qd+) */
+    DYN_RK4,                 /* the classical method of order 4, on the manifold of positions */
+    DYN_IMPLICIT_EULER       /* qd+ = qd + h a(q+, qd+), q+ = q * exp(h qd+) */
+} dyn_step_method;
+
+/* Inputs and outputs of one step of integration, x = (q, qd) to x+ = (q+, qd+). The matrices are derivatives on the
+ * tangent space: a change of q, or of q+, has nv entries as in dyn_sensitivity. */
+typedef struct dyn_step {
+    const double   *q, *qd, *tau, *wrenches;
+    dyn_step_method method;
+    double          h;                  /* s */
+    double         *q_after, *qd_after; /* nq and nv; must not be NULL */
+    double         *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
+    double         *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
+    double         *work;               /* dyn_step_work(): scratch; must not be NULL */
+    double         *singular;           /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
+    double         *unsolved;           /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+} dyn_step;
+
+typedef enum dyn_step_failure {
+    DYN_STEP_SOLVED,
+    DYN_STEP_SINGULAR,     /* the Jacobian of the implicit equation is singular up to rounding */
+    DYN_STEP_NOT_CONVERGED /* Newton's method did not converge */
+} dyn_step_failure;
+
+/* Returns the entries per state of `work` of dyn_step. */
+static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method)
+{
+    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, matrices = method == DYN_RK4 ? 24 : 7;
+    return matrices * nv * nv + 2 * nq + 8 * nv;
+}
+
+/* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.
+ */
+typedef void dyn_step_kernel(const dyn_scene *, void *ws, const dyn_step *, size_t blocks);
+
+/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
+dyn_step_kernel *dyn_step_kernel_of(const dyn_kernels *kernels);

@@ -1,0 +1,246 @@
+/* test_step.c - compares the matrices of a step with the complex step, and the step itself with its equations. */
+#include "check.h"
+#include "complex_step.h"
+#include "rows.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern dyn_step_kernel dyn_step_complex;
+
+#define TOLERANCE 1e-11 /* relative to the largest entry of both matrices */
+
+enum { ROBOTS = 60, METHODS = 4 };
+
+static const char *const names[METHODS] = {"explicit Euler", "semi-implicit Euler", "RK4", "implicit Euler"};
+
+/* A step of all rows of a trial. */
+typedef struct stepped {
+    double *q, *qd, *A, *B, *singular, *unsolved;
+} stepped;
+
+static stepped allocate(const trial *t)
+{
+    size_t n = t->nv;
+    return (stepped){trial_array(t, t->nq),     trial_array(t, n), trial_array(t, 4 * n * n),
+                     trial_array(t, 2 * n * n), trial_array(t, 1), trial_array(t, 1)};
+}
+
+static void release(stepped *s)
+{
+    free(s->q), free(s->qd), free(s->A), free(s->B), free(s->singular), free(s->unsolved);
+}
+
+static void run(const dyn_kernels *k, const trial *t, dyn_step_method method, double h, const stepped *to)
+{
+    rows_step(k, &t->scene, t->rows,
+              (dyn_step){.q            = t->q,
+                         .qd           = t->qd,
+                         .tau          = t->tau,
+                         .wrenches     = t->wrenches,
+                         .method       = method,
+                         .h            = h,
+                         .q_after      = to->q,
+                         .qd_after     = to->qd,
+                         .state_matrix = to->A,
+                         .input_matrix = to->B,
+                         .singular     = to->singular,
+                         .unsolved     = to->unsolved});
+}
+
+/* --- derivatives ------------------------------------------------------------------------------------------------ */
+
+/* e with dq = d/de of q * exp(e): for a quaternion (x, s), e_w = 2 (s dx - ds x - x x dx); e_v = R^T dp follows from
+ * R^T v = v + 2 x x (x x v - s v). */
+static void free_tangent(const double *r, const double *dp, const double *dr, double *v, double *w)
+{
+    double a[3];
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        w[i] = 2 * (r[3] * dr[i] - dr[3] * r[i] - (r[j] * dr[k] - r[k] * dr[j]));
+        if (dp) a[i] = r[j] * dp[k] - r[k] * dp[j] - r[3] * dp[i];
+    }
+    for (int i = 0; dp && i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        v[i] = dp[i] + 2 * (r[j] * a[k] - r[k] * a[j]);
+    }
+}
+
+/* The change of positions on the tangent space, nv, from that of the entries of q, nq. */
+static void tangent(const dyn_model *m, const double *q, const double *dq, double *e)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body_joint *j = &m->body[i].joint;
+        if (j->mimic) continue;
+        if (j->kind == DYN_FLOATING)
+            free_tangent(q + j->q + 3, dq + j->q, dq + j->q + 3, e + j->v, e + j->v + 3);
+        else if (j->kind == DYN_SPHERICAL)
+            free_tangent(q + j->q, NULL, dq + j->q, NULL, e + j->v);
+        else
+            e[j->v] = dq[j->q];
+    }
+}
+
+/* Writes the derivative of x+ along the imaginary part of the state to column j of a matrix. */
+static void differentiate(const trial *t, complex_state *s, const dyn_step *step, size_t j, size_t columns, double *to)
+{
+    size_t           nq = t->nq, nv = t->nv;
+    double _Complex *q = complex_array(nq), *qd = complex_array(nv);
+    double _Complex *work = complex_array(dyn_step_work(t->model, step->method));
+    double  *dq = trial_array(t, nq), *dqd = trial_array(t, nv), *real = trial_array(t, nq), *e = trial_array(t, nv);
+    dyn_step io = *step;
+    io.q        = as_lanes(s->q);
+    io.qd       = as_lanes(s->qd);
+    io.tau      = as_lanes(s->tau);
+    io.wrenches = as_lanes(s->wrenches);
+    io.q_after  = as_lanes(q);
+    io.qd_after = as_lanes(qd);
+    io.work     = as_lanes(work);
+    dyn_step_complex(&t->scene, s->workspace, &io, 1);
+    complex_derivative(nq, q, dq);
+    complex_derivative(nv, qd, dqd);
+    for (size_t i = 0; i < nq; i++)
+        real[i] = creal(q[i]);
+    tangent(t->model, real, dq, e);
+    for (size_t i = 0; i < nv; i++) {
+        to[i * columns + j]        = e[i];
+        to[(nv + i) * columns + j] = dqd[i];
+    }
+    free(q), free(qd), free(work), free(dq), free(dqd), free(real), free(e);
+    complex_state_free(s);
+}
+
+static void expect(const trial *t, const dyn_step *step, stepped *to)
+{
+    size_t nv = t->nv;
+    for (size_t j = 0; j < nv; j++) {
+        complex_state s = complex_state_along(t, j);
+        differentiate(t, &s, step, j, 2 * nv, to->A);
+        s = complex_state_make(t, 0);
+        s.qd[j] += I * COMPLEX_STEP;
+        differentiate(t, &s, step, nv + j, 2 * nv, to->A);
+        s = complex_state_make(t, 0);
+        s.tau[j] += I * COMPLEX_STEP;
+        differentiate(t, &s, step, j, nv, to->B);
+    }
+}
+
+/* Compares the matrices of every target, with short steps and with one in which joints turn by more than 1 rad. */
+static void check_matrices(const trial *t, dyn_step_method method, double h)
+{
+    stepped            expected = allocate(t), got = allocate(t);
+    size_t             n = t->nv * t->nv;
+    const dyn_kernels *k;
+    expect(t, &(dyn_step){.method = method, .h = h}, &expected);
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        run(k, t, method, h, &got);
+        if (got.unsolved[0] != DYN_STEP_SOLVED) continue;
+        check_close_scaled(names[method], t->seed, 4 * n, got.A, expected.A, TOLERANCE, largest(2 * n, expected.B));
+        check_close(names[method], t->seed, 2 * n, got.B, expected.B, TOLERANCE);
+    }
+    assert_int_equal(got.unsolved[0], DYN_STEP_SOLVED);
+    release(&expected), release(&got);
+}
+
+static void test_matrices(void **state)
+{
+    static const double h[] = {2e-3, 0.8};
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make(seed, 1);
+        for (int method = 0; method < (seed % 3 ? DYN_IMPLICIT_EULER : METHODS); method++)
+            for (int i = 0; i < (method == DYN_IMPLICIT_EULER || method == DYN_RK4 ? 1 : 2); i++)
+                check_matrices(&t, (dyn_step_method)method, h[i]);
+        trial_free(&t);
+    }
+}
+
+/* --- values ----------------------------------------------------------------------------------------------------- */
+
+/* Takes n steps of the duration h / n each; the trial's state is that after them. */
+static void march(trial *t, dyn_step_method method, double h, size_t n)
+{
+    stepped s = allocate(t);
+    for (size_t i = 0; i < n; i++) {
+        run(dyn_kernels_find(NULL), t, method, h / (double)n, &s);
+        memcpy(t->q, s.q, t->nq * sizeof *s.q);
+        memcpy(t->qd, s.qd, t->nv * sizeof *s.qd);
+    }
+    release(&s);
+}
+
+static double distance(const trial *a, const trial *b)
+{
+    double most = 0;
+    for (size_t i = 0; i < a->nq; i++)
+        most = fmax(most, fabs(a->q[i] - b->q[i]));
+    for (size_t i = 0; i < a->nv; i++)
+        most = fmax(most, fabs(a->qd[i] - b->qd[i]));
+    return most;
+}
+
+/* The error of n steps, with the state after many steps of RK4 as reference. */
+static double error_of(uint64_t seed, dyn_step_method method, size_t n)
+{
+    const double h    = 0.05;
+    trial        fine = trial_make_plain(seed, TREE_FREELY), coarse = trial_make_plain(seed, TREE_FREELY);
+    march(&fine, DYN_RK4, h, 400);
+    march(&coarse, method, h, n);
+    double error = distance(&fine, &coarse);
+    trial_free(&fine), trial_free(&coarse);
+    return error;
+}
+
+/* Halving the steps divides the error by 2^order. */
+static void test_orders(void **state)
+{
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        for (int method = 0; method < METHODS; method++) {
+            double order =
+                log2(error_of(seed, (dyn_step_method)method, 50) / error_of(seed, (dyn_step_method)method, 100));
+            double expected = method == DYN_RK4 ? 4 : 1;
+            if (fabs(order - expected) > 0.35) fail_msg("method %d, seed %d: order %g", method, (int)seed, order);
+        }
+    }
+}
+
+/* Implicit Euler: qd+ - qd = h a(q+, qd+). */
+static void test_implicit_equation(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, 3);
+        stepped s   = allocate(&t);
+        double *qdd = trial_array(&t, t.nv), *left = trial_array(&t, t.nv), h = 1e-3;
+        run(dyn_kernels_find(NULL), &t, DYN_IMPLICIT_EULER, h, &s);
+        rows_forward_dynamics(
+            dyn_kernels_find(NULL), &t.scene, t.rows,
+            (dyn_forward_dynamics){.q = s.q, .qd = s.qd, .tau = t.tau, .wrenches = t.wrenches, .qdd = qdd});
+        for (size_t i = 0; i < t.rows * t.nv; i++) {
+            left[i] = s.qd[i] - t.qd[i];
+            qdd[i] *= h;
+        }
+        check_close_scaled("implicit equation", seed, t.rows * t.nv, left, qdd, 1e-10, largest(t.rows * t.nv, s.qd));
+        free(qdd), free(left);
+        release(&s), trial_free(&t);
+    }
+}
+
+/* A singular mass matrix is reported, and an implicit step too long for Newton's method too. */
+static void test_failures(void **state)
+{
+    trial   t = trial_point_mass_arm(4);
+    stepped s = allocate(&t);
+    for (int method = 0; method < METHODS; method++) {
+        run(dyn_kernels_find(NULL), &t, (dyn_step_method)method, 1e-3, &s);
+        for (size_t row = 0; row < 4; row++)
+            assert_true(row % 2 == 0 || s.singular[row] >= 0 || s.unsolved[row] != DYN_STEP_SOLVED);
+        assert_true(s.singular[0] < 0);
+    }
+    release(&s), trial_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices), cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_implicit_equation), cmocka_unit_test(test_failures)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
