@@ -83,14 +83,15 @@ static size_t slots_so_far(const writer *w)
 }
 
 /* Returns the index, among the entries of a state in the lanes, of the number at `place` of the row-major array in the
- * answer. Indices along `turned` axes follow the order of "joints" in the request. */
-static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t place)
+ * answer. Indices along `turned` axes follow the order of "joints" in the request, which has nv names; an axis of
+ * several times that length has them in each part. */
+static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t nv, size_t place)
 {
     size_t entry = 0, stride = 1;
     for (size_t axis = a->rank; axis-- > 0;) {
         size_t i = place % a->extent[axis];
         place /= a->extent[axis];
-        entry += stride * (turned[axis] ? (size_t)order[i] : i);
+        entry += stride * (turned[axis] ? (size_t)order[i % nv] + i / nv * nv : i);
         stride *= a->extent[axis];
     }
     return entry;
@@ -105,11 +106,12 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
         any |= turned[axis];
         n *= a->extent[axis];
     }
-    if (!any || !w->answer->plan->query->order || !(w->out.buffer || w->lists)) return true;
-    int *order = api_take(w->answer->plan->query->pool, n * sizeof *order);
+    const api_query *q = w->answer->plan->query;
+    if (!any || !q->order || !(w->out.buffer || w->lists)) return true;
+    int *order = api_take(q->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
-        order[place] = (int)entry_at(a, turned, w->answer->plan->query->order, place);
+        order[place] = (int)entry_at(a, turned, q->order, q->model->nv, place);
     a->order = order;
     return true;
 }
@@ -185,7 +187,7 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
         int extent       = o->extent[a.rank];
         a.extent[a.rank] = api_extent(plan->query->model, selected, extent);
-        turned[a.rank]   = extent == API_NV || extent == API_NQ;
+        turned[a.rank]   = extent == API_NV || extent == API_NQ || extent == API_TANGENT;
     }
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }

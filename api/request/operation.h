@@ -23,14 +23,15 @@ enum {
     API_JOINT_PARAMETERS = -5, /* 3 parameters of each joint: friction and rotor */
     API_LOOP_STATE       = -6, /* output `full`: an object of arrays, for models with loops */
     API_STRUCTURED       = -7, /* the output is no array of numbers: the operation's `emit` writes it */
+    API_TANGENT          = -8, /* 2 nv: changes of q on its tangent space, then changes of qd */
     /* The codes below are lengths that depend on the request; api_selected_extent returns the length. */
-    API_REQUEST_WRENCHES = -8,
-    API_SELECTED_FRAMES  = -9, /* poses of the selected frames, an object with a member for each frame */
-    API_SELECTED_AXES    = -10,
-    API_BASE_PARAMETERS  = -11,
-    API_SUPPORT          = -12, /* control points with respect to which an output is differentiated */
-    API_CONTACTS         = -13, /* feet, or 1 for the base if there are no feet */
-    API_HELD_FRAMES      = -14,
+    API_REQUEST_WRENCHES = -9,
+    API_SELECTED_FRAMES  = -10, /* poses of the selected frames, an object with a member for each frame */
+    API_SELECTED_AXES    = -11,
+    API_BASE_PARAMETERS  = -12,
+    API_SUPPORT          = -13, /* control points with respect to which an output is differentiated */
+    API_CONTACTS         = -14, /* feet, or 1 for the base if there are no feet */
+    API_HELD_FRAMES      = -15,
     API_REQUEST_EXTENTS  = 7
 };
 
@@ -117,7 +118,7 @@ typedef struct api_operation {
 #define API_OPERATIONS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
-    X(forward_sensitivity) X(coriolis) X(regressor) X(impact) \
+    X(forward_sensitivity) X(step) X(rollout) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(simulate) \
     X(ground_reaction) X(inverse_kinematics)
 /* clang-format on */

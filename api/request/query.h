@@ -76,7 +76,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_ACCELERATION, "acceleration")                                                                                \
     X(API_LIMITS, "limits")                                                                                            \
     X(API_STARTS, "starts")                                                                                            \
-    X(API_UNKNOWN, "unknown")
+    X(API_UNKNOWN, "unknown")                                                                                          \
+    X(API_TORQUES, "torques")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -12,7 +12,7 @@ double api_fixed_steps(const api_simulation *s, double time)
 }
 
 /* Takes the step from t to t + h, and corrects the state at its end. */
-static void take_step(api_ode *ode, double t, double h, api_step *step)
+static void take_step(api_ode *ode, double t, double h, api_fixed_step *step)
 {
     step(ode, t, h);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
@@ -21,7 +21,7 @@ static void take_step(api_ode *ode, double t, double h, api_step *step)
     ode->steps++;
 }
 
-bool api_integrate_fixed(api_ode *ode, api_interval interval, api_step *step, api_problem *problem)
+bool api_integrate_fixed(api_ode *ode, api_interval interval, api_fixed_step *step, api_problem *problem)
 {
     size_t steps = (size_t)api_fixed_steps(ode->s, interval.to - interval.from);
     double h     = (interval.to - interval.from) / (double)steps;

@@ -284,6 +284,40 @@ class ForwardSensitivityAnswer(Answer):
     errors: list[RowError]
 
 
+class StepAnswer(Answer):
+    """The answer of step."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nq: rad or m; quaternions have w ≥ 0.
+    q_after: Array
+    # nv: rad/s or m/s.
+    qd_after: Array
+    # 2 nv × 2 nv: A = ∂x₊/∂x.
+    state_matrix: Array
+    # 2 nv × nv: B = ∂x₊/∂tau.
+    input_matrix: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class RolloutAnswer(Answer):
+    """The answer of rollout."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # N × nq: rad or m; quaternions have w ≥ 0.
+    q_after: Array
+    # N × nv: rad/s or m/s.
+    qd_after: Array
+    # N × 2 nv × 2 nv: A = ∂x₊/∂x.
+    state_matrix: Array
+    # N × 2 nv × nv: B = ∂x₊/∂tau.
+    input_matrix: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class CoriolisAnswer(Answer):
     """The answer of coriolis."""
     __slots__ = ()
@@ -533,8 +567,9 @@ class EvaluateAnswer(Answer):
     _nested = {"inverse-dynamics": InverseDynamicsAnswer, "forward-dynamics": ForwardDynamicsAnswer, "impact": ImpactAnswer,
                "mass-matrix": MassMatrixAnswer, "bias": BiasAnswer, "kinematics": KinematicsAnswer, "energy":
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
-               "forward-sensitivity": ForwardSensitivityAnswer, "coriolis": CoriolisAnswer, "regressor":
-               RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer}
+               "forward-sensitivity": ForwardSensitivityAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer,
+               "regressor": RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction":
+               GroundReactionAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -553,6 +588,7 @@ class EvaluateAnswer(Answer):
     torque_derivative: TorqueDerivativeAnswer
     sensitivity: SensitivityAnswer
     forward_sensitivity: ForwardSensitivityAnswer
+    step: StepAnswer
     coriolis: CoriolisAnswer
     regressor: RegressorAnswer
     task_space: TaskSpaceAnswer

@@ -19,8 +19,8 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven", "Prescribed",
            "ExceededLimit", "Foot", "Plane", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
            "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsCoriolis",
-           "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction"]
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction"]
 
 
 class Service(TypedDict):
@@ -601,6 +601,7 @@ Evaluations = TypedDict("Evaluations", {
     "torque-derivative": "EvaluationsTorqueDerivative",
     "sensitivity": "EvaluationsSensitivity",
     "forward-sensitivity": "EvaluationsForwardSensitivity",
+    "step": "EvaluationsStep",
     "coriolis": "EvaluationsCoriolis",
     "regressor": "EvaluationsRegressor",
     "task-space": "EvaluationsTaskSpace",
@@ -669,6 +670,16 @@ class EvaluationsSensitivity(TypedDict, total=False):
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]
+
+
+class _EvaluationsStepNeeded(TypedDict):
+    # The step's duration h, s.
+    step: float
+
+
+class EvaluationsStep(_EvaluationsStepNeeded, total=False):
+    integrator: Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']
+    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]
 
 
 class EvaluationsCoriolis(TypedDict, total=False):

@@ -1,0 +1,35 @@
+/* step.h - evaluates one step of integration for every state: shared by the operations step and rollout, whose states
+ * are the rows of a request, or the nodes of its rollouts. */
+#pragma once
+#include "api/lanes/evaluation.h"
+#include "dynamics/step.h"
+
+enum { API_STEP_Q_AFTER, API_STEP_QD_AFTER, API_STEP_STATE_MATRIX, API_STEP_INPUT_MATRIX, API_STEP_FIRST_OUTPUT };
+
+/* The outputs that both operations have. */
+#define API_STEP_OUTPUTS                                                                                               \
+    [API_STEP_Q_AFTER] = {"q_after", true, {API_NQ}}, [API_STEP_QD_AFTER] = {"qd_after", true, {API_NV}},              \
+    [API_STEP_STATE_MATRIX] = {"state_matrix", true, {API_TANGENT, API_TANGENT}},                                      \
+    [API_STEP_INPUT_MATRIX] = {"input_matrix", true, {API_TANGENT, API_NV}}
+
+/* The options of a step. */
+typedef struct api_step_options {
+    double          h; /* s */
+    dyn_step_method method;
+} api_step_options;
+
+/* Reads "step" and "integrator". Refuses models with loops. False with a problem. */
+bool api_step_read(const api_query *q, const api_node *given, const api_place *up, api_step_options *options);
+
+/* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
+size_t api_step_spare(const api_model *model, const api_selection *selected);
+
+/* Evaluates one block, as `evaluate` of api_operation. */
+bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
+
+/* Estimates the seconds of a state that the weights do not cover, from the integrator that the body mentions. */
+double api_step_seconds(const api_call *call, const api_input *input);
+
+/* The work of semi-implicit Euler, as weights of api_operation. */
+#define API_STEP_WEIGHT        8
+#define API_STEP_SQUARE_WEIGHT 3
