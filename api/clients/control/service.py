@@ -1,0 +1,76 @@
+"""A torqued server as an optimal controller sees it: one model, and the time spent waiting for answers."""
+import os
+import sys
+import time
+
+import numpy as np
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "src"))    # unless it is installed
+import torqued  # noqa: E402
+
+ROD = {"mass": 1, "com": [0, 0, -0.25], "inertia": {"xx": 0.021, "yy": 0.021, "zz": 0.001}}
+DOUBLE_PENDULUM = {     # two rods of 0.5 m that turn about y and hang down at q = 0
+    "name": "double_pendulum", "links": [
+        {"name": "upper", "parent": "base", "inertial": ROD,
+         "joint": {"name": "shoulder", "type": "continuous", "axis": [0, 1, 0], "friction": {"viscous": 0.05}}},
+        {"name": "lower", "parent": "upper", "inertial": ROD,
+         "joint": {"name": "elbow", "type": "continuous", "axis": [0, 1, 0], "friction": {"viscous": 0.05},
+                   "origin": {"xyz": [0, 0, -0.5]}}}]}
+
+
+class Dynamics:
+    """x+ = f(x, u) of a model with x = (q, qd), nq = nv, and its Jacobians, by the operations step and rollout."""
+
+    def __init__(self, url, document, step, integrator="rk4"):
+        client = torqued.Client(url)
+        self.model = client.put(document["name"], document)
+        self.n = len(document["links"])
+        self.settings = {"step": step, "integrator": integrator}
+        self.seconds, self.requests, self.began = 0.0, 0, time.monotonic()
+
+    def _ask(self, operation, **request):
+        started = time.monotonic()
+        answer = operation(**request, **self.settings)
+        self.seconds += time.monotonic() - started
+        self.requests += 1
+        return answer
+
+    def roll(self, x, torques):
+        """States (rows, N + 1, 2 n) from x under torques (rows, N, n)."""
+        rows = len(torques)
+        answer = self._ask(self.model.rollout, q=np.tile(x[:self.n], (rows, 1)), qd=np.tile(x[self.n:], (rows, 1)),
+                           torques=torques, outputs=["q_after", "qd_after"])
+        after = np.concatenate([answer.q_after, answer.qd_after], axis=2)
+        return np.concatenate([np.tile(x, (rows, 1, 1)), after], axis=1)
+
+    def after(self, x, u):
+        """x+ of all rows of states x and torques u."""
+        answer = self._ask(self.model.step, q=x[:, :self.n], qd=x[:, self.n:], tau=u, outputs=["q_after", "qd_after"])
+        return np.hstack([answer.q_after, answer.qd_after])
+
+    def nodes(self, x, u):
+        """x+, A and B of all rows of states x and torques u."""
+        answer = self._ask(self.model.step, q=x[:, :self.n], qd=x[:, self.n:], tau=u)
+        return np.hstack([answer.q_after, answer.qd_after]), answer.state_matrix, answer.input_matrix
+
+    def report(self, name, iterations, error):
+        """Prints the time of a solution and the share spent waiting for the server."""
+        total = time.monotonic() - self.began
+        print(f"{name}: {iterations} iterations, {self.requests} requests, error {error:.2g}; "
+              f"{total:.3f} s, of which {self.seconds / total:.0%} waiting for the server")
+
+
+class SwingUp:
+    """The cost of swinging up in N nodes of h seconds: h/2 (r |u|^2 + w |x - goal|^2) at the nodes, and at the end."""
+
+    def __init__(self, nodes=60, step=0.025):
+        self.nodes, self.step = nodes, step
+        self.start, self.goal = np.zeros(4), np.array([np.pi, 0, 0, 0])
+        self.torque = 0.02 * step * np.ones(2)                    # second derivatives by the torques of a node
+        self.state = step * np.array([0.1, 0.1, 0.01, 0.01])      # and by its state
+        self.end = np.array([200.0, 200.0, 20.0, 20.0])           # and by the last state
+
+    def cost(self, x, u):
+        """Of states (N + 1, 4) and torques (N, 2)."""
+        off = x - self.goal
+        return 0.5 * ((u**2 * self.torque).sum() + (off[:-1]**2 * self.state).sum() + (off[-1]**2 * self.end).sum())
