@@ -166,13 +166,22 @@ typedef struct dyn_coriolis {
     double *christoffel;         /* nv x nv x nv: C_ij = sum_k christoffel_ijk qd_k */
 } dyn_coriolis;
 
+/* tau = M qdd_reference + C(q, qd) qd_reference + g, with the C of dyn_coriolis, plus the friction and damping of the
+ * joints at qd_reference and the springs at q, minus sum J^T W. */
+typedef struct dyn_reference_dynamics {
+    const double *q, *qd, *qd_reference, *qdd_reference, *wrenches;
+    double       *tau; /* nv; must not be NULL */
+} dyn_reference_dynamics;
+
 /* tau = regressor * body parameters + joint_regressor * joint parameters. Coulomb friction is assumed sharp (no
- * coulomb_velocity) and equal in both directions. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
+ * coulomb_velocity) and equal in both directions. With a reference, tau is that of dyn_reference_dynamics; qdd is then
+ * ignored. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
  * about the origin of its link and in link axes, with the rotors on the link locked. The parameters of a mover
  * (dyn_model.n_movers) are rotor inertia, viscous friction and Coulomb friction. If the mover has a motor, the motor's
  * spin inertia replaces the rotor inertia. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
+    const double *qd_reference, *qdd_reference; /* both NULL: no reference; one of them NULL: zeros */
     bool          zeros_are_set;   /* true: `regressor` already has the result of another state, see dyn_mass_matrix */
     double       *regressor;       /* nv x 10 n_rows */
     double       *joint_regressor; /* nv x 3 n_movers */
@@ -213,8 +222,8 @@ typedef struct dyn_rows {
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
-    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) X(regressor) \
-    X(closure)
+    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) \
+    X(reference_dynamics) X(regressor) X(closure)
 /* clang-format on */
 
 typedef struct dyn_kernels {

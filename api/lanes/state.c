@@ -1,4 +1,4 @@
-/* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau and weights. */
+/* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau, weights and references. */
 #include "api/load/document/geometry.h"
 #include "api/model/coordinates.h"
 #include "failed_rows.h"

@@ -251,6 +251,35 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     c->tree->torque_derivative(&pushed, c->workspace, &inner, 1);
 }
 
+/* Finds the reference of the tree, qd_r,tree = G qd_r and qdd_r,tree = G qdd_r + G' qd_r with G' at qd. With C of the
+ * model, G^T (C_tree G + M_tree G'), the torques of the tree at this reference have the projection M qdd_r + C qd_r. */
+static void find_reference(const api_loop_workspace *c, const double *qd_r, const double *qdd_r, double *qd_tree,
+                           double *qdd_tree)
+{
+    const size_t bytes = c->nvt * c->W * sizeof *qd_tree;
+    memset(qd_tree, 0, bytes);
+    memset(qdd_tree, 0, bytes);
+    if (qd_r) api_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, qd_r, 0, qd_tree);
+    if (qdd_r) api_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, qdd_r, 0, qdd_tree);
+    if (qd_r) api_matrix_mul(c->W, c->nvt, c->nv, 1, c->Gd, qd_r, 1, qdd_tree);
+}
+
+void api_loop_reference_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    api_loop_workspace    *c     = ws;
+    dyn_reference_dynamics inner = {.q             = c->q,
+                                    .qd            = c->qd,
+                                    .qd_reference  = c->vector[0],
+                                    .qdd_reference = c->vector[1],
+                                    .wrenches      = io->wrenches,
+                                    .tau           = c->tau};
+    api_loop_find_accelerations(c, scene, io->qd, NULL);
+    find_reference(c, io->qd_reference, io->qdd_reference, c->vector[0], c->vector[1]);
+    c->tree->reference_dynamics(scene, c->workspace, &inner, 1);
+    api_loop_project(c, 1, c->tau, io->tau);
+}
+
 /* tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial parameters. G, of qd_tree = G qd, does
  * not depend on p. */
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
@@ -262,6 +291,11 @@ void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
     inner.regressor           = io->regressor ? c->extra : NULL;
     inner.joint_regressor     = io->joint_regressor ? c->extra + (io->regressor ? c->nvt * bodies * c->W : 0) : NULL;
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    if (io->qd_reference || io->qdd_reference) {
+        find_reference(c, io->qd_reference, io->qdd_reference, c->vector[0], c->vector[1]);
+        inner.qd_reference  = c->vector[0];
+        inner.qdd_reference = c->vector[1];
+    }
     c->tree->regressor(scene, c->workspace, &inner, 1);
     if (io->regressor) api_loop_project(c, bodies, inner.regressor, io->regressor);
     if (io->joint_regressor) api_loop_project(c, joints, inner.joint_regressor, io->joint_regressor);

@@ -123,6 +123,7 @@ dyn_kernels api_loop_kernels(const dyn_kernels *tree)
         .sensitivity         = api_loop_sensitivity,
         .forward_sensitivity = api_loop_forward_sensitivity,
         .coriolis            = api_loop_coriolis,
+        .reference_dynamics  = api_loop_reference_dynamics,
         .regressor           = api_loop_regressor,
     };
 }

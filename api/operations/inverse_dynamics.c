@@ -1,8 +1,10 @@
 /* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
- * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. */
+ * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. With a
+ * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
+#include "api/request/reference_fields.h"
 #include "api/lanes/evaluation.h"
 #include <string.h>
 
@@ -32,10 +34,23 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     return true;
 }
 
+/* Checks that nothing but tau is requested with a reference velocity. */
+static bool check_reference(const api_query *q, const api_selection *selected)
+{
+    if (!api_has_reference(q)) return true;
+    if (driven_of(selected))
+        return api_fail_reference(
+            q, "a reference velocity cannot be combined with \"free\", which asks for accelerations");
+    if (selected->outputs & API_BIT(JOINT_WRENCHES))
+        return api_fail_reference(q, "joint_wrenches are not computed for a reference velocity: it moves no body");
+    return api_check_reference(q);
+}
+
 /* Checks that tau is used: by free coordinates, or by another operation of the request. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_place at = api_place_key(NULL, "tau");
+    if (!check_reference(plan->query, selected)) return false;
     if (driven_of(selected) || !plan->state[API_TAU]) return true;
     for (size_t i = 0; i < plan->query->n_selected; i++)
         if (&plan->query->selected[i] != selected &&
@@ -89,6 +104,21 @@ static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks,
         memcpy(base + block * BASE_ENTRIES * W, qdd + block * e->model->nv * W, BASE_ENTRIES * W * sizeof *base);
 }
 
+/* --- reference velocity ------------------------------------------------------------------------------------------ */
+
+static void evaluate_reference(const api_evaluation *e, double *tau, size_t block, size_t blocks)
+{
+    dyn_reference_dynamics io = {
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qd_reference  = api_state_block(e, API_QD_REFERENCE, block),
+        .qdd_reference = api_state_block(e, API_QDD_REFERENCE, block),
+        .wrenches      = api_wrench_block(e, block),
+        .tau           = tau,
+    };
+    e->kernels->reference_dynamics(&e->query->scene, e->workspace, &io, blocks);
+}
+
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -106,6 +136,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
     if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
+    if (api_has_reference(e->query)) {
+        evaluate_reference(e, io.tau, block, blocks);
+        return true;
+    }
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
     if (driven_of(selected) && io.tau) restore_given(e, selected, block, blocks, io.tau);
     return true;
@@ -116,7 +150,8 @@ const api_operation api_inverse_dynamics = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE),
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE) | API_BIT(API_QD_REFERENCE) |
+             API_BIT(API_QDD_REFERENCE),
     .outputs  = {[TAU]               = {"tau", true, {API_NV}},
                  [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
                  [QDD]               = {"qdd", false, {API_NV}},

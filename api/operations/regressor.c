@@ -3,6 +3,7 @@
  * tau: tau = base_regressor * base parameters + joint_regressor * joint parameters. */
 #include "api/identification/shared_base_parameters.h"
 #include "api/lanes/evaluation.h"
+#include "api/request/reference_fields.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
@@ -35,6 +36,12 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     return keep(q, selected, base);
 }
 
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    (void)selected;
+    return api_check_reference(plan->query);
+}
+
 /* Counts the scratch lanes: the whole regressor, if only base_regressor, some of its columns, is requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
@@ -58,6 +65,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .q               = api_state_block(e, API_Q, block),
           .qd              = api_state_block(e, API_QD, block),
           .qdd             = api_state_block(e, API_QDD, block),
+          .qd_reference    = api_state_block(e, API_QD_REFERENCE, block),
+          .qdd_reference   = api_state_block(e, API_QDD_REFERENCE, block),
           .zeros_are_set   = e->zeros_written && selected->result[REGRESSOR],
           .regressor       = chosen ? api_result_or_spare(e, selected, REGRESSOR, block, &next)
                                     : api_result_block(e, selected, REGRESSOR, block),
@@ -88,7 +97,7 @@ const api_operation api_regressor = {
     .name  = "regressor",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_QD_REFERENCE) | API_BIT(API_QDD_REFERENCE),
     .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                       [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
                       [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
@@ -99,6 +108,7 @@ const api_operation api_regressor = {
     .square_weight = 2,
     .once          = once,
     .options       = options,
+    .prepare       = prepare,
     .spare         = spare,
     .emit          = emit,
     .evaluate      = evaluate,

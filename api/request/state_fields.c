@@ -1,5 +1,5 @@
-/* state_fields.c - read the order of coordinates, and measure the fields of the state: q, qd, qdd, qddd, tau, weights.
- */
+/* state_fields.c - read the order of coordinates, and measure the fields of the state: q, qd, qdd, qddd, tau, weights,
+ * references. */
 #include "rows.h"
 #include "fields.h"
 #include <string.h>

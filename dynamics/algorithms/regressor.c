@@ -9,23 +9,31 @@
  *
  * The parameters of a motor's link are those with the rotor locked. In addition, a rotor of unit spin inertia with axis
  * z and rate sd, on a link with angular velocity w, requires the moment  n = sdd z + sd w x z  on the link, and the
- * effort sdd + wd . z about the spin axis. */
+ * effort sdd + wd . z about the spin axis.
+ *
+ * With a reference velocity, the acceleration alpha(x) of reference_motion.h replaces that of each point:
+ *
+ *     f = m alpha(0) + wd_r x h + w_r x (w x h),   n = h x alpha(0) + J wd_r + w x J w_r - tr(J) w x w_r / 2,
+ *
+ * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z. */
 #include "kernels.h"
-#include "dynamics/recursion/spatial_world.h"
+#include "dynamics/recursion/reference_motion.h"
 
 enum { PARAMETERS = 10 };
 
 typedef struct workspace {
-    joint_transform *XJ;
-    spatial_body    *body;
-    dof             *dof;
+    joint_transform  *XJ;
+    spatial_body     *body;
+    dof              *dof;
+    reference_motion *reference; /* NULL: no reference */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.XJ   = arena_take_joints(a, m),
-                       .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
-                       .dof  = arena_take(a, dof_count(m), sizeof(dof))};
+    return (workspace){.XJ        = arena_take_joints(a, m),
+                       .body      = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .dof       = arena_take(a, dof_count(m), sizeof(dof)),
+                       .reference = arena_take(a, m->n_bodies, sizeof(reference_motion))};
 }
 
 size_t LANE_NAME(regressor_size)(const dyn_model *m)
@@ -38,53 +46,63 @@ size_t LANE_NAME(regressor_size)(const dyn_model *m)
 typedef struct link_motion { /* motion of the link frame, in its axes */
     mat3 R;                  /* R_wl */
     vec3 x;                  /* origin of the link frame, from the reference point of spatial_world.h */
-    vec3 a, w, wd;
+    vec3 a, w, wd;           /* a and wd are the reference's if there is one */
+    vec3 w_r;                /* angular velocity of the reference; without one, w */
+    vec3 half_turn;          /* w x w_r / 2; without a reference, zero */
 } link_motion;
 
-static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
+/* `reference` may be NULL. */
+static link_motion link_motion_of(const dyn_body *b, const spatial_body *B, const reference_motion *reference)
 {
-    link_motion k; /* R_wl = R_wb R_bl, row by row */
+    const reference_motion r = reference ? *reference : (reference_motion){B->v, B->a};
+    link_motion            k; /* R_wl = R_wb R_bl, row by row */
     for (int i = 0; i < 3; i++)
         store3(k.R.m[i], unrotate_const(b->pose.X_bl.R, load3(B->R.m[i])));
     k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
-    /* velocity of the point x, and from the spatial acceleration its classical acceleration a + wd x x + w x v(x) */
-    vec3 v = cross_add(B->v.v, B->v.w, k.x);
-    vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
-    k.a    = mat3_mul_transposed(&k.R, a);
-    k.w    = mat3_mul_transposed(&k.R, B->v.w);
-    k.wd   = mat3_mul_transposed(&k.R, B->a.w);
+    /* velocity of the point x, and from the spatial acceleration its acceleration a + wd x x + w_r x v(x) */
+    vec3 v      = cross_add(B->v.v, B->v.w, k.x);
+    vec3 a      = cross_add(cross_add(r.a.v, r.a.w, k.x), r.v.w, v);
+    k.a         = mat3_mul_transposed(&k.R, a);
+    k.w         = mat3_mul_transposed(&k.R, B->v.w);
+    k.wd        = mat3_mul_transposed(&k.R, r.a.w);
+    k.w_r       = reference ? mat3_mul_transposed(&k.R, r.v.w) : k.w;
+    k.half_turn = reference ? times(0.5, cross(k.w, k.w_r)) : vec3_zero();
     return k;
 }
 
 /* A, the wrench of each parameter in the link frame:
- *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w][w],   entry of J: [0; n]. */
+ *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w_r][w],   entry of J: [0; n]. */
 typedef struct unit_wrenches {
     vec3 a;
     mat3 H;
     vec3 n[6]; /* Ixx Ixy Iyy Ixz Iyz Izz */
 } unit_wrenches;
 
-/* The moments n = J wd + w x J w of unit entries of J; an entry off the diagonal stands for two. */
-static void unit_moments(vec3 w, vec3 wd, vec3 n[6])
+/* The moments n = J wd + w x J w_r - tr(J) w x w_r / 2 of unit entries of J; an entry off the diagonal stands for
+ * two. */
+static void unit_moments(const link_motion *k, vec3 n[6])
 {
-    const lane xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    n[0] = (vec3){wd.x, xz, -xy};
-    n[1] = (vec3){wd.y - xz, wd.x + yz, sub_mul(w.x * w.x, w.y, w.y)};
-    n[2] = (vec3){-yz, wd.y, xy};
-    n[3] = (vec3){wd.z + xy, sub_mul(w.z * w.z, w.x, w.x), wd.x - yz};
-    n[4] = (vec3){sub_mul(w.y * w.y, w.z, w.z), wd.z - xy, wd.y + xz};
-    n[5] = (vec3){yz, -xz, wd.z};
+    const vec3 w = k->w, r = k->w_r, wd = k->wd, d = sub(wd, k->half_turn);
+    const lane xy = 0.5 * (w.x * r.y + w.y * r.x), xz = 0.5 * (w.x * r.z + w.z * r.x),
+               yz = 0.5 * (w.y * r.z + w.z * r.y);
+    n[0]          = (vec3){d.x, xz, -xy};
+    n[1]          = (vec3){sub_mul(wd.y, w.z, r.x), add_mul(wd.x, w.z, r.y), sub_mul(w.x * r.x, w.y, r.y)};
+    n[2]          = (vec3){-yz, d.y, xy};
+    n[3]          = (vec3){add_mul(wd.z, w.y, r.x), sub_mul(w.z * r.z, w.x, r.x), sub_mul(wd.x, w.y, r.z)};
+    n[4]          = (vec3){sub_mul(w.y * r.y, w.z, r.z), sub_mul(wd.z, w.x, r.y), add_mul(wd.y, w.x, r.z)};
+    n[5]          = (vec3){yz, -xz, d.z};
 }
 
+/* The matrix [w_r][w] = w w_r^T - (w . w_r) 1 is written by entries. */
 static unit_wrenches unit_wrenches_of(const link_motion *k)
 {
-    const vec3    w = k->w, wd = k->wd;
-    const lane    xx = w.x * w.x, yy = w.y * w.y;
+    const vec3    w = k->w, r = k->w_r, wd = k->wd;
+    const lane    xx = w.x * r.x, yy = w.y * r.y;
     unit_wrenches A = {.a = k->a,
-                       .H = {{{neg_sub_mul(yy, w.z, w.z), w.x * w.y - wd.z, add_mul(wd.y, w.x, w.z)},
-                              {add_mul(wd.z, w.x, w.y), neg_sub_mul(xx, w.z, w.z), w.y * w.z - wd.x},
-                              {w.x * w.z - wd.y, add_mul(wd.x, w.y, w.z), -xx - yy}}}};
-    unit_moments(w, wd, A.n);
+                       .H = {{{neg_sub_mul(yy, w.z, r.z), w.x * r.y - wd.z, add_mul(wd.y, w.x, r.z)},
+                              {add_mul(wd.z, w.y, r.x), neg_sub_mul(xx, w.z, r.z), w.y * r.z - wd.x},
+                              {w.z * r.x - wd.y, add_mul(wd.x, w.z, r.y), -xx - yy}}}};
+    unit_moments(k, A.n);
     return A;
 }
 
@@ -100,9 +118,10 @@ LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS
 /* Stores Y_ji = S_j^T A for every degree of freedom j between body i and the base. With mimics Y_ji is a sum. */
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
 {
-    const size_t        columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
-    const link_motion   k = link_motion_of(&m->body[i], &ws->body[i]);
-    const unit_wrenches A = unit_wrenches_of(&k);
+    const reference_motion *reference = ws->reference ? &ws->reference[i] : NULL;
+    const size_t            columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
+    const link_motion       k = link_motion_of(&m->body[i], &ws->body[i], reference);
+    const unit_wrenches     A = unit_wrenches_of(&k);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const twist S  = ws->dof[dof_first(m, (size_t)p) + j].S;
@@ -114,15 +133,26 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
         }
 }
 
+/* Rates of a state, and its reference. NULL means zeros. */
+typedef struct rates {
+    const lane *qd, *qdd;     /* qdd of the reference, if there is one */
+    const lane *qd_reference; /* without a reference, qd */
+} rates;
+
 /* Adds the column of the spin inertia of rotor i. joint_columns has set the term of the rotor's own rate. */
-static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
+static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const rates *at, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
     const spatial_body *P       = &ws->body[b->tree.parent];
     size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->joint.mover;
-    vec3                z = mat3_column(&ws->body[i].R, 2);
-    vec3                n = cross_add(scale(z, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), z);
-    Y[(size_t)b->joint.v * columns + column] += coordinate_effort(b, dot(P->a.w, z));
+    vec3                z = mat3_column(&ws->body[i].R, 2), wd = P->a.w, turn = scale(P->v.w, joint_rate(b, at->qd));
+    if (ws->reference) {
+        const reference_motion *r = &ws->reference[b->tree.parent];
+        turn = times(0.5, add(scale(P->v.w, joint_rate(b, at->qd_reference)), scale(r->v.w, joint_rate(b, at->qd))));
+        wd   = sub(r->a.w, times(0.5, cross(P->v.w, r->v.w)));
+    }
+    vec3 n = cross_add(scale(z, joint_rate(b, at->qdd)), turn, z);
+    Y[(size_t)b->joint.v * columns + column] += coordinate_effort(b, dot(wd, z));
     for (int p = b->tree.parent; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++)
             Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
@@ -162,10 +192,10 @@ static bool carries_rotors(const dyn_model *m)
     return false;
 }
 
-static void spin_columns(const dyn_model *m, const workspace *ws, const lane *qd, const lane *qdd, lane *Y)
+static void spin_columns(const dyn_model *m, const workspace *ws, const rates *at, lane *Y)
 {
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (is_carried_rotor(&m->body[i])) spin_column(m, ws, i, qd, qdd, Y);
+        if (is_carried_rotor(&m->body[i])) spin_column(m, ws, i, at, Y);
 }
 
 void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
@@ -174,16 +204,21 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
     size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows, nj = nv * 3 * m->n_movers;
     arena      a     = {.base = memory};
     workspace  ws    = place(&a, m);
-    const bool spins = io->joint_regressor && carries_rotors(m);
+    const bool spins = io->joint_regressor && carries_rotors(m), reference = io->qd_reference || io->qdd_reference;
+    if (!reference) ws.reference = NULL;
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
-                   *qdd = block_in(io->qdd, block, nv);
-        lane *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
-        if (J) joint_columns(m, qd, qdd, J);
+        const lane *q = block_in(io->q, block, nq), *qd_r = block_in(io->qd_reference, block, nv);
+        const rates at = {.qd           = block_in(io->qd, block, nv),
+                          .qdd          = block_in(reference ? io->qdd_reference : io->qdd, block, nv),
+                          .qd_reference = reference ? qd_r : block_in(io->qd, block, nv)};
+        lane       *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
+        if (J) joint_columns(m, at.qd_reference, at.qdd, J);
         if (!Y && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
-        spatial_motions(scene, ws.XJ, (spatial_task){qd, qdd, .accelerations = true}, ws.body, ws.dof);
-        if (spins) spin_columns(m, &ws, qd, qdd, J);
+        const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true};
+        spatial_motions(scene, ws.XJ, task, ws.body, ws.dof);
+        if (reference) reference_motions(scene, ws.dof, qd_r, at.qdd, ws.reference);
+        if (spins) spin_columns(m, &ws, &at, J);
         if (!Y) continue;
         if (m->has_mimics || !io->zeros_are_set) clear(Y, ny);
         for (size_t i = 0; i < m->n_bodies; i++)

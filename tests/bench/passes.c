@@ -73,6 +73,15 @@ static void coriolis_matrix(void *what)
     f->kernels->coriolis(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
+static void reference_dynamics(void *what)
+{
+    const workload        *f  = what;
+    const states          *s  = &f->states;
+    dyn_reference_dynamics io = {
+        .q = s->q, .qd = s->qd, .qd_reference = s->qdd, .qdd_reference = s->qdd, .tau = s->out[0]};
+    f->kernels->reference_dynamics(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void regressor(void *what)
 {
     const workload *f  = what;
@@ -155,6 +164,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "mass matrix and inverse", .pass = inverse},
     {.name = "bias", .pass = bias},
     {.name = "Coriolis matrix", .pass = coriolis_matrix},
+    {.name = "torque of a reference velocity", .pass = reference_dynamics},
     {.name = "regressor of the bodies' parameters", .pass = regressor},
     {.name = "Jacobian of a frame", .pass = jacobian},
     {.name = "Jacobian, rate, velocity, acceleration", .pass = kinematics},

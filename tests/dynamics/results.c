@@ -170,6 +170,25 @@ static void evaluate_matrices(const dyn_kernels *k, const trial *t, const result
             .q = t->q, .qd = t->qd, .qdd = t->qdd, .regressor = r->regressor, .joint_regressor = r->joint_regressor});
 }
 
+/* At the reference velocity qdd and the reference acceleration qddd. */
+static void evaluate_reference(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_reference_dynamics(k, &t->scene, t->rows,
+                            (dyn_reference_dynamics){.q             = t->q,
+                                                     .qd            = t->qd,
+                                                     .qd_reference  = t->qdd,
+                                                     .qdd_reference = t->qddd,
+                                                     .wrenches      = t->wrenches,
+                                                     .tau           = r->reference_tau});
+    rows_regressor(k, &t->scene, t->rows,
+                   (dyn_regressor){.q               = t->q,
+                                   .qd              = t->qd,
+                                   .qd_reference    = t->qdd,
+                                   .qdd_reference   = t->qddd,
+                                   .regressor       = r->reference_regressor,
+                                   .joint_regressor = r->reference_joint_regressor});
+}
+
 static void evaluate_motions(const dyn_kernels *k, const trial *t, const results *r)
 {
     dyn_frame frames[2];
@@ -221,5 +240,6 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);
     evaluate_matrices(k, t, r);
+    evaluate_reference(k, t, r);
     evaluate_motions(k, t, r);
 }

@@ -18,6 +18,8 @@
     X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
     X(regressor, 10 * b * n) X(joint_regressor, 3 * t->model->n_movers * n)                      \
+    X(reference_tau, n)                                                                          \
+    X(reference_regressor, 10 * b * n) X(reference_joint_regressor, 3 * t->model->n_movers * n)  \
     X(qdd, n) X(pivot, 1) X(qdd_beside_driven, n) X(pivot_beside_driven, 1)                      \
     X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)                                     \
     X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \

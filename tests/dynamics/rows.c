@@ -269,11 +269,27 @@ void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
     RUN(coriolis, k, scene, rows, io, ports);
 }
 
+void rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_reference_dynamics io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_reference_dynamics, q, nq),
+                          IN(dyn_reference_dynamics, qd, nv),
+                          IN(dyn_reference_dynamics, qd_reference, nv),
+                          IN(dyn_reference_dynamics, qdd_reference, nv),
+                          IN(dyn_reference_dynamics, wrenches, 9 * scene->n_wrenches),
+                          OUT(dyn_reference_dynamics, tau, nv)};
+    RUN(reference_dynamics, k, scene, rows, io, ports);
+}
+
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io)
 {
     SIZES;
     const dyn_model *m       = scene->model;
-    const port       ports[] = {IN(dyn_regressor, q, nq), IN(dyn_regressor, qd, nv), IN(dyn_regressor, qdd, nv),
+    const port       ports[] = {IN(dyn_regressor, q, nq),
+                                IN(dyn_regressor, qd, nv),
+                                IN(dyn_regressor, qdd, nv),
+                                IN(dyn_regressor, qd_reference, nv),
+                                IN(dyn_regressor, qdd_reference, nv),
                                 OUT(dyn_regressor, regressor, nv * 10 * m->n_rows),
                                 OUT(dyn_regressor, joint_regressor, nv * 3 * m->n_movers)};
     RUN(regressor, k, scene, rows, io, ports);

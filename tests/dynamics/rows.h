@@ -19,5 +19,6 @@ void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
 /* Allocates io.work. */
 void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);
 void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
+void rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_reference_dynamics io);
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
 void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);

@@ -130,6 +130,37 @@ static void test_inverse_dynamics(void **state)
     }
 }
 
+/* With a reference velocity and acceleration, and gravity. */
+static void test_reference(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial     t     = trial_make(seed, 1);
+        dyn_scene scene = t.scene;
+        size_t    nj = t.model->n_movers, n = 10 * t.bodies;
+        scene.terms = 0, scene.n_wrenches = 0;
+        double *Y = trial_array(&t, t.nv * n), *Yj = trial_array(&t, t.nv * 3 * nj), *p = parameters_of(&t),
+               *joint = joint_parameters_of(&t), *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv);
+        for (size_t i = 0; i < nj; i++)
+            joint[3 * i + 1] = joint[3 * i + 2] = 0;
+        rows_regressor(dyn_kernels_find(NULL), &scene, 1,
+                       (dyn_regressor){.q               = t.q,
+                                       .qd              = t.qd,
+                                       .qd_reference    = t.qdd,
+                                       .qdd_reference   = t.qddd,
+                                       .regressor       = Y,
+                                       .joint_regressor = Yj});
+        rows_reference_dynamics(
+            dyn_kernels_find(NULL), &scene, 1,
+            (dyn_reference_dynamics){
+                .q = t.q, .qd = t.qd, .qd_reference = t.qdd, .qdd_reference = t.qddd, .tau = expected});
+        multiply(t.nv, n, Y, p, tau);
+        multiply(t.nv, 3 * nj, Yj, joint, tau);
+        check_close_scaled("tau", seed, t.nv, tau, expected, TOLERANCE, largest(t.nv, expected));
+        free(Y), free(Yj), free(p), free(joint), free(tau), free(expected);
+        trial_free(&t);
+    }
+}
+
 /* Sharp friction with equal magnitudes in both directions equals the two friction columns times the parameters. */
 static void test_friction(void **state)
 {
@@ -159,6 +190,7 @@ static void test_friction(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse_dynamics), cmocka_unit_test(test_friction)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse_dynamics), cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_friction)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
