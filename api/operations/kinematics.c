@@ -1,6 +1,7 @@
-/* kinematics.c - computes poses of frames, and Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame.
- */
+/* kinematics.c - computes poses of frames; Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame; and
+ * position, Jacobian, Jacobian rate, velocity and acceleration of several points. */
 #include "api/request/frame_fields.h"
+#include "api/request/point_fields.h"
 #include "api/lanes/evaluation.h"
 #include <string.h>
 
@@ -9,10 +10,27 @@ typedef struct kinematics_options {
     const int       *index;      /* [n] the frames of the poses, indices in the model's frames */
     const dyn_frame *frames;     /* [n] the same frames for the kernel */
     const dyn_frame *frame;      /* the frame that all other outputs describe; NULL: not given */
+    const dyn_frame *points;     /* [API_FIXED_POINTS] frames at the points; NULL: not given */
     bool             frame_axes; /* true: "reference" is "frame" */
 } kinematics_options;
 
-enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
+enum {
+    POSES,
+    JACOBIAN,
+    JACOBIAN_DOT,
+    VELOCITY,
+    ACCELERATION,
+    JERK,
+    POINT_POSITIONS,
+    POINT_JACOBIANS,
+    POINT_JACOBIANS_DOT,
+    POINT_VELOCITIES,
+    POINT_ACCELERATIONS
+};
+#define OF_FRAME (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT) | API_BIT(VELOCITY) | API_BIT(ACCELERATION) | API_BIT(JERK))
+#define OF_POINTS                                                                                                      \
+    (API_BIT(POINT_POSITIONS) | API_BIT(POINT_JACOBIANS) | API_BIT(POINT_JACOBIANS_DOT) | API_BIT(POINT_VELOCITIES) |  \
+     API_BIT(POINT_ACCELERATIONS))
 
 /* Reads "frames", the names of the frames whose poses are requested, each at most once; without the field all frames.
  */
@@ -46,6 +64,23 @@ static bool read_frames(api_query *q, api_selection *selected, kinematics_option
     return true;
 }
 
+/* Reads "points". Their positions are the default output beside them. */
+static bool read_points(api_query *q, api_selection *selected, kinematics_options *o, const api_node *given,
+                        const api_place *up)
+{
+    const api_node *list = api_node_get(given, "points");
+    api_place       at   = api_place_key(up, "points");
+    size_t          n    = 0;
+    if (!list)
+        return !(selected->outputs & OF_POINTS) ||
+               api_fail_at(q->problem, &at, API_MISSING_FIELD, "the outputs of points need \"points\"");
+    o->points = api_read_fixed_points(q, list, &at, &n);
+    if (!o->points) return false;
+    api_set_extent(selected, API_FIXED_POINTS, n);
+    if (!api_node_get(given, "outputs")) selected->outputs |= API_BIT(POINT_POSITIONS);
+    return true;
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node     *frame     = api_node_get(given, "frame");
@@ -61,17 +96,58 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         int i = api_read_frame(q, frame, &frame_at);
         if (i < 0) return false;
         o->frame = &q->model->frames[i].frame;
-    } else if (selected->outputs & ~API_BIT(POSES)) {
+    } else if (selected->outputs & OF_FRAME) {
         return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the frame that they describe");
     }
-    return api_read_reference(q, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
+    return read_points(q, selected, o, given, up) &&
+           api_read_reference(q, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
 }
 
 static const char *frame_name(const api_model *model, const api_selection *selected, size_t i)
 {
     const kinematics_options *o = selected->options;
     return model->frames[o->index[i]].name;
+}
+
+/* Returns where point k of an output begins in a block. NULL: the output is not selected. */
+static double *of_point(const api_evaluation *e, const api_selection *selected, size_t output, size_t block, size_t k)
+{
+    double *result = api_result_block(e, selected, output, block);
+    size_t  n      = api_selected_extent(selected, API_FIXED_POINTS);
+    return result ? result + k * (api_output_entries(e->model, selected, output) / n) * e->lanes : NULL;
+}
+
+/* Evaluates point k for one block. */
+static void evaluate_point(const api_evaluation *e, const api_selection *selected, size_t block, size_t k)
+{
+    const kinematics_options *o  = selected->options;
+    dyn_kinematics            io = {
+                   .q            = api_state_block(e, API_Q, block),
+                   .qd           = api_state_block(e, API_QD, block),
+                   .qdd          = api_state_block(e, API_QDD, block),
+                   .n_frames     = 1,
+                   .frames       = &o->points[k],
+                   .positions    = of_point(e, selected, POINT_POSITIONS, block, k),
+                   .frame        = &o->points[k],
+                   .frame_axes   = o->frame_axes,
+                   .jacobian     = of_point(e, selected, POINT_JACOBIANS, block, k),
+                   .jacobian_dot = of_point(e, selected, POINT_JACOBIANS_DOT, block, k),
+                   .velocity     = of_point(e, selected, POINT_VELOCITIES, block, k),
+                   .acceleration = of_point(e, selected, POINT_ACCELERATIONS, block, k),
+    };
+    e->kernels->kinematics(&e->query->scene, e->workspace, &io, 1);
+}
+
+static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    size_t n = selected->outputs & OF_POINTS ? api_selected_extent(selected, API_FIXED_POINTS) : 0;
+    for (size_t k = 0; k < n; k++) {
+        if (k > 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        for (size_t i = 0; i < blocks; i++)
+            evaluate_point(e, selected, block + i, k);
+    }
+    return true;
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -99,8 +175,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                              .acceleration  = api_result_block(e, selected, ACCELERATION, block),
                              .jerk          = api_result_block(e, selected, JERK, block),
     };
-    e->kernels->kinematics(&e->query->scene, e->workspace, &io, blocks);
-    return true;
+    if (selected->outputs & ~OF_POINTS) e->kernels->kinematics(&e->query->scene, e->workspace, &io, blocks);
+    return evaluate_points(e, selected, block, blocks);
 }
 
 const api_operation api_kinematics = {
@@ -108,13 +184,18 @@ const api_operation api_kinematics = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
-             API_BIT(API_REFERENCE),
-    .outputs    = {[POSES]        = {"poses", true, {API_SELECTED_FRAMES, 7}},
-                   [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
-                   [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
-                   [VELOCITY]     = {"velocity", false, {6}},
-                   [ACCELERATION] = {"acceleration", false, {6}},
-                   [JERK]         = {"jerk", false, {6}}},
+             API_BIT(API_REFERENCE) | API_BIT(API_POINTS_FIELD),
+    .outputs    = {[POSES]               = {"poses", true, {API_SELECTED_FRAMES, 7}},
+                   [JACOBIAN]            = {"jacobian", false, {6, API_NV}},
+                   [JACOBIAN_DOT]        = {"jacobian_dot", false, {6, API_NV}},
+                   [VELOCITY]            = {"velocity", false, {6}},
+                   [ACCELERATION]        = {"acceleration", false, {6}},
+                   [JERK]                = {"jerk", false, {6}},
+                   [POINT_POSITIONS]     = {"point_positions", false, {API_FIXED_POINTS, 3}},
+                   [POINT_JACOBIANS]     = {"point_jacobians", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [POINT_JACOBIANS_DOT] = {"point_jacobians_dot", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [POINT_VELOCITIES]    = {"point_velocities", false, {API_FIXED_POINTS, 6}},
+                   [POINT_ACCELERATIONS] = {"point_accelerations", false, {API_FIXED_POINTS, 6}}},
     .weight     = 1,
     .options    = options,
     .frame_name = frame_name,

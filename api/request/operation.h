@@ -32,7 +32,9 @@ enum {
     API_SUPPORT          = -13, /* control points with respect to which an output is differentiated */
     API_CONTACTS         = -14, /* feet, or 1 for the base if there are no feet */
     API_HELD_FRAMES      = -15,
-    API_REQUEST_EXTENTS  = 7
+    API_FIXED_POINTS     = -16,
+    API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */
+    API_REQUEST_EXTENTS  = 9
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -120,7 +122,7 @@ typedef struct api_operation {
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
     X(forward_sensitivity) X(step) X(rollout) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics)
+    X(ground_reaction) X(inverse_kinematics) X(margins)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;

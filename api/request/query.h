@@ -79,7 +79,9 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_LIMITS, "limits")                                                                                            \
     X(API_STARTS, "starts")                                                                                            \
     X(API_UNKNOWN, "unknown")                                                                                          \
-    X(API_TORQUES, "torques")
+    X(API_TORQUES, "torques")                                                                                          \
+    X(API_POINTS_FIELD, "points")                                                                                      \
+    X(API_KINDS, "kinds")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -46,6 +46,8 @@ class Bits(Closed):
             request = only(s, *fields)
             if operation in ("kinematics", "task-space"):
                 request["frame"] = "centre"
+            if operation == "kinematics":
+                request["points"] = [{"frame": "centre"}, {"link": "platform", "point": [0.1, 0, 0.2]}]
             elif operation in ("inverse-dynamics", "forward-dynamics", "sensitivity", "forward-sensitivity"):
                 request.update(pull)
             known = schemas["".join(map(str.capitalize, operation.split("-"))) + "Request"]["properties"]["outputs"]["items"]["enum"]

@@ -1,0 +1,89 @@
+"""margins: distances to limits against the operations that compute the limited quantities; gradients against differences;
+elastic joints, floating bases, requests that are refused."""
+import numpy as np
+import tap
+from closed import Closed
+
+STATE = ("q", "qd", "qdd", "qddd")
+LIMITS = {"position": [-1, 1.5], "velocity": 2, "effort": 40, "effort_rate": 300}
+GRADIENTS = ["dmargins_dq", "dmargins_dqd", "dmargins_dqdd", "dmargins_dqddd"]
+
+
+class Margins(Closed):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        document = cls.client.get("/v1/models/ur5/document").json()
+        for link in document["links"]:
+            if link["joint"]["type"] != "fixed":
+                link["joint"]["limits"] = LIMITS
+        answer = cls.client.put("/v1/models/limited", {**document, "name": "limited"})
+        assert answer.status in (200, 201), answer
+
+    def motion(self, seed=1, rows=None):
+        choose = np.random.default_rng(seed)
+        return {name: choose.uniform(-1, 1, (rows, 6) if rows else 6).tolist() for name in STATE}
+
+    def test_margins(self):
+        s = self.motion(1, 7)
+        answer = self.ask("limited", "margins", s)
+        self.assertEqual(len(answer["limits"]), 24)
+        rates = self.ask("limited", "torque-derivative", s)
+        values = {"position": s["q"], "velocity": s["qd"], "effort": rates["tau"], "effort_rate": rates["tau_dot"]}
+        joints = [j["name"] for j in self.ok(self.client.get("/v1/models/limited"))["joints"]]
+        for i, limit in enumerate(answer["limits"]):
+            x = np.array(values[limit["kind"]])[:, joints.index(limit["joint"])]
+            own = LIMITS[limit["kind"]]
+            self.assertEqual([limit["lower"], limit["upper"]], own if limit["kind"] == "position" else [-own, own])
+            self.near(np.array(answer["margins"])[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), 1e-13, limit)
+        for row in range(7):
+            alone = self.ask("limited", "margins", {name: s[name][row] for name in STATE})
+            self.assertEqual(alone, {"limits": answer["limits"], "margins": answer["margins"][row]})
+
+    def test_gradients(self):
+        s, h = self.motion(2), 1e-6
+        loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]},
+                 "wrenches": [{"link": "forearm_link", "force": [3, -2, 5], "point": [0.1, 0, 0]}]}
+        given = self.ask("limited", "margins", {**s, **loads, "outputs": GRADIENTS})
+        self.assertEqual(list(given), GRADIENTS)
+        for name, gradient in zip(STATE, GRADIENTS):
+            rows = {other: [s[other]] * 12 for other in STATE}
+            rows[name] = [(np.array(s[name]) + sign * h * np.eye(6)[k]).tolist() for k in range(6) for sign in (1, -1)]
+            margins = np.array(self.ask("limited", "margins", {**rows, **loads, "outputs": ["margins"]})["margins"])
+            self.near(given[gradient], (margins[0::2] - margins[1::2]).T / (2 * h), 1e-7, name)
+
+    def test_kinds(self):
+        s = {"q": self.motion(3)["q"]}
+        answer = self.ask("limited", "margins", {**s, "kinds": ["velocity", "position"], "outputs": ["limits", *GRADIENTS]})
+        self.assertEqual({limit["kind"] for limit in answer["limits"]}, {"position", "velocity"})
+        self.assertEqual(np.abs(answer["dmargins_dqdd"]).max(), 0)
+        self.assertEqual(np.abs(answer["dmargins_dq"]).sum(), 6)
+        combined = self.ask("limited", "evaluate", {**s, "operations": {"margins": {"kinds": ["effort"]}, "inverse-dynamics": {}}})
+        self.near(combined["margins"]["margins"], 40 - np.abs(combined["inverse-dynamics"]["tau"]), 1e-12)
+
+    def test_floating_base(self):
+        q = [0, 0, 0.3, 0, 0, 0, 1] + [0.1, 0.7, -1.4] * 4
+        document = self.ok(self.client.get("/v1/models/solo12/document"))
+        for link in document["links"]:
+            if link["joint"]["type"] != "fixed":
+                link["joint"]["limits"] = {"effort": 3, "velocity": 10}
+        self.put_model("walker", {**document, "name": "walker"})
+        answer = self.ask("walker", "margins", {"q": q, "outputs": ["limits", "margins", "dmargins_dq"]})
+        self.assertEqual(np.array(answer["dmargins_dq"]).shape, (24, 18))
+        tau = np.array(self.ask("walker", "inverse-dynamics", {"q": q})["tau"])[6:]
+        efforts = [m for limit, m in zip(answer["limits"], answer["margins"]) if limit["kind"] == "effort"]
+        self.near(efforts, 3 - np.abs(tau), 1e-12)
+
+    def test_refusals(self):
+        s = {"q": [0] * 6}
+        for model, change, code, pointer in (
+                ("limited", {"kinds": []}, "wrong-shape", "/kinds"), ("limited", {"kinds": ["power"]}, "unknown-name", "/kinds/0"),
+                ("limited", {"kinds": ["effort", "effort"]}, "duplicate-name", "/kinds/1"),
+                ("puma560", {"kinds": ["effort_rate"]}, "bad-value", "/kinds"),
+                ("delta", {"q": [0.3] * 3}, "not-for-loops", None)):
+            problem = self.assertProblem(self.client.post(f"/v1/models/{model}/margins", {**s, **change}), 422, pointer)
+            self.assertEqual(problem["code"], code, (change, problem))
+
+
+if __name__ == "__main__":
+    tap.main()
