@@ -14,18 +14,33 @@ typedef enum dyn_step_method {
     DYN_IMPLICIT_EULER       /* qd+ = qd + h a(q+, qd+), q+ = q * exp(h qd+) */
 } dyn_step_method;
 
+/* A frame whose velocity is held along some of its six directions (linear x, y, z, then angular): in world axes, or in
+ * its own. */
+typedef struct dyn_held_frame {
+    dyn_frame frame;
+    bool      frame_axes;
+    size_t    n; /* number of directions */
+    int       axis[6];
+} dyn_held_frame;
+
 /* Inputs and outputs of one step of integration, x = (q, qd) to x+ = (q+, qd+). The matrices are derivatives on the
  * tangent space: a change of q, or of q+, has nv entries as in dyn_sensitivity. */
 typedef struct dyn_step {
     const double   *q, *qd, *tau, *wrenches;
     dyn_step_method method;
-    double          h;                  /* s */
-    double         *q_after, *qd_after; /* nq and nv; must not be NULL */
-    double         *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
-    double         *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
-    double         *work;               /* dyn_step_work(): scratch; must not be NULL */
-    double         *singular;           /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
-    double         *unsolved;           /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+    double          h; /* s */
+    /* [n_held] frames that do not accelerate in the directions that they are held: a and its derivatives are those of
+     * the robot with the wrenches that hold them. */
+    size_t                 n_held;
+    const dyn_held_frame  *held;
+    const dyn_wrench_site *sites; /* [n_wrenches + n_held]: sites of the scene's wrenches, then of held frames */
+    double                *q_after, *qd_after; /* nq and nv; must not be NULL */
+    double                *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
+    double                *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
+    double                *work;               /* dyn_step_work(): scratch; must not be NULL */
+    double                *singular; /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
+    double                *unsolved; /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+    double                *contradictory; /* 1: not 0 if no accelerations hold all frames */
 } dyn_step;
 
 typedef enum dyn_step_failure {
@@ -39,6 +54,13 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method)
 {
     size_t nq = (size_t)m->nq, nv = (size_t)m->nv, matrices = method == DYN_RK4 ? 24 : 7;
     return matrices * nv * nv + 2 * nq + 8 * nv;
+}
+
+/* Returns the entries per state of `work` that held frames add, with k held directions. */
+static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, size_t n_held, size_t k)
+{
+    size_t nv = (size_t)m->nv;
+    return 2 * nv * nv + 12 * nv + 5 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held);
 }
 
 /* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.

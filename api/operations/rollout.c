@@ -32,6 +32,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 /* Fills the lanes of the torques of all nodes. The velocities of a request without qd are zero. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
+    if (!api_step_prepare(plan, selected)) return false;
     const rollout_options *o  = selected->options;
     const api_query       *q  = plan->query;
     const size_t           nv = q->model->nv, steps = o->torques.n, bytes = plan->blocks * plan->lanes * nv;
@@ -74,20 +75,18 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     m->kernels   = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W         = (size_t)m->kernels->lanes;
     m->workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
-    size_t  work = dyn_step_work(q->scene.model, o->method), entries = 2 * nq + 3 * nv + nw + work + 2;
+    size_t  work = o->work, entries = 2 * nq + 3 * nv + nw + work + 3;
     double *next = api_take(q->pool, entries * m->W * sizeof *next);
     if (!m->workspace || !next) return false;
-    double **const arrays[] = {&m->q,           &m->qd,          &m->wrenches,
-                               &m->io.q_after,  &m->io.qd_after, &m->io.work,
-                               &m->io.singular, &m->io.unsolved, NULL};
-    const size_t   sizes[]  = {nq, nv, nw, nq, nv, work, 1, 1};
+    double **const arrays[] = {&m->q,       &m->qd,          &m->wrenches,    &m->io.q_after,       &m->io.qd_after,
+                               &m->io.work, &m->io.singular, &m->io.unsolved, &m->io.contradictory, NULL};
+    const size_t   sizes[]  = {nq, nv, nw, nq, nv, work, 1, 1, 1};
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
-    m->io.tau    = next; /* nv entries, the last */
-    m->io.method = o->method;
-    m->io.h      = o->h;
-    m->io.q      = m->q;
-    m->io.qd     = m->qd;
+    m->io.tau = next; /* nv entries, the last */
+    api_step_set_options(o, &m->io);
+    m->io.q  = m->q;
+    m->io.qd = m->qd;
     if (nw > 0) m->io.wrenches = m->wrenches;
     return true;
 }
@@ -175,7 +174,7 @@ const api_operation api_rollout = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD),
     .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs       = {API_STEP_OUTPUTS},
     .alone         = true,

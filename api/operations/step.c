@@ -5,6 +5,7 @@
 #include "api/request/fields.h"
 #include "api/wire/number.h"
 #include <stdio.h>
+#include <string.h>
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +25,23 @@ static bool read_integrator(const api_query *q, const api_node *value, const api
     return i >= 0;
 }
 
-bool api_step_read(const api_query *q, const api_node *given, const api_place *up, api_step_options *options)
+/* Reads "held" and copies the frames for the kernel. */
+static bool read_held(api_query *q, const api_node *given, const api_place *up, api_step_options *o)
+{
+    o->contact = NULL;
+    o->held    = NULL;
+    if (!api_contact_read(q, given, up, &o->contact)) return false;
+    if (!o->contact) return true;
+    o->held = api_take(q->pool, o->contact->n * sizeof *o->held);
+    for (size_t i = 0; o->held && i < o->contact->n; i++) {
+        const api_held_frame *from = &o->contact->frame[i];
+        o->held[i] = (dyn_held_frame){.frame = from->frame, .frame_axes = from->frame_axes, .n = from->n};
+        memcpy(o->held[i].axis, from->axis, sizeof o->held[i].axis);
+    }
+    return o->held != NULL;
+}
+
+bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options)
 {
     api_place at = api_place_key(up, "step");
     if (q->model->loops)
@@ -34,7 +51,37 @@ bool api_step_read(const api_query *q, const api_node *given, const api_place *u
     if (!(options->h > 0))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
                            API_NUMBER_TEXT(options->h));
-    return read_integrator(q, api_node_get(given, "integrator"), up, &options->method);
+    return read_integrator(q, api_node_get(given, "integrator"), up, &options->method) &&
+           read_held(q, given, up, options);
+}
+
+bool api_step_prepare(api_plan *plan, api_selection *selected)
+{
+    api_step_options  *o       = selected->options;
+    const api_query   *q       = plan->query;
+    const api_contact *contact = o->contact;
+    size_t             given   = q->scene.n_wrenches;
+    o->work                    = dyn_step_work(q->model->dyn, o->method);
+    if (!contact) return true;
+    o->work += dyn_step_held_work(q->model->dyn, given, contact->n, contact->k);
+    dyn_wrench_site *sites = api_take(q->pool, (given + contact->n) * sizeof *sites);
+    if (!sites) return false;
+    if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
+    for (size_t i = 0; i < contact->n; i++)
+        sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
+                                             .X_bl       = contact->frame[i].frame.X_bf,
+                                             .world_axes = !contact->frame[i].frame_axes};
+    o->sites = sites;
+    return true;
+}
+
+void api_step_set_options(const api_step_options *o, dyn_step *io)
+{
+    io->method = o->method;
+    io->h      = o->h;
+    io->n_held = o->contact ? o->contact->n : 0;
+    io->held   = o->held;
+    io->sites  = o->sites;
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -54,7 +101,7 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
     const api_step_options *o    = selected->options;
     size_t                  last = has_matrices(selected) ? API_STEP_INPUT_MATRIX : API_STEP_QD_AFTER;
-    return 2 + dyn_step_work(model->dyn, o->method) + api_missing_entries(model, selected, API_STEP_Q_AFTER, last);
+    return 3 + o->work + api_missing_entries(model, selected, API_STEP_Q_AFTER, last);
 }
 
 /* Writes why the step from a state has no result, or returns true. */
@@ -70,6 +117,8 @@ static bool check_state(const api_evaluation *e, const dyn_step *io, size_t lane
         return api_fail(found, API_INTEGRATION_FAILED, NULL, "%s: shorten the step, or choose another integrator",
                         unsolved == DYN_STEP_SINGULAR ? "the Jacobian of the implicit equation is singular"
                                                       : "Newton's method does not solve the implicit equation");
+    if (io->contradictory[lane] != 0)
+        return api_fail(found, API_CONTRADICTORY_CONTACTS, NULL, "%s", API_CONTRADICTORY_TEXT);
     return !beyond || api_fail(found, API_ANGLE_TOO_LARGE, NULL,
                                "after the step %.64s is beyond %g rad: the motion is too fast, or the step too long",
                                e->model->position_names[beyond->entry], DYN_MAX_ANGLE);
@@ -97,22 +146,24 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
 {
     (void)blocks; /* always 1 */
     const api_step_options *o        = selected->options;
-    double                 *singular = e->spare, *unsolved = singular + e->lanes, *work = unsolved + e->lanes;
-    double                 *next     = api_behind(e, work, dyn_step_work(e->model->dyn, o->method), 1);
-    bool                    matrices = has_matrices(selected);
-    dyn_step                io       = {
-                             .q        = api_state_block(e, API_Q, block),
-                             .qd       = api_state_block(e, API_QD, block),
-                             .tau      = api_state_block(e, API_TAU, block),
-                             .wrenches = api_wrench_block(e, block),
-                             .method   = o->method,
-                             .h        = o->h,
-                             .q_after  = api_result_or_spare(e, selected, API_STEP_Q_AFTER, block, &next),
-                             .qd_after = api_result_or_spare(e, selected, API_STEP_QD_AFTER, block, &next),
-                             .work     = work,
-                             .singular = singular,
-                             .unsolved = unsolved,
+    double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
+           *work      = contradictory + e->lanes;
+    double  *next     = api_behind(e, work, o->work, 1);
+    bool     matrices = has_matrices(selected);
+    dyn_step io       = {
+              .q        = api_state_block(e, API_Q, block),
+              .qd       = api_state_block(e, API_QD, block),
+              .tau      = api_state_block(e, API_TAU, block),
+              .wrenches = api_wrench_block(e, block),
+
+              .q_after       = api_result_or_spare(e, selected, API_STEP_Q_AFTER, block, &next),
+              .qd_after      = api_result_or_spare(e, selected, API_STEP_QD_AFTER, block, &next),
+              .work          = work,
+              .singular      = singular,
+              .unsolved      = unsolved,
+              .contradictory = contradictory,
     };
+    api_step_set_options(o, &io);
     if (matrices) io.state_matrix = api_result_or_spare(e, selected, API_STEP_STATE_MATRIX, block, &next);
     if (matrices) io.input_matrix = api_result_or_spare(e, selected, API_STEP_INPUT_MATRIX, block, &next);
     dyn_step_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
@@ -143,7 +194,7 @@ const api_operation api_step = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD),
     .needs_options = API_BIT(API_STEP),
     .outputs       = {API_STEP_OUTPUTS},
     .one_by_one    = true,
@@ -151,6 +202,7 @@ const api_operation api_step = {
     .square_weight = API_STEP_SQUARE_WEIGHT,
     .state_seconds = api_step_seconds,
     .options       = options,
+    .prepare       = api_step_prepare,
     .spare         = api_step_spare,
     .evaluate      = api_step_evaluate,
 };

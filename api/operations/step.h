@@ -1,6 +1,7 @@
 /* step.h - evaluates one step of integration for every state: shared by the operations step and rollout, whose states
  * are the rows of a request, or the nodes of its rollouts. */
 #pragma once
+#include "api/contact/contact.h"
 #include "api/lanes/evaluation.h"
 #include "dynamics/step.h"
 
@@ -14,12 +15,22 @@ enum { API_STEP_Q_AFTER, API_STEP_QD_AFTER, API_STEP_STATE_MATRIX, API_STEP_INPU
 
 /* The options of a step. */
 typedef struct api_step_options {
-    double          h; /* s */
-    dyn_step_method method;
+    const api_contact     *contact; /* "held"; NULL: no held frames */
+    dyn_held_frame        *held;    /* [contact->n] */
+    const dyn_wrench_site *sites;   /* of the request's wrenches, then of the contacts */
+    size_t                 work;    /* entries of dyn_step.work */
+    double                 h;       /* s */
+    dyn_step_method        method;
 } api_step_options;
 
 /* Reads "step" and "integrator". Refuses models with loops. False with a problem. */
-bool api_step_read(const api_query *q, const api_node *given, const api_place *up, api_step_options *options);
+bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
+
+/* Lists the sites of all wrenches and counts the work arrays: `prepare` of api_operation. */
+bool api_step_prepare(api_plan *plan, api_selection *selected);
+
+/* Sets what a step needs beside the arrays of its states. */
+void api_step_set_options(const api_step_options *options, dyn_step *io);
 
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
 size_t api_step_spare(const api_model *model, const api_selection *selected);

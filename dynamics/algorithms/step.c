@@ -27,8 +27,9 @@ static void euler(const step_pass *p)
 
 static void one_block(const step_pass *p)
 {
-    *p->singular = lane_of(-1);
-    *p->unsolved = lane_of(DYN_STEP_SOLVED);
+    *p->singular      = lane_of(-1);
+    *p->unsolved      = lane_of(DYN_STEP_SOLVED);
+    *p->contradictory = lane_of(0);
     switch (p->io->method) {
     case DYN_RK4: rk4(p); break;
     case DYN_IMPLICIT_EULER: implicit_euler(p); break;
@@ -51,10 +52,11 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         one.qd_after     = (double *)block_out(io->qd_after, block, nv);
         one.state_matrix = (double *)block_out(io->state_matrix, block, 4 * nv * nv);
         one.input_matrix = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
-        lane      singular, unsolved;
-        step_pass p = step_begin(scene, memory, &one, &singular, &unsolved);
+        lane      singular, unsolved, contradictory;
+        step_pass p = step_begin(scene, memory, &one, &singular, &unsolved, &contradictory);
         one_block(&p);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
+        if (io->contradictory) *block_out(io->contradictory, block, 1) = contradictory;
         if (io->unsolved) *block_out(io->unsolved, block, 1) = unsolved;
     }
 }

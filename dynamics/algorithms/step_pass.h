@@ -4,6 +4,7 @@
 #include "kernels.h"
 #include "dynamics/step.h"
 #include "dynamics/recursion/displacement.h"
+#include "held_frames.h"
 #include <string.h>
 
 /* One block of a step: its scratch memory, and the accelerations of the last evaluation with their derivatives. */
@@ -15,13 +16,14 @@ typedef struct step_pass {
     bool             differentiates;
     lane            *A, *B;              /* state and input matrix */
     lane            *a_q, *a_qd, *a_tau; /* [nv x nv] derivatives of qdd */
-    lane *qdd, *u, *v, *stage_q;         /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
-    lane *matrices, *vectors;            /* further scratch */
-    lane *singular, *unsolved;
+    lane       *qdd, *u, *v, *stage_q;   /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
+    lane       *matrices, *vectors;      /* further scratch */
+    lane       *singular, *unsolved, *contradictory;
+    held_system held;
 } step_pass;
 
 static inline step_pass step_begin(const dyn_scene *scene, void *memory, const dyn_step *io, lane *singular,
-                                   lane *unsolved)
+                                   lane *unsolved, lane *contradictory)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;
     lane        *work    = block_out(io->work, 0, 0);
@@ -43,7 +45,9 @@ static inline step_pass step_begin(const dyn_scene *scene, void *memory, const d
                        .vectors        = vectors + 3 * nv,
                        .matrices       = vectors + 6 * nv,
                        .singular       = singular,
-                       .unsolved       = unsolved};
+                       .unsolved       = unsolved,
+                       .contradictory  = contradictory,
+                       .held           = held_place(scene, io, work + dyn_step_work(scene->model, io->method))};
 }
 
 /* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. Keeps the first singular body. */
@@ -51,7 +55,11 @@ static inline void step_evaluate(const step_pass *p, const lane *q, const lane *
 {
     lane          singular;
     const double *tau = p->io->tau, *wrenches = p->io->wrenches;
-    if (differentiates) LANE_NAME(forward_sensitivity)
+    if (p->io->n_held > 0)
+        held_evaluate(&p->held, q, qd, &(held_outputs){p->qdd, p->a_q, p->a_qd, p->a_tau, &singular, p->contradictory},
+                      differentiates, p->memory);
+    else if (differentiates)
+        LANE_NAME(forward_sensitivity)
     (p->scene, p->memory,
      &(dyn_forward_sensitivity){.q         = (const double *)q,
                                 .qd        = (const double *)qd,

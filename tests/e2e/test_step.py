@@ -7,6 +7,7 @@ from samples import states
 INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
 MODELS = ("two_link", "panda", "hua", "solo12")
 H = 0.004
+FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 
 
@@ -50,8 +51,31 @@ class Steps(ServerCase):
                 with self.subTest(model=model, integrator=integrator):
                     self.check_jacobians(model, integrator)
 
-    def check_jacobians(self, model, integrator):
-        s, settings = self.state(model, 5), {"step": H, "integrator": integrator}
+    HELD = {"panda": [[{"frame": "panda_link7", "axes": ["x", "z"]}],
+                      [{"frame": "panda_link5", "axes": ["y", "rx"], "reference": "frame"}]],
+            "solo12": [[{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET],
+                       [{"frame": FEET[0], "reference": "frame"}, {"frame": FEET[1], "axes": ["z", "rz"]}]]}
+
+    def test_jacobians_with_held_frames(self):
+        for model, cases in self.HELD.items():
+            for held in cases:
+                for integrator in INTEGRATORS:
+                    with self.subTest(model=model, integrator=integrator, held=held):
+                        self.check_jacobians(model, integrator, held=held)
+
+    def test_held_equations(self):
+        """qd+ = qd + h qdd of forward-dynamics with the same frames; dependent directions change nothing."""
+        for model, cases in self.HELD.items():
+            s = {name: list(value[0]) for name, value in self.state(model, 9).items()}
+            for held in [*cases, cases[0] * 2]:
+                qdd = np.array(self.ask(model, "forward-dynamics", {**s, "held": held})["qdd"])
+                for outputs in (MATRICES, ["qd_after"]):
+                    answer = self.ask(model, "step", {**s, "step": H, "held": held, "outputs": outputs})
+                    change = (np.array(answer["qd_after"]) - s["qd"]) / H
+                    self.assertClose(change.tolist(), qdd.tolist(), 1e-9)
+
+    def check_jacobians(self, model, integrator, **more):
+        s, settings = self.state(model, 5), {"step": H, "integrator": integrator, **more}
         q, qd, tau = (s[name][0] for name in ("q", "qd", "tau"))
         nv = len(qd)
         answer = self.ask(model, "step", {"q": list(q), "qd": list(qd), "tau": list(tau), **settings})

@@ -446,9 +446,10 @@ class AsyncOperations:
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
@@ -460,18 +461,21 @@ class AsyncOperations:
         h qd₊, - `explicit_euler`: q₊ = q ⊕ h qd, qd₊ = qd + h a(q, qd), - `rk4`: the classical method of order 4 on the
         manifold of positions (Munthe-Kaas), - `implicit_euler`: qd₊ = qd + h a(q₊, qd₊), q₊ = q ⊕ h qd₊, by Newton's method
         with the exact Jacobian, for stiff joints. If that Jacobian is singular or the method does not converge, the answer is
-        the 422 integration-failed. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the
-        constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
-        Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
-        sensitivity. Rows and columns of the matrices are first those of q, then those of qd. The derivative of sign(qd) is
-        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint; models with loops are the
-        422 not-for-loops.
+        the 422 integration-failed. With `held` frames a and its derivatives are those of forward-dynamics with these frames: M
+        qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
+        q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes
+        of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
+        entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the
+        matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A
+        mass matrix that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -483,15 +487,16 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator,
-            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "held": held, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
@@ -500,14 +505,17 @@ class AsyncOperations:
         N steps of the operation step in a row, from the state (q, qd) of each row of the request, under the `torques` of N
         nodes. Outputs are those of step with an axis of N nodes before the others: `q_after` and `qd_after` of node n are the
         state of node n + 1, and the matrices are those of the step from node n. So one answer has what iLQR and multiple
-        shooting ask of the dynamics. `torques` are N × nv for all rows, or rows × N × nv. Wrenches are constant in each row. A
-        problem of a step names its node, counted from 0. Rows × N is at most the limit of states of a request.
+        shooting ask of the dynamics. `torques` are N × nv for all rows, or rows × N × nv. Wrenches are constant in each row,
+        and the same frames are `held` at all nodes. A problem of a step names its node, counted from 0. Rows × N is at most the
+        limit of states of a request.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -519,8 +527,8 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
-            integrator, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            integrator, "held": held, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,

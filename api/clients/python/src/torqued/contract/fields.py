@@ -679,6 +679,9 @@ class _EvaluationsStepNeeded(TypedDict):
 
 class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     integrator: Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']
+    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
+    # that output does not exist. In impact `held` is needed.
+    held: Sequence[Held]
     outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]
 
 
