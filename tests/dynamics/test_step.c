@@ -224,15 +224,15 @@ static void test_implicit_equation(void **state)
     }
 }
 
-/* A singular mass matrix is reported, and an implicit step too long for Newton's method too. */
+/* A singular mass matrix is reported. Implicit Euler evaluates at the end of the step, where it may be regular. */
 static void test_failures(void **state)
 {
     trial   t = trial_point_mass_arm(4);
     stepped s = allocate(&t);
-    for (int method = 0; method < METHODS; method++) {
+    for (int method = 0; method < DYN_IMPLICIT_EULER; method++) {
         run(dyn_kernels_find(NULL), &t, (dyn_step_method)method, 1e-3, &s);
         for (size_t row = 0; row < 4; row++)
-            assert_true(row % 2 == 0 || s.singular[row] >= 0 || s.unsolved[row] != DYN_STEP_SOLVED);
+            assert_true(row % 2 == 0 || s.singular[row] >= 0);
         assert_true(s.singular[0] < 0);
     }
     release(&s), trial_free(&t);
