@@ -133,7 +133,7 @@ enum { STEP_COORDINATES = 10 }; /* of larger robots steps are not computed: emul
 /* Steps of two methods; the duration is short enough for Newton's method in every state. */
 static void evaluate_steps(const dyn_kernels *k, const trial *t, const results *r)
 {
-    dyn_step io     = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
+    dyn_step io = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
     if (t->nv > STEP_COORDINATES) return;
     io.q_after      = r->rk4_q;
     io.qd_after     = r->rk4_qd;
