@@ -156,6 +156,16 @@ class KinematicsAnswer(Answer):
     acceleration: Array
     # 6: m/s³, rad/s³.
     jerk: Array
+    # points × 3: m, world.
+    point_positions: Array
+    # points × 6 × nv: as jacobian, of each point.
+    point_jacobians: Array
+    # points × 6 × nv: their time derivatives.
+    point_jacobians_dot: Array
+    # points × 6: [linear; angular], m/s, rad/s.
+    point_velocities: Array
+    # points × 6: m/s², rad/s².
+    point_accelerations: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -561,6 +571,27 @@ class InverseKinematicsAnswer(Answer):
     errors: list[RowError]
 
 
+class MarginsAnswer(Answer):
+    """The answer of margins."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # Never batched; the other outputs have this order.
+    limits: list[MarginsLimitsItem]
+    # limits: in the unit of the limit.
+    margins: Array
+    # limits × nv.
+    dmargins_dq: Array
+    # limits × nv.
+    dmargins_dqd: Array
+    # limits × nv.
+    dmargins_dqdd: Array
+    # limits × nv.
+    dmargins_dqddd: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class EvaluateAnswer(Answer):
     """The answer of evaluate."""
     __slots__ = ()
@@ -569,7 +600,7 @@ class EvaluateAnswer(Answer):
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
                "forward-sensitivity": ForwardSensitivityAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer,
                "regressor": RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction":
-               GroundReactionAnswer}
+               GroundReactionAnswer, "margins": MarginsAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -593,5 +624,6 @@ class EvaluateAnswer(Answer):
     regressor: RegressorAnswer
     task_space: TaskSpaceAnswer
     ground_reaction: GroundReactionAnswer
+    margins: MarginsAnswer
     # With on_error="row": the rows that failed.
     errors: list[RowError]

@@ -14,13 +14,14 @@ from ..answers import Array, Coordinates, Scalar
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
            "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
            "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
-           "Platform", "UnitWarning", "Full", "RowError", "Held", "Pose", "WrenchWithRates", "Grouping", "GroupingWithItem",
-           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
-           "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven", "Prescribed",
-           "ExceededLimit", "Foot", "Plane", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction"]
+           "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Grouping",
+           "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins"]
 
 
 class Service(TypedDict):
@@ -372,6 +373,15 @@ class Held(_HeldNeeded, total=False):
     reference: Literal['world', 'frame']
 
 
+class KinematicsPointsItem(TypedDict, total=False):
+    # As `frame`.
+    link: str
+    # A link or frame of the model.
+    frame: str
+    # m, in the axes of the link or frame.
+    point: npt.ArrayLike
+
+
 class Pose(TypedDict):
     # m, world.
     position: Array
@@ -574,20 +584,20 @@ class ExceededLimit(TypedDict):
     time: float
 
 
-class Foot(TypedDict, total=False):
-    # As `frame`.
-    link: str
-    # A link or frame of the model.
-    frame: str
-    # m, in the axes of the link or frame.
-    point: npt.ArrayLike
-
-
 class Plane(TypedDict, total=False):
     # m, world axes.
     point: npt.ArrayLike
     # World axes, not zero; default: against gravity.
     normal: npt.ArrayLike
+
+
+class MarginsLimitsItem(TypedDict):
+    joint: str
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
+    lower: float
+    # In the unit of lower.
+    upper: float
 
 
 Evaluations = TypedDict("Evaluations", {
@@ -606,6 +616,7 @@ Evaluations = TypedDict("Evaluations", {
     "regressor": "EvaluationsRegressor",
     "task-space": "EvaluationsTaskSpace",
     "ground-reaction": "EvaluationsGroundReaction",
+    "margins": "EvaluationsMargins",
 }, total=False)
 
 
@@ -649,11 +660,14 @@ class EvaluationsBias(TypedDict, total=False):
 class EvaluationsKinematics(TypedDict, total=False):
     # Links and frames for `poses`; default all.
     frames: Sequence[str]
-    # The link or frame that the outputs other than `poses` describe.
+    # The link or frame that the outputs jacobian to jerk describe.
     frame: str
+    # Points fixed to links or frames, for the outputs whose names begin with `point_`. With `points` the default of `outputs`
+    # is poses and point_positions.
+    points: Sequence[KinematicsPointsItem]
     # The axes of the outputs other than `poses`.
     reference: Literal['world', 'frame']
-    outputs: Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk']]
+    outputs: Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk', 'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations']]
 
 
 class EvaluationsEnergy(TypedDict, total=False):
@@ -708,6 +722,12 @@ class EvaluationsTaskSpace(_EvaluationsTaskSpaceNeeded, total=False):
 
 class EvaluationsGroundReaction(TypedDict, total=False):
     # Needed for foot_wrenches, tau and their derivatives. Links or frames that descend from the base.
-    feet: Sequence[Foot]
+    feet: Sequence[KinematicsPointsItem]
     plane: Plane
     outputs: Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq', 'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd', 'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq', 'dtau_dqd', 'dtau_dqdd']]
+
+
+class EvaluationsMargins(TypedDict, total=False):
+    # Of limits; default all that the model has.
+    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
+    outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd']]

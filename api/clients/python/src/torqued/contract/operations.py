@@ -13,7 +13,8 @@ from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer,
-                      TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, EvaluateAnswer)
+                      TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -26,6 +27,7 @@ class Operations:
 
     def inverse_dynamics(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
@@ -37,15 +39,20 @@ class Operations:
         """Torques for given accelerations.
 
         tau = M qdd + C qd + g + friction + springs - Σ JᵀW, by the recursive Newton-Euler algorithm. Missing `qd` and `qdd` are
-        zero. Coordinates in `free` move as forces make them: a base without support, joints without a motor. Their `tau` is
-        given (default 0) and their `qdd` is computed, by the articulated-body algorithm in which all other joints are driven;
-        `tau` of the others is computed. A computed quantity is absent or 0 in the request. The answer has `tau` and `qdd` of
-        all coordinates, and `base_acceleration` where coordinates of the base are free. A free coordinate without mass or
-        inertia is a 422 that names the joint.
+        zero. With `qd_reference` or `qdd_reference` (a missing one is zero) the torque is that of adaptive and passivity-based
+        controllers (Slotine & Li): tau = M qdd_reference + C(q, qd) qd_reference + g + friction + springs - Σ JᵀW, with the
+        matrix C of the operation coriolis. Friction and damping are those at `qd_reference`. `qdd`, `free` and the output
+        joint_wrenches cannot be combined with a reference. Coordinates in `free` move as forces make them: a base without
+        support, joints without a motor. Their `tau` is given (default 0) and their `qdd` is computed, by the articulated-body
+        algorithm in which all other joints are driven; `tau` of the others is computed. A computed quantity is absent or 0 in
+        the request. The answer has `tau` and `qdd` of all coordinates, and `base_acceleration` where coordinates of the base
+        are free. A free coordinate without mass or inertia is a 422 that names the joint.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
+        qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -69,9 +76,10 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "tau": tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference":
+            qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload, "wrenches": wrenches,
+            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
@@ -240,9 +248,10 @@ class Operations:
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, frames: Optional[Sequence[str]] = None, frame: Optional[str] = None,
-            reference: Optional[Literal['world', 'frame']] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk']]] =
-            None,
+            points: Optional[Sequence[KinematicsPointsItem]] = None, reference: Optional[Literal['world', 'frame']] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk',
+            'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations']]] = None,
             timeout: Optional[float] = None,
     ) -> KinematicsAnswer:
         """Poses of frames; Jacobian, velocity, acceleration and jerk of one frame.
@@ -266,7 +275,9 @@ class Operations:
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
         frames: Links and frames for `poses`; default all.
-        frame: The link or frame that the outputs other than `poses` describe.
+        frame: The link or frame that the outputs jacobian to jerk describe.
+        points: Points fixed to links or frames, for the outputs whose names begin with `point_`. With `points` the default of
+        `outputs` is poses and point_positions.
         reference: The axes of the outputs other than `poses`.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -274,8 +285,8 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("kinematics", KinematicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "joints": joints,
-            "guess": guess, "platform": platform, "frames": frames, "frame": frame, "reference": reference, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "guess": guess, "platform": platform, "frames": frames, "frame": frame, "points": points, "reference": reference,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def energy(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
@@ -565,6 +576,7 @@ class Operations:
 
     def regressor(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -578,16 +590,19 @@ class Operations:
         Iyz, Izz about its link's origin, in link axes, motors' rotors locked; the three of each moving joint are rotor_inertia,
         viscous, coulomb (zeros for joints of several coordinates); those of each motor coordinate `<joint>.motor` follow after
         all joints. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or, if that is elastic, at
-        its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. Motion cannot distinguish all
-        inertial parameters, only the base parameters β: regressor · (inertial parameters) = base_regressor · β at every state.
-        They are computed numerically, once per model, for its own gravity (a request with another `gravity` is a 422) and for
-        up to 100 moving bodies. The first request for them waits, some tenths of a second with 50 bodies; with a shorter
-        `Request-Timeout` it fails and a later request computes them. Parameters that appear in no β have no effect. The base
-        parameters of a model with loops hold for the assembly of its `reference`, and for others that move alike.
+        its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. With `qd_reference` or
+        `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same reference. Motion cannot
+        distinguish all inertial parameters, only the base parameters β: regressor · (inertial parameters) = base_regressor · β
+        at every state. They are computed numerically, once per model, for its own gravity (a request with another `gravity` is
+        a 422) and for up to 100 moving bodies. The first request for them waits, some tenths of a second with 50 bodies; with a
+        shorter `Request-Timeout` it fails and a later request computes them. Parameters that appear in no β have no effect. The
+        base parameters of a model with loops hold for the assembly of its `reference`, and for others that move alike.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
+        qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         gravity: m/s², world axes; replaces the model's.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
@@ -604,8 +619,9 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("regressor", RegressorAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "joints": joints,
-            "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("regressor", RegressorAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference": qd_reference,
+            "qdd_reference": qdd_reference, "gravity": gravity, "joints": joints, "guess": guess, "platform": platform,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def task_space(
             self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
@@ -903,7 +919,7 @@ class Operations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            feet: Optional[Sequence[Foot]] = None, plane: Optional[Plane] = None,
+            feet: Optional[Sequence[KinematicsPointsItem]] = None, plane: Optional[Plane] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq',
             'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd',
@@ -1000,9 +1016,48 @@ class Operations:
             "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
             "on_error": on_error, "outputs": outputs}, timeout)
 
+    def margins(
+            self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
+            'dmargins_dqddd']]] = None,
+            timeout: Optional[float] = None,
+    ) -> MarginsAnswer:
+        """How far joints are from their limits, with gradients.
+
+        The margin of a quantity x between `lower` and `upper` is min(x - lower, upper - x), negative beyond the limit. x is the
+        position or velocity of a joint, its tau, or dtau/dt along a motion with the jerk `qddd`, as in torque-derivative; of an
+        elastic joint the effort is that of its motor. Gradients are those of the nearer side; where both are equally near, of
+        the upper one. Sharp Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. For models without `loops`;
+        gradients of effort rates are for models with as many positions as velocities.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        kinds: Of limits; default all that the model has.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "on_error":
+            on_error, "outputs": outputs}, timeout)
+
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, tau: Optional[Coordinates] = None,
+            qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
@@ -1019,6 +1074,8 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
         tau: Joint efforts, nv entries: N m or N.
+        qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
+        qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: With rates, if torque-derivative is among the operations.
@@ -1038,5 +1095,6 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
-            "tau": tau, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "guess": guess, "platform": platform, "on_error": on_error}, timeout)
+            "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "on_error":
+            on_error}, timeout)
