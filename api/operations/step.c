@@ -130,14 +130,14 @@ static bool check_states(const api_evaluation *e, const dyn_step *io, size_t blo
 {
     const size_t samples = e->query->samples;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
-        size_t      state = block * e->lanes + lane;
-        char        prefix[48];
-        api_problem found, told;
-        api_problem_clear(&found), api_problem_clear(&told);
+        size_t      state      = block * e->lanes + lane;
+        char        prefix[48] = "";
+        api_problem found, problem;
+        api_problem_clear(&found), api_problem_clear(&problem);
         if (check_state(e, io, lane, &found)) continue;
-        snprintf(prefix, sizeof prefix, samples > 0 ? "step %zu: " : "", samples > 0 ? state % samples : 0);
-        api_fail(&told, found.code, NULL, "%s%s", prefix, found.detail);
-        if (!api_fail_found(e, API_Q, state, &told)) return false;
+        if (samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % samples);
+        api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
+        if (!api_fail_found(e, API_Q, state, &problem)) return false;
     }
     return true;
 }
