@@ -63,7 +63,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     struct timespec now;
     api            *a = calloc(1, sizeof *a);
     if (a) pthread_mutex_init(&a->reasons_lock, NULL);
-    if (a) a->models = api_registry_new(config->limits.models);
+    if (a) a->models = api_registry_new(config->limits.models, config->limits.model_memory);
     if (!a || !a->models) {
         snprintf(error, error_size, "no memory");
         free(a);

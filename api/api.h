@@ -16,14 +16,15 @@
 
 /* Limits, which GET /v1 publishes. */
 typedef struct api_limits {
-    size_t   body;    /* largest body of a request, bytes */
-    size_t   answer;  /* largest body of an answer, bytes */
-    size_t   memory;  /* bodies, decoded requests and answers of all requests in flight together, bytes */
-    size_t   rows;    /* largest number of states in one request */
-    unsigned nesting; /* deepest nesting of arrays and objects */
-    size_t   models;  /* largest number of models */
-    size_t   links;   /* largest number of links in one model */
-    double   timeout; /* s, maximum and default of Request-Timeout */
+    size_t   body;         /* largest body of a request, bytes */
+    size_t   answer;       /* largest body of an answer, bytes */
+    size_t   memory;       /* bodies, decoded requests and answers of all requests in flight together, bytes */
+    size_t   rows;         /* largest number of states in one request */
+    unsigned nesting;      /* deepest nesting of arrays and objects */
+    size_t   models;       /* largest number of models */
+    size_t   model_memory; /* all models together, bytes; 0: any */
+    size_t   links;        /* largest number of links in one model */
+    double   timeout;      /* s, maximum and default of Request-Timeout */
 } api_limits;
 
 /* A file that the server has embedded, such as a page of the console. Its bytes live as long as the process. */
@@ -93,15 +94,16 @@ typedef struct api_store {
 } api_store;
 
 /* Restores one saved record; call after api_load_models. The record is a model, which takes precedence over a
- * bundled one of the same name, or marks a bundled model as deleted. A record that cannot be read fails with a
- * problem and also hides the bundled model, which may be a different robot. api_hide_bundled only hides the bundled
- * model. */
+ * bundled one of the same name, or marks a bundled model as deleted. A record that cannot be read, or whose
+ * model is beyond the limit `model_memory` (API_INSUFFICIENT_STORAGE), fails with a problem and also hides the bundled
+ * model, which may be a different robot. api_hide_bundled only hides the bundled model. */
 bool api_restore(api *api, const char *name, const char *record, size_t length, api_problem *problem);
 void api_hide_bundled(api *api, const char *name);
 
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
  * record is read as by api_restore; NULL: it is damaged, and no model of that name is served. An older change than the
- * one that the name has is skipped. False with a problem: the record cannot be read, and the name has no model now. */
+ * one that the name has is skipped. False with a problem: the name has no model now, because the record cannot
+ * be read, or its model is beyond the limit `model_memory`. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
 /* Publishes that all changes of a shared store up to this number are applied. */

@@ -167,6 +167,8 @@
       "This server has not received the change of Model-Change from the store within the time of the request. Try again after Retry-After seconds.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \
       "The change could not be written to the store and was not made. `detail` has the cause, for the operator of the server.") \
+    X(INSUFFICIENT_STORAGE, "insufficient-storage", 507, "No memory for the model", \
+      "All models together would need more memory than the server allows for them. Delete a model, or put a smaller one.") \
     X(STORE_FULL, "store-full", 507, "Store full", \
       "The limit of models is reached (limits.models in GET /v1), or the store's disk is full. Delete a model, or free disk space.")
 /* clang-format on */

@@ -26,6 +26,7 @@ typedef struct srv_config {
     const char *trusted_proxies;           /* networks, separated by commas; NULL: none */
     const char *target;                    /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
+    size_t      model_memory; /* of all models */
     size_t      max_rows, max_nesting, max_models, max_links;
     size_t      client_connections;          /* of one client; 0: three quarters of `connections` */
     size_t      client_rate;                 /* requests per second of one client; 0: any */

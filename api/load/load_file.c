@@ -46,7 +46,7 @@ bool api_load_file(api *a, const api_model_file *file, const api_report_target *
         return false;
     }
     api_report_entries(model->report, report);
-    bool loaded = api_registry_load(a->models, file->name, model, (api_origin){0});
+    bool loaded = api_registry_load(a->models, file->name, model, (api_origin){0}, problem);
     api_model_release(model);
-    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
+    return loaded;
 }

@@ -60,9 +60,9 @@ static bool load_document(api *a, const char *dir, const char *file, api_problem
         return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
     api_model *model = read_model(a, path, name, problem);
     if (!model) return false;
-    bool loaded = api_registry_load(a->models, name, model, (api_origin){.bundled = true});
+    bool loaded = api_registry_load(a->models, name, model, (api_origin){.bundled = true}, problem);
     api_model_release(model);
-    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
+    return loaded;
 }
 
 static int is_document(const struct dirent *entry)

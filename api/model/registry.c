@@ -9,6 +9,7 @@
 #include "record.h"
 #include "api/metrics.h"
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,10 @@ struct api_registry {
     api_store       store;   /* save == NULL: no store */
     entry          *entries; /* [n], sorted by name; space for `capacity` */
     size_t          n, capacity;
-    size_t          n_models, limit; /* number of entries with a model */
+    size_t          n_models, limit;   /* number of entries with a model */
+    size_t          bytes, most_bytes; /* memory of all models */
+    const char     *growing;           /* name of a model whose change waits for the store; NULL: none */
+    size_t          growth;            /* bytes that this change will add to `bytes` */
 };
 
 static bool is_letter_or_digit(char c)
@@ -49,11 +53,17 @@ static void count_model(const api_model *model, int by)
     api_metric_add(API_METRIC_MODEL_BYTES, API_NO_LABELS, by * (int64_t)api_model_bytes(model));
 }
 
-api_registry *api_registry_new(size_t limit)
+static size_t bytes_of(const api_model *model)
+{
+    return model ? api_model_bytes(model) : 0;
+}
+
+api_registry *api_registry_new(size_t limit, size_t bytes)
 {
     api_registry *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    r->limit = limit;
+    r->limit      = limit;
+    r->most_bytes = bytes > 0 ? bytes : SIZE_MAX;
     if (pthread_mutex_init(&r->change_lock, NULL) != 0) {
         free(r);
         return NULL;
@@ -139,12 +149,17 @@ bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *na
     return go_on;
 }
 
+static bool has_change(const api_registry *r, const char *name, uint64_t number)
+{
+    bool   found;
+    size_t i = find_index(r, name, &found);
+    return found && r->entries[i].number >= number;
+}
+
 bool api_registry_has_change(api_registry *r, const char *name, uint64_t number)
 {
-    bool found;
     pthread_mutex_lock(&r->entries_lock);
-    size_t i   = find_index(r, name, &found);
-    bool   has = found && r->entries[i].number >= number;
+    bool has = has_change(r, name, number);
     pthread_mutex_unlock(&r->entries_lock);
     return has;
 }
@@ -190,14 +205,6 @@ static bool reserve(api_registry *r)
     return true;
 }
 
-static bool reserve_or_fail(api_registry *r, api_problem *problem)
-{
-    pthread_mutex_lock(&r->entries_lock);
-    bool reserved = reserve(r);
-    pthread_mutex_unlock(&r->entries_lock);
-    return reserved || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
-}
-
 /* Returns the entry of that name, creating it if necessary. The caller holds `entries_lock` and has called `reserve`.
  */
 static entry *find_or_insert(api_registry *r, const char *name)
@@ -212,6 +219,55 @@ static entry *find_or_insert(api_registry *r, const char *name)
     return &r->entries[i];
 }
 
+/* Checks that `model`, unless NULL, fits into the memory of all models in place of the current one of that name. A
+ * change of another name that waits for the store keeps its share. `growth` receives the additional bytes. The caller
+ * holds `entries_lock`. */
+static bool check_memory(const api_registry *r, const char *name, const api_model *model, size_t *growth,
+                         api_problem *problem)
+{
+    bool   found;
+    size_t i       = find_index(r, name, &found);
+    size_t current = found ? bytes_of(r->entries[i].model) : 0, own = bytes_of(model);
+    size_t waiting = r->growing && strcmp(r->growing, name) != 0 ? r->growth : 0;
+    size_t others  = r->bytes - current + waiting;
+    *growth        = own > current ? own - current : 0;
+    if (!model || (own <= r->most_bytes && others <= r->most_bytes - own)) return true;
+    return api_fail(problem, API_INSUFFICIENT_STORAGE, NULL,
+                    "the model needs %zu bytes beside %zu of the other models, of %zu for all", own, others,
+                    r->most_bytes);
+}
+
+/* A change that a client asks for. */
+typedef struct wanted_change {
+    const char              *name;
+    api_model               *model; /* NULL: delete */
+    const api_preconditions *conditions;
+    bool                     leaves_tombstone; /* deletes a model even if there is none, and leaves a tombstone */
+} wanted_change;
+
+/* Reserves an entry and the memory of the model for a change that will wait for the store. */
+static bool reserve_or_fail(api_registry *r, const wanted_change *wanted, api_problem *problem)
+{
+    size_t growth;
+    pthread_mutex_lock(&r->entries_lock);
+    bool reserved = reserve(r);
+    bool fits     = reserved && check_memory(r, wanted->name, wanted->model, &growth, problem);
+    if (fits) {
+        r->growing = wanted->name;
+        r->growth  = growth;
+    }
+    pthread_mutex_unlock(&r->entries_lock);
+    if (!reserved) api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
+    return fits;
+}
+
+static void end_reservation(api_registry *r)
+{
+    pthread_mutex_lock(&r->entries_lock);
+    r->growing = NULL;
+    pthread_mutex_unlock(&r->entries_lock);
+}
+
 /* Replaces the model of a name; NULL removes it. Skips a numbered change if the name has a newer one. The caller holds
  * `entries_lock` and has called `reserve`. Returns the model that was replaced, which the caller releases. */
 static api_model *replace_model(api_registry *r, const char *name, api_model *model, api_origin origin)
@@ -223,6 +279,8 @@ static api_model *replace_model(api_registry *r, const char *name, api_model *mo
     e->bundled     = e->bundled || origin.bundled;
     e->number      = origin.number;
     r->n_models    = r->n_models + (model != NULL) - (old != NULL);
+    r->bytes       = r->bytes + bytes_of(model) - bytes_of(old);
+    if (r->growing && strcmp(r->growing, name) == 0) r->growth = 0;
     count_model(model, 1);
     count_model(old, -1);
     if (!e->model && !e->bundled && e->number == 0) {
@@ -265,14 +323,6 @@ static void note_change(api_changed *changed, const api_model *old, uint64_t num
     if (old) memcpy(changed->before, old->revision, API_REVISION_SIZE);
 }
 
-/* A change that a client asks for. */
-typedef struct wanted_change {
-    const char              *name;
-    api_model               *model; /* NULL: delete */
-    const api_preconditions *conditions;
-    bool                     leaves_tombstone; /* deletes a model even if there is none, and leaves a tombstone */
-} wanted_change;
-
 /* Sets what a change will have done, or why it is not allowed; then returns false. */
 static bool is_allowed(const api_registry *r, const wanted_change *wanted, const name_state *old, api_commit *done)
 {
@@ -306,13 +356,14 @@ static api_commit change_once(api_registry *r, const wanted_change *wanted, api_
     api_commit    done;
     *outdated = false;
     if (is_allowed(r, wanted, &old, &done)) {
-        if (reserve_or_fail(r, problem) && store_change(r, wanted, &old, &numbering, problem)) {
+        if (reserve_or_fail(r, wanted, problem) && store_change(r, wanted, &old, &numbering, problem)) {
             put_into_effect(r, wanted->name, wanted->model, (api_origin){wanted->leaves_tombstone, numbering.number});
             note_change(changed, old.model, numbering.number);
         } else {
             done      = API_NOT_STORED;
             *outdated = numbering.outdated;
         }
+        end_reservation(r);
     }
     api_model_release(old.model);
     return done;
@@ -350,12 +401,17 @@ api_commit api_registry_put_tombstone(api_registry *r, const char *name, api_pro
     return change(r, &(wanted_change){name, NULL, NULL, true}, NULL, problem);
 }
 
-bool api_registry_load(api_registry *r, const char *name, api_model *model, api_origin origin)
+bool api_registry_load(api_registry *r, const char *name, api_model *model, api_origin origin, api_problem *problem)
 {
+    size_t     growth;
+    api_model *old = NULL;
     pthread_mutex_lock(&r->entries_lock);
-    bool       room = reserve(r);
-    api_model *old  = room ? replace_model(r, name, model, origin) : NULL;
+    bool room    = reserve(r);
+    bool skipped = origin.number > 0 && has_change(r, name, origin.number);
+    bool fits    = room && (skipped || check_memory(r, name, model, &growth, problem));
+    if (fits) old = replace_model(r, name, model, origin);
     pthread_mutex_unlock(&r->entries_lock);
     api_model_release(old);
-    return room;
+    if (!room) api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
+    return fits;
 }

@@ -21,13 +21,14 @@ typedef enum api_commit {
     API_MODEL_NOT_FOUND,      /* there is no model of that name */
     API_PRECONDITION_NOT_MET, /* If-Match or If-None-Match does not hold */
     API_REGISTRY_FULL,        /* the limit of models is reached */
-    API_NOT_STORED            /* the store refused the change; only then is the problem set */
+    API_NOT_STORED            /* the problem says why: the limit of memory, or the store */
 } api_commit;
 
 /* True for a name of the form [A-Za-z0-9][A-Za-z0-9._-]{0,63}. */
 bool api_model_name_is_valid(const char *name);
 
-api_registry *api_registry_new(size_t limit); /* `limit`: most models; NULL: no memory */
+/* `limit`: most models; `bytes`: most memory of all models, 0: any. NULL: no memory. */
+api_registry *api_registry_new(size_t limit, size_t bytes);
 void          api_registry_free(api_registry *registry);
 
 /* Saves later changes in this store, which must outlive the registry. Without a store, changes are in memory only. */
@@ -67,9 +68,11 @@ typedef struct api_origin {
     uint64_t number;  /* of the change of a shared store; 0: none */
 } api_origin;
 
-/* Enters a model from a file or a store, or with NULL a tombstone, without storing it and regardless of the limit. A
- * numbered change is skipped if the name has a newer one. False: no memory. */
-bool api_registry_load(api_registry *registry, const char *name, api_model *model, api_origin origin);
+/* Enters a model from a file or a store, or with NULL a tombstone, without storing it and regardless of the number of
+ * models. A numbered change is skipped if the name has a newer one. False with a problem, and nothing is changed, if
+ * the limit of memory does not allow the model (API_INSUFFICIENT_STORAGE), or memory is short (API_MEMORY_FULL). */
+bool api_registry_load(api_registry *registry, const char *name, api_model *model, api_origin origin,
+                       api_problem *problem);
 
 /* True if the name has this change or a newer one. */
 bool api_registry_has_change(api_registry *registry, const char *name, uint64_t number);

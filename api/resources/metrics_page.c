@@ -90,6 +90,8 @@ static void put_service(api_buffer *b, const api *a)
               (double)atomic_load(&a->budget.used));
     put_gauge(b, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
               (double)a->budget.limit);
+    put_gauge(b, "torqued_model_limit_bytes", "Memory that all models together may have.",
+              (double)a->limits.model_memory);
     put_gauge(b, "torqued_models_limit", "Largest number of models.", (double)a->limits.models);
 }
 

@@ -25,9 +25,18 @@ void api_set_store(api *a, const api_store *store)
     api_registry_set_store(a->models, store);
 }
 
+/* Enters a tombstone, of the change of that number, in place of a record that cannot be served. */
+static void hide(api *a, const char *name, uint64_t number)
+{
+    api_problem ignored;
+    api_problem_clear(&ignored);
+    if (api_model_name_is_valid(name))
+        api_registry_load(a->models, name, NULL, (api_origin){.bundled = true, .number = number}, &ignored);
+}
+
 void api_hide_bundled(api *a, const char *name)
 {
-    if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, (api_origin){.bundled = true});
+    hide(a, name, 0);
 }
 
 /* Reads a model with api_record_read, and computes the reference configuration if the model has loops. */
@@ -39,7 +48,8 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
     return tombstone || *model != NULL;
 }
 
-/* Enters the model or the tombstone of a record of that number; a tombstone if the record cannot be read. */
+/* Enters the model or the tombstone of a record of that number; a tombstone if the record cannot be read, or the limit
+ * of memory does not allow the model. */
 static bool restore(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
 {
     api_model *model = NULL;
@@ -53,8 +63,10 @@ static bool restore(api *a, const char *name, const char *record, size_t length,
         api_model_release(model);
         model = NULL;
     }
-    if (!api_registry_load(a->models, name, model, (api_origin){model == NULL, number}))
-        good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
+    if (!api_registry_load(a->models, name, model, (api_origin){model == NULL, number}, problem)) {
+        good = false;
+        if (problem->code == API_INSUFFICIENT_STORAGE) hide(a, name, number);
+    }
     api_model_release(model);
     json_decref(json);
     return good;
@@ -69,8 +81,7 @@ bool api_follow(api *a, const char *name, const char *record, size_t length, uin
 {
     if (api_registry_has_change(a->models, name, number)) return true;
     if (record) return restore(a, name, record, length, number, problem);
-    if (api_model_name_is_valid(name))
-        api_registry_load(a->models, name, NULL, (api_origin){.bundled = true, .number = number});
+    hide(a, name, number);
     return api_fail(problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
 }
 

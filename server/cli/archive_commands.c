@@ -43,8 +43,8 @@ int srv_export(const cli_arguments *arguments)
     bool whole = s.models.stored.bad == 0;
     if (!whole)
         snprintf(error, sizeof error,
-                 "%zu files of the store %.300s cannot be read; an archive without them would not be whole, so none is "
-                 "written",
+                 "%zu models of the store %.300s cannot be read or are beyond --model-memory; an archive without them "
+                 "would not be whole, so none is written",
                  s.models.stored.bad, s.models.folder);
     bool done = whole && write_archive(s.api, error, sizeof error);
     srv_session_close(&s);

@@ -359,7 +359,7 @@ static void report_unreadable(const srv_store *store, api *service, const char *
     srv_log_text(&line, "file", file);
     srv_log_text(&line, "problem", problem);
     srv_log_end(&line);
-    api_set_reason(service, file, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
+    api_set_reason(service, file, "store: models/%.100s is left alone: %s", file, problem);
 }
 
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)

@@ -1,4 +1,4 @@
-/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the limit of models. */
+/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the limits of models. */
 #include "door.h"
 #include "api/model/registry.h"
 #include <pthread.h>
@@ -127,7 +127,7 @@ static void tombstones_and_the_limit(void **state)
 {
     static const api_preconditions any;
     api_problem                    problem;
-    api_registry                  *r = api_registry_new(2);
+    api_registry                  *r = api_registry_new(2, 0);
     char                           text[300], name[2] = "a";
     api_model                     *model[4];
     api_problem_clear(&problem);
@@ -151,6 +151,54 @@ static void tombstones_and_the_limit(void **state)
     assert_int_equal(api_registry_put(r, model[3], &any, NULL, &problem), API_REGISTRY_FULL);
     api_registry_free(r);
     for (int i = 0; i < 4; i++)
+        api_model_release(model[i]);
+}
+
+/* A shared store: while it saves a change of this server, a model of another server arrives. */
+typedef struct busy_store {
+    api_registry *registry;
+    api_model    *arriving;
+    api_problem   problem; /* of the arriving model */
+} busy_store;
+
+static bool save_while_busy(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
+                            api_problem *problem)
+{
+    busy_store *s = arg;
+    api_problem_clear(&s->problem);
+    api_registry_load(s->registry, s->arriving->name, s->arriving, (api_origin){.number = 1}, &s->problem);
+    numbering->number = 2;
+    return true;
+}
+
+/* A change that waits for the store keeps its memory: a model that arrives meanwhile does not take it. */
+static void memory_is_reserved_while_the_store_saves(void **state)
+{
+    static const api_preconditions any;
+    api_problem                    problem;
+    char                           text[300], name[2] = "a";
+    api_model                     *model[3];
+    api_problem_clear(&problem);
+    for (int i = 0; i < 3; i++, name[0]++) {
+        model[i] = api_model_from_text(text, document(text, sizeof text, 1), name, 20, 10, &problem);
+        assert_non_null(model[i]);
+    }
+    size_t        room = api_model_bytes(model[0]) * 5 / 2; /* sizes of equal models differ by the allocator's slack */
+    api_registry *r    = api_registry_new(9, room);
+    busy_store    busy = {.registry = r, .arriving = model[1]};
+    const api_store store = {.save = save_while_busy, .arg = &busy};
+    assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_CREATED);
+    api_registry_set_store(r, &store);
+    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_CREATED);
+    assert_int_equal(busy.problem.code, API_INSUFFICIENT_STORAGE);
+    assert_null(api_registry_find(r, "b"));
+    assert_int_equal(api_registry_delete(r, "a", &any, NULL, &problem), API_DELETED);
+    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_REPLACED); /* of the same size */
+    assert_int_equal(busy.problem.code, API_NO_PROBLEM);
+    assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_NOT_STORED);
+    assert_int_equal(problem.code, API_INSUFFICIENT_STORAGE);
+    api_registry_free(r);
+    for (int i = 0; i < 3; i++)
         api_model_release(model[i]);
 }
 
@@ -235,9 +283,13 @@ static void bundled_files_have_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_at_once),          cmocka_unit_test(one_creator_wins),
-        cmocka_unit_test(lists_are_sorted),         cmocka_unit_test(folders_are_loaded_under_their_file_names),
-        cmocka_unit_test(tombstones_and_the_limit), cmocka_unit_test(bundled_files_have_a_limit),
+        cmocka_unit_test(clients_at_once),
+        cmocka_unit_test(one_creator_wins),
+        cmocka_unit_test(lists_are_sorted),
+        cmocka_unit_test(folders_are_loaded_under_their_file_names),
+        cmocka_unit_test(tombstones_and_the_limit),
+        cmocka_unit_test(memory_is_reserved_while_the_store_saves),
+        cmocka_unit_test(bundled_files_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ ELSEWHERE = {
     **dict.fromkeys(("no-such-path", "no-such-model", "no-such-operation", "method-not-allowed", "unknown-parameter",
                      "unsupported-media-type", "not-acceptable", "bad-timeout"), "test_head_errors.py"),
     **dict.fromkeys(("body-too-large", "too-deep", "too-many-rows", "answer-too-large", "too-much-memory",
-                     "store-full"), "test_limits.py"),
+                     "store-full", "insufficient-storage"), "test_limits.py"),
     "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf_errors.py",
     "bad-request": "test_http.py, where the framing is broken",
     "misdirected-request": "test_host.py", "unauthorized": "test_access.py", "forbidden": "test_access.py", "request-timeout": "test_slow_peers.py", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",

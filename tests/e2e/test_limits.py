@@ -1,9 +1,12 @@
 """The limits that are configured: each is held, told and published."""
 import http.client
 import json
+import tempfile
+import unittest
 
 import tap
-from errors import ErrorCase, whole_run_shows
+from errors import ErrorCase, seen, whole_run_shows
+from harness import Server
 from samples import chain, pendulum
 
 
@@ -79,6 +82,53 @@ class Limits(ErrorCase):
         limits = json.dumps(self.client.get("/v1").json()["limits"])
         for figure in ("204800", "20480", "100"):
             self.assertIn(figure, limits)
+
+
+class ModelMemory(unittest.TestCase):
+    """The memory of all models. 507 beyond it; at the next start, what is beyond a smaller limit is left alone and named."""
+
+    def serve(self, limit):
+        server = Server("--store", self.store, "--model-memory", limit)
+        self.addCleanup(server.kill)
+        return server
+
+    def put(self, client, i, links=400):
+        return client.put(f"/v1/models/long{i}", chain(links))
+
+    def test_memory(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = folder.name
+        server = self.serve("16M")
+        client, n = server.client(), 0
+        while (answer := self.put(client, n)).status == 201:
+            n += 1
+            self.assertLess(n, 500, "models of 400 links took no memory")
+        self.assertEqual((answer.status, answer.json()["code"]), (507, "insufficient-storage"))
+        seen.add(answer.json()["code"])
+        self.assertGreater(n, 1)
+        self.assertEqual(client.get(f"/v1/models/long{n}").status, 404)
+        client.delete("/v1/models/long0")
+        for status in (201, 200):       # in the place of a deleted model, and in its own
+            self.assertEqual(self.put(client, n, 390).status, status)
+        metrics = client.get("/metrics").text
+        self.assertIn("torqued_model_limit_bytes 16777216", metrics)
+        self.assertIsNone(server.stop())
+
+        server = self.serve("8M")
+        client = server.client()
+        held = [i for i in range(1, n + 1) if client.get(f"/v1/models/long{i}").status == 200]
+        self.assertTrue(0 < len(held) < n, held)
+        ready = client.get("/readyz")
+        self.assertEqual(ready.status, 200)
+        for i in range(1, n + 1):
+            self.assertEqual(f"long{i}.json" in ready.text, i not in held, ready.text)
+        self.assertIsNone(server.stop())
+
+        server = self.serve("32M")      # nothing was lost
+        for i in range(1, n + 1):
+            self.assertEqual(server.client().get(f"/v1/models/long{i}").status, 200)
+        self.assertIsNone(server.stop())
 
 
 class Memory(ErrorCase):

@@ -13,7 +13,7 @@ import tap
 from harness import BINARY, MODELS, PATIENCE, ROOT, Server
 from postgres import BIN, await_state
 from python_client import torqued
-from samples import pendulum
+from samples import chain, pendulum
 from stores import DatabaseCase
 
 
@@ -191,6 +191,38 @@ class Replicas(DatabaseCase):
         await_state(lambda: any("the row mine " in r for r in client.get("/readyz").json()["reasons"]), "the row is named")
         self.assertEqual(client.put("/v1/models/mine", pendulum()).status, 201)
         await_state(lambda: not client.get("/readyz").json()["reasons"], "the fault is forgotten")
+
+    def await_named(self, server, named):
+        """Waits until /readyz names the row of the model, or no longer does; the server stays ready."""
+        def names_it():
+            ready = server.client().get("/readyz")
+            self.assertEqual(ready.status, 200)
+            return any("the row mine " in reason for reason in ready.json()["reasons"]) == named
+        await_state(names_it, "the row is named" if named else "the row is forgotten")
+
+    def test_a_model_beyond_the_memory_of_one_server(self):
+        """That server names the row and serves no model of the name, not even the previous one; it follows what fits."""
+        large, small = self.another(), self.another("--model-memory", "1M")
+        large.client().put("/v1/models/mine", pendulum())
+        await_state(lambda: self.model(small, "mine"), "the model arrives")
+        put = large.client().put("/v1/models/mine", chain(500))
+        self.assertEqual(put.status, 200, put)
+        self.assertEqual(small.client().get("/v1/models/mine", Model_Change=self.change(put)).status, 404)
+        self.await_named(small, True)
+        self.assertEqual(self.model(large, "mine"), put.json()["revision"])
+        later = self.another("--model-memory", "1M")
+        self.assertIsNone(self.model(later, "mine"))
+        self.await_named(later, True)
+        revision = large.client().put("/v1/models/next", pendulum()).json()["revision"]
+        await_state(lambda: self.model(small, "next") == revision, "the next change arrives")
+        refused = small.client().put("/v1/models/mine", chain(500))
+        self.assertEqual((refused.status, refused.json()["code"]), (507, "insufficient-storage"))
+        self.assertEqual(self.model(large, "mine"), put.json()["revision"])
+        revision = small.client().put("/v1/models/mine", pendulum(2)).json()["revision"]
+        for server in (large, later):
+            await_state(lambda: self.model(server, "mine") == revision, "the smaller model arrives")
+        for server in (small, later):
+            self.await_named(server, False)
 
     def test_a_server_starts_before_its_database(self):
         self.database.stop()

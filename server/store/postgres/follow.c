@@ -21,8 +21,7 @@ static void report_unreadable(srv_postgres *store, const char *name, const char 
     srv_log_text(&line, "row", name);
     srv_log_text(&line, "problem", problem);
     srv_log_end(&line);
-    api_set_reason(store->service, subject, "store: the row %.100s cannot be read and is left alone: %s", name,
-                   problem);
+    api_set_reason(store->service, subject, "store: the row %.100s is left alone: %s", name, problem);
 }
 
 /* Applies the change of one row. False: no memory; the row is read again later. */
