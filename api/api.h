@@ -103,7 +103,8 @@ void api_hide_bundled(api *api, const char *name);
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
  * record is read as by api_restore; NULL: it is damaged, and no model of that name is served. An older change than the
  * one that the name has is skipped. False with a problem: the name has no model now, because the record cannot
- * be read, or its model is beyond the limit `model_memory`. */
+ * be read, or its model is beyond the limit `model_memory`. False with API_MEMORY_FULL: nothing has changed; repeat the
+ * call. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
 /* Publishes that all changes of a shared store up to this number are applied. */

@@ -49,7 +49,7 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
 }
 
 /* Enters the model or the tombstone of a record of that number; a tombstone if the record cannot be read, or the limit
- * of memory does not allow the model. */
+ * of memory does not allow the model. A numbered change without memory has no effect: its caller repeats it. */
 static bool restore(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
 {
     api_model *model = NULL;
@@ -63,7 +63,8 @@ static bool restore(api *a, const char *name, const char *record, size_t length,
         api_model_release(model);
         model = NULL;
     }
-    if (!api_registry_load(a->models, name, model, (api_origin){model == NULL, number}, problem)) {
+    bool repeated = problem->code == API_MEMORY_FULL && number > 0; /* the name must not have the change already */
+    if (!repeated && !api_registry_load(a->models, name, model, (api_origin){model == NULL, number}, problem)) {
         good = false;
         if (problem->code == API_INSUFFICIENT_STORAGE) hide(a, name, number);
     }

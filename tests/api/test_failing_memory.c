@@ -347,6 +347,28 @@ static unsigned restore_status(const question *q)
     return restored ? 200 : api_problem_kind_of(problem.code)->status;
 }
 
+static bool follow(const char *record, size_t length, uint64_t number, api_problem *problem)
+{
+    api_problem_clear(problem);
+    return api_follow(door_api(), "followed", record, length, number, problem);
+}
+
+/* Follows a change of a shared store. The change that failed takes effect when it is repeated. */
+static unsigned follow_status(const question *q)
+{
+    static uint64_t   number;
+    static const char deleted[] = "{\"deleted\":true}";
+    const question    look      = {.method = "GET", .target = "/v1/models/followed"};
+    api_problem       problem, ignored;
+    bool              followed = follow(q->body, q->length, ++number, &problem);
+    armed                      = false;
+    if (!followed) follow(q->body, q->length, number, &ignored);
+    unsigned status = answer_to(&look);
+    if (status == 200 && !followed) status = api_problem_kind_of(problem.code)->status;
+    follow(deleted, strlen(deleted), ++number, &ignored);
+    return status;
+}
+
 static unsigned export_status(const question *q)
 {
     size_t length;
@@ -376,6 +398,9 @@ static void test_commands(void **state)
     q.method     = "restore";
     q.body       = record;
     q.run        = restore_status;
+    bad += try(&q);
+    q.method = "follow";
+    q.run    = follow_status;
     bad += try(&q);
     free(record);
     free(document);
