@@ -14,7 +14,11 @@ CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
 OPTIONS = {
     "kinematics": {"frame": "tool", "outputs": ["poses", "jacobian", "velocity", "acceleration", "jerk"]},
     "impact": {"held": [{"frame": "tool", "axes": ["x", "rz"]}], "restitution": 0.5},
+    "step": {"step": 0.01},
+    "rollout": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]]},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
+# Operations that need more than the fields of a state.
+OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory"}
 
 
 def doubles(row):
@@ -109,7 +113,7 @@ class SameBits(ServerCase):
             self.assertEqual(answer.body, expected.body, (path, form))
 
     def test_every_operation(self):
-        plain = [o for o in self.operations if o not in ("evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory")]
+        plain = [o for o in self.operations if o not in OTHERS]
         self.assertGreater(len(plain), 11)
         for operation in plain:
             fields = self.takes(operation)
