@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 1 << 20 };
+enum { COLUMNS_MAX = 1 << 16 };
 
 bool cli_field_is_chosen(const char *list, const char *name)
 {
