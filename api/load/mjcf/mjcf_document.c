@@ -2,6 +2,7 @@
  * several joints is a chain of massless links that ends in the body's own. */
 #include "mjcf_reader.h"
 #include "api/wire/number.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,14 +168,29 @@ static const char *link_of(const api_mjcf *m, int body)
     return body < 0 ? "world" : m->bodies[body].name;
 }
 
-/* The joint's motion is about its own frame: the anchor, in the axes of the body. A joint that is at `ref` where the
- * body stands as the file says is turned or moved back by it; a locked joint stands where it is locked. */
+/* Returns how far a joint of one coordinate is turned or moved back: from `ref`, where the body stands as the file
+ * says, to 0, or to the position where the joint is locked. rad or m. */
+static double way_back(const api_mjcf_joint *joint)
+{
+    return has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
+}
+
+/* The kernels take sines of angles up to DYN_MAX_ANGLE. */
+static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
+{
+    const double most = strcmp(joint->type, "revolute") == 0 ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);
+    return fabs(by) <= most || api_xml_fail(&m->xml, joint->element, API_ANGLE_TOO_LARGE,
+                                            "\"%.64s\" is %s rad or m from its reference, beyond %g", joint->name,
+                                            API_NUMBER_TEXT(by), most);
+}
+
+/* The joint's motion is about its own frame: the anchor, in the axes of the body, turned or moved by way_back(). */
 static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_body)
 {
     dyn_pose anchor = api_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
     dyn_pose X      = api_pose_compose(X_of_body, &anchor);
-    double   by     = (joint->locked ? joint->offset : 0) - joint->ref;
-    if (has_several(joint) || by == 0) return X;
+    double   by     = way_back(joint);
+    if (by == 0) return X;
     dyn_pose back = api_pose_about(joint->axis, by);
     if (strcmp(joint->type, "prismatic") == 0)
         back = api_pose_translation(by * joint->axis[0], by * joint->axis[1], by * joint->axis[2]);
@@ -203,7 +219,8 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->element       = body->element;
         link->joint_element = joint->element;
         link->joint         = joint->name;
-        link->fields        = write_joint(m, joint, &link->type);
+        if (!check_way_back(m, joint)) return false;
+        link->fields = write_joint(m, joint, &link->type);
         if (!link->fields) return false;
         link->before = joint_frame(joint, &X);
         X            = api_pose_translation(0 - joint->pos[0], 0 - joint->pos[1], 0 - joint->pos[2]);
