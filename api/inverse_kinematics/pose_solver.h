@@ -17,7 +17,7 @@ typedef enum api_goal_kind { API_GOAL_POSITION, API_GOAL_DIRECTION, API_GOAL_POS
 
 enum { API_GOAL_ROWS = 6 };
 
-/* What is the same for all states. Arrays belong to the caller. */
+/* The inputs that all states share. Arrays belong to the caller. */
 typedef struct api_pose_problem {
     const api_model *model; /* without loops */
     const dyn_frame *frame;

@@ -131,7 +131,7 @@ static int try_all(const question *q, bool from_then_on)
 {
     int      bad   = 0;
     unsigned usual = answer_to(q);
-    answer_to(q); /* what is computed once, is computed now */
+    answer_to(q); /* fills the caches before an allocation fails */
     for (long k = 1;; k += k < AT_LEAST || getenv("EVERY_ALLOCATION") ? 1 : 1 + k / AT_LEAST) {
         long before      = blocks;
         progress->k      = k;

@@ -275,7 +275,7 @@ static void any_byte_ends_a_number(void **state)
         }
 }
 
-/* A list is read as its numbers are one by one. */
+/* Reading a list gives the same bits as reading each of its numbers alone. */
 static void expect_list(const char *text, size_t length, size_t most)
 {
     double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;

@@ -97,7 +97,7 @@ class Requests(unittest.TestCase):
         for question in questions:
             what = " ".join(question[:2])
             connection = self.connect()
-            for _ in range(3):      # what is computed once, is computed now
+            for _ in range(3):      # fill the caches before an allocation fails
                 usual = self.usual(connection, question)
             before = self.control.get("blocks")
             for sticky in (0, 1):
