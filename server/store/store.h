@@ -7,8 +7,8 @@
  * A change renames a completely written and synced file, then syncs the folder. After a crash each record is the old
  * or the new one, and every acknowledged change is present. Records carry a checksum (checksum.h). Files that cannot be
  * read are not touched. While the folder is not at its path, changes are refused. /readyz names a file that could not
- * be read until its model is put or deleted. While the server runs, srv_store_watch keeps the reason about the disk up
- * to date: a full, read-only or vanished folder is named as long as it is so. */
+ * be read until its model is put or deleted. While the server runs, srv_store_watch checks the disk again and again:
+ * /readyz names a full, read-only or vanished folder until it is repaired. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"

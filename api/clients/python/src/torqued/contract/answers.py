@@ -420,8 +420,8 @@ class IdentifyAnswer(Answer):
     condition: float
     # Parameters that no motion of the robot can determine, not even in a combination.
     unobservable: list[str]
-    # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
-    # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
+    # With an unknown payload: the payload that the estimate finds at the link of `frame`, in the axes of that link. Without
+    # `mass_deviation`, requests accept it as `payload`. `base_parameters` describe the link and its payload together.
     payload: IdentifyPayload
     # With on_error="row": the rows that failed.
     errors: list[RowError]
