@@ -195,6 +195,12 @@ test('a broken URDF file says why it is refused', {skip}, async () => {
     await close();
 });
 
+test('an address with an unknown tab shows the state', {skip}, async () => {
+    const {page, close} = await openPage(browser, server, '#/robot/panda/inertia');
+    await page.getByRole('tab', {name: 'State', selected: true}).waitFor();
+    await close();
+});
+
 test('analysis: heat maps, ellipsoids, energies', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, `#/robot/panda/analysis?q=${QN}&qd=1,0,0,0,0,0,0`);
     const {json: {kinetic}} = await server.ask('POST', '/v1/models/panda/energy', {q: QN, qd: [1, 0, 0, 0, 0, 0, 0]});

@@ -8,11 +8,14 @@ export interface Route {
     fields: URLSearchParams;
 }
 
+/** The tabs of a robot's page, from left to right: name in the address, and label. */
+export const TABS = [['state', 'State'], ['analysis', 'Analysis'], ['motion', 'Motion'], ['model', 'Model']] as const;
+
 function read(): Route {
     const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
     const [page, name = '', tab = 'state'] = path.split('/');
     const fields = new URLSearchParams(query);
-    if (page === 'robot' && name) return {page, model: decode(name), tab, fields};
+    if (page === 'robot' && name) return {page, model: decode(name), tab: TABS.some(([known]) => known === tab) ? tab : 'state', fields};
     return {page: page === 'server' ? 'server' : 'models', model: '', tab: '', fields};
 }
 

@@ -3,7 +3,7 @@ import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
 import {deleteModel, Problem, putModel, Unreachable, connection} from '../api';
 import {models, reloadModels} from '../models';
-import {keepLink, robotLink, route} from '../route';
+import {TABS, keepLink, robotLink, route} from '../route';
 import {useStore} from '../store';
 import {Button, Dialog, Notice} from '../ui';
 import {stateFields, stateOfLink, Workspace} from '../workspace';
@@ -14,8 +14,6 @@ import {LazyMotion} from '../panels/lazymotion';
 import {StatePanel} from '../panels/state';
 import {ReportTable} from './upload';
 import {ViewPane} from './viewpane';
-
-const TABS = [['state', 'State'], ['analysis', 'Analysis'], ['motion', 'Motion'], ['model', 'Model']] as const;
 
 export const current: {workspace: Workspace | null} = {workspace: null};
 
