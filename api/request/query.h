@@ -25,6 +25,7 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_QD, "qd")                                                                                                    \
     X(API_QDD, "qdd")                                                                                                  \
     X(API_QDDD, "qddd")                                                                                                \
+    X(API_QDDDD, "qdddd")                                                                                              \
     X(API_TAU, "tau")                                                                                                  \
     X(API_WEIGHTS, "weights") /* weights of the rows in the operation identify */                                      \
     X(API_QD_REFERENCE, "qd_reference")                                                                                \

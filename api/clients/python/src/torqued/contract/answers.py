@@ -592,6 +592,23 @@ class MarginsAnswer(Answer):
     errors: list[RowError]
 
 
+class FeedForwardAnswer(Answer):
+    """The answer of feed-forward."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nq; the given positions and those of the motors.
+    q: Array
+    # nv.
+    qd: Array
+    # nv.
+    qdd: Array
+    # nv; 0 at the link's side of elastic joints.
+    tau: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class EvaluateAnswer(Answer):
     """The answer of evaluate."""
     __slots__ = ()
@@ -600,7 +617,7 @@ class EvaluateAnswer(Answer):
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
                "forward-sensitivity": ForwardSensitivityAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer,
                "regressor": RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction":
-               GroundReactionAnswer, "margins": MarginsAnswer}
+               GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward": FeedForwardAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -625,5 +642,6 @@ class EvaluateAnswer(Answer):
     task_space: TaskSpaceAnswer
     ground_reaction: GroundReactionAnswer
     margins: MarginsAnswer
+    feed_forward: FeedForwardAnswer
     # With on_error="row": the rows that failed.
     errors: list[RowError]

@@ -21,7 +21,7 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
            "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
            "EvaluationsForwardSensitivity", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins"]
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward"]
 
 
 class Service(TypedDict):
@@ -617,6 +617,7 @@ Evaluations = TypedDict("Evaluations", {
     "task-space": "EvaluationsTaskSpace",
     "ground-reaction": "EvaluationsGroundReaction",
     "margins": "EvaluationsMargins",
+    "feed-forward": "EvaluationsFeedForward",
 }, total=False)
 
 
@@ -731,3 +732,7 @@ class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all that the model has.
     kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd']]
+
+
+class EvaluationsFeedForward(TypedDict, total=False):
+    outputs: Sequence[Literal['q', 'qd', 'qdd', 'tau']]

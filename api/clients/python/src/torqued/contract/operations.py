@@ -14,7 +14,7 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer,
                       TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      EvaluateAnswer)
+                      FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1054,11 +1054,49 @@ class Operations:
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "on_error":
             on_error, "outputs": outputs}, timeout)
 
+    def feed_forward(
+            self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau']]] = None, timeout: Optional[float] = None,
+    ) -> FeedForwardAnswer:
+        """Positions and torques of motors that move elastic joints along a given motion.
+
+        The motion of the links, with its derivatives up to `qdddd`, determines the motion of every motor: the spring of an
+        elastic joint transmits what inverse dynamics asks of the joint. The answer has q, qd and qdd with the coordinates of
+        the motors (`<joint>.motor`), and the torques of all joints; an elastic joint's is that of its motor, and that of the
+        link's side is 0. Entries of the request that belong to motors have no effect. Missing derivatives are zero; sharp
+        Coulomb friction has slope 0. All effects of the motors are included, those of their mounting on moving links, too. 422
+        `not-supported`: an elastic joint with damping, whose motor's position depends on the past, or one that moves the motor
+        of an elastic joint, whose torque depends on higher derivatives. For models without `loops`.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        qdddd: Time derivatives of the jerks, nv entries: rad/s⁴ or m/s⁴. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("feed-forward", FeedForwardAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd": qdddd,
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error":
+            on_error, "outputs": outputs}, timeout)
+
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
-            qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, tau: Optional[Coordinates] = None,
-            qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
+            tau: Optional[Coordinates] = None, qd_reference: Optional[Coordinates] = None,
+            qdd_reference: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
@@ -1073,6 +1111,7 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        qdddd: Time derivatives of the jerks, nv entries: rad/s⁴ or m/s⁴. Default 0.
         tau: Joint efforts, nv entries: N m or N.
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
@@ -1095,6 +1134,6 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
-            "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload,
-            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "on_error":
-            on_error}, timeout)
+            "qdddd": qdddd, "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "on_error": on_error}, timeout)
