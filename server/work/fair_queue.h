@@ -62,5 +62,6 @@ void srv_queue_start(srv_fair_queue *queue, srv_job *job);
  * costs as much: it is expected to take as long again. */
 void srv_queue_charge(srv_fair_queue *queue, srv_job *job, double taken);
 
-/* s, the most that a job is charged before it has run: estimates may be far too long. */
-#define SRV_FIRST_CHARGE 0.1
+/* s, the most that a job is charged before it has run. Estimates may be too long, and a client that has paid for a
+ * whole job would soon have to give way to others. */
+#define SRV_FIRST_CHARGE 0.005

@@ -17,8 +17,8 @@ enum { MOST_SPARE = 8 };      /* threads that go on with other jobs while those 
 enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
 enum { MOST_OVERFULL = 2 };   /* times the limit of the queue, to which clients without a job may fill it */
 
-static const uint64_t TURN       = 5000000; /* ns between two checks whether another client is behind */
-static const double   LEAD       = 0.01;    /* s by which a running job may be ahead of another client */
+static const uint64_t TURN       = 2500000; /* ns between two checks whether another client is behind */
+static const double   LEAD       = 0.005;   /* s by which a running job may be ahead of another client */
 static const double   CROWD_PART = 0.125; /* of the limit of the queue, the most that counts of one client for others */
 
 typedef struct worker {

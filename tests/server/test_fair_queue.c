@@ -103,6 +103,23 @@ static void test_estimates_do_not_matter(void **state)
     assert_true(fabs(liar.served - honest.served) <= 0.12);
 }
 
+/* A job that has just started does not put its client behind others by its whole cost. */
+static void test_little_is_charged_ahead(void **state)
+{
+    static client  greedy, polite;
+    srv_fair_queue queue = {0};
+    greedy               = (client){.takes = 0.02};
+    polite               = (client){.takes = 0.02};
+    for (int i = 0; i < 10; i++)
+        push(&queue, &greedy, 0.02);
+    run_one(&queue);
+    push(&queue, &polite, 0.02);
+    srv_queue_start(&queue, &polite.job[0]);
+    assert_true(polite.flow.time - greedy.flow.time <= 0.005 + 1e-9);
+    srv_queue_charge(&queue, &polite.job[0], 0.02);
+    assert_true(fabs(polite.flow.time - greedy.flow.time - 0.02) < 1e-9);
+}
+
 static void test_no_time_is_saved_up(void **state)
 {
     static client  steady, late;
@@ -228,10 +245,15 @@ static void test_a_cost_is_reassessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
-        cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_no_time_is_saved_up),
-        cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_end_at_nothing),
-        cmocka_unit_test(test_jobs_leave_from_any_place),   cmocka_unit_test(test_a_job_returns),
+        cmocka_unit_test(test_one_job_behind_five_hundred),
+        cmocka_unit_test(test_equal_shares_of_unequal_jobs),
+        cmocka_unit_test(test_estimates_do_not_matter),
+        cmocka_unit_test(test_little_is_charged_ahead),
+        cmocka_unit_test(test_no_time_is_saved_up),
+        cmocka_unit_test(test_a_running_job_is_charged),
+        cmocka_unit_test(test_sums_end_at_nothing),
+        cmocka_unit_test(test_jobs_leave_from_any_place),
+        cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
