@@ -19,8 +19,7 @@
 enum { MAX_DISCARDED = 1 << 20, FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
 enum { TOLERATED = 10 }; /* times --inline-limit, up to which a request stays on its loop that turns out to be longer */
 
-static const uint64_t refusal_delay = 1000000000; /* ns */
-static const double   write_cost    = 0.01;       /* s, approximate time of the two disk syncs of a change of a model */
+static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
 typedef enum stage {
     OPENED,     /* the headers are not complete */
@@ -341,13 +340,13 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
-/* Sends the complete reply later. A client that asks again the moment it is refused would otherwise keep the loop busy
- * with refusals: 500 such connections take a whole core. */
-static enum MHD_Result delay_answer(srv_exchange *x)
+/* Sends the complete reply after so many seconds. A client that asks again the moment it is refused would otherwise
+ * keep the loop busy with refusals: 500 such connections take a whole core. */
+static enum MHD_Result delay_answer(srv_exchange *x, double seconds)
 {
     free_body(x);
     x->stage   = DELAYED;
-    x->send_at = x->loop->connections.now + refusal_delay;
+    x->send_at = x->loop->connections.now + srv_ns(seconds);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
     if (x->connection->client_closed) x->send_at = 0;
@@ -365,8 +364,8 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
                    "This client has its share of the queue, in which requests for about %.1f s of work are waiting.",
                    wait);
     x->retry_after = srv_spread_retry(x->loop, wait);
-    return srv_account_refusal(x->loop->server->accounts, x->account, x->loop->connections.now) ? answer(x)
-                                                                                                : delay_answer(x);
+    double delay   = srv_account_refusal(x->loop->server->accounts, x->account, x->loop->connections.now);
+    return delay > 0 ? delay_answer(x, delay) : answer(x);
 }
 
 /* Admits a request to this thread whose fields show that it takes longer than was estimated. */

@@ -92,13 +92,14 @@ double srv_account_request(srv_accounts *accounts, srv_account *account, size_t 
     return wait;
 }
 
-bool srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now)
+/* A refusal takes the loop 50 to 100 us: all of a client take up to a tenth of a core, and up to 5 ms at once. */
+double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now)
 {
-    static const double per_second = 1000; /* at 50 to 100 us each, up to a tenth of a core */
+    static const srv_pace pace = {.burst = 50, .per_second = 1000, .longest = 1};
     pthread_mutex_lock(&accounts->mutex);
-    bool at_once = srv_rate_take(&account->refusals, per_second, now) == 0;
+    double delay = srv_rate_delay(&account->refusals, &pace, now);
     pthread_mutex_unlock(&accounts->mutex);
-    return at_once;
+    return delay;
 }
 
 void srv_account_leave(srv_accounts *accounts, srv_account *account)

@@ -45,9 +45,9 @@ srv_account *srv_account_take(srv_accounts *accounts, const char *name);
  * after which it may send the next. */
 double srv_account_request(srv_accounts *accounts, srv_account *account, size_t per_second, uint64_t now);
 
-/* Counts one refusal for lack of room at the time `now`, ns. False: the client is refused so often that the answer
- * should be delayed. */
-bool srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now);
+/* Counts one refusal for lack of room at the time `now`, ns. Returns the seconds by which its answer must be delayed: 0
+ * unless the client is refused very often. */
+double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now);
 
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);

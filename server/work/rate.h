@@ -1,4 +1,4 @@
-/* rate.h - limit how often something may happen: a token bucket that holds the allowance of one second. */
+/* rate.h - limit how often something may happen, by token buckets. */
 #pragma once
 #include <stdint.h>
 
@@ -8,6 +8,17 @@ typedef struct srv_rate {
     uint64_t checked; /* ns */
 } srv_rate;
 
-/* Takes one from the allowance of `per_second`, at least 1, at the time `now`, ns. Returns 0, or, if nothing is left,
- * the seconds until there is again. Several threads must not call it for one rate at the same time. */
+/* How often something happens evenly: so many at once, and then so many per second. */
+typedef struct srv_pace {
+    double burst, per_second;
+    double longest; /* s, the longest delay */
+} srv_pace;
+
+/* Takes one from the allowance of a second, which is `per_second`, at least 1, at the time `now`, ns.
+ * Returns 0, or, if nothing is left, the seconds until there is again. Several threads must not call it for one rate at
+ * the same time. */
 double srv_rate_take(srv_rate *rate, double per_second, uint64_t now);
+
+/* Gives an event that comes at the time `now`, ns, its turn. Returns the seconds by which it must be delayed to keep
+ * the pace. Several threads must not call it for one rate at the same time. */
+double srv_rate_delay(srv_rate *rate, const srv_pace *pace, uint64_t now);

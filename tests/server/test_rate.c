@@ -49,12 +49,26 @@ static void test_a_clock_that_stands_still(void **state)
     assert_true(srv_rate_take(&rate, 4, 3 * second) > 0);
 }
 
+static void test_a_pace(void **state)
+{
+    const srv_pace pace = {.burst = 3, .per_second = 10, .longest = 2};
+    srv_rate       rate = {0};
+    for (int i = 0; i < 3; i++)
+        assert_true(srv_rate_delay(&rate, &pace, second) == 0);
+    for (int i = 1; i <= 20; i++)
+        assert_true(fabs(srv_rate_delay(&rate, &pace, second) - 0.1 * i) < 1e-9);
+    assert_true(fabs(srv_rate_delay(&rate, &pace, second) - 2) < 1e-9); /* the longest delay */
+    assert_true(fabs(srv_rate_delay(&rate, &pace, 2 * second) - 1.1) < 1e-9);
+    assert_true(srv_rate_delay(&rate, &pace, 9 * second) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_burst_and_then_the_rate),
         cmocka_unit_test(test_one_per_second),
         cmocka_unit_test(test_a_clock_that_stands_still),
+        cmocka_unit_test(test_a_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
