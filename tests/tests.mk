@@ -186,6 +186,12 @@ $(BUILD)/tests/bench/numbers: tests/bench/numbers.cc $(if $(BASE),$(BUILD)/tests
 	@echo '  CXX   $<'
 	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(if $(BASE),-DHAVE_BASE) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
+.PHONY: bench-framing
+bench-framing: $(BUILD)/tests/bench/framing ## ns to check where a request begins and ends, by kind of request
+	@$<
+
+$(BUILD)/tests/bench/framing: $(BUILD)/libserver.a
+
 # Control loops in C; the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
 	@echo '  LINK  $@'
