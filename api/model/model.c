@@ -7,7 +7,6 @@
 #include "api/wire/utf8.h"
 #include "loops.h"
 #include "loops_build.h"
-#include <malloc.h>
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -308,6 +307,13 @@ static void hash(const char *text, size_t length, char revision[API_REVISION_SIZ
         snprintf(revision + 2 * i, 3, "%02x", digest[i]);
 }
 
+/* Returns spare memory behind a text. */
+static char *shrink(char *text, size_t length)
+{
+    char *exact = text ? realloc(text, length + 1) : NULL;
+    return exact ? exact : text;
+}
+
 static bool print_document(api_model *model, json_t *canonical)
 {
     api_buffer text, nameless;
@@ -320,7 +326,7 @@ static bool print_document(api_model *model, json_t *canonical)
     bool ok = !nameless.failed;
     api_buffer_free(&nameless);
     model->document_length = text.length;
-    model->document        = api_buffer_take(&text);
+    model->document        = shrink(api_buffer_take(&text), model->document_length);
     return ok && model->document;
 }
 
@@ -380,11 +386,11 @@ api_model *api_model_from_text(const char *text, size_t length, const char *name
     return model;
 }
 
-/* The report is left out: it has a few short texts. */
+/* The report is left out: it has a few short texts. Slack of the allocator is left out, too: equal models have equal
+ * sizes. */
 size_t api_model_bytes(const api_model *model)
 {
-    return malloc_usable_size((void *)(uintptr_t)model) + malloc_usable_size(model->dyn) +
-           malloc_usable_size(model->document) + model->arena.bytes;
+    return sizeof *model + model->dyn->bytes + model->document_length + 1 + model->arena.bytes;
 }
 
 api_model *api_model_share(api_model *model)

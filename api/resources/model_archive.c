@@ -34,11 +34,6 @@ static void hide(api *a, const char *name, uint64_t number)
         api_registry_load(a->models, name, NULL, (api_origin){.bundled = true, .number = number}, &ignored);
 }
 
-void api_hide_bundled(api *a, const char *name)
-{
-    hide(a, name, 0);
-}
-
 /* Reads a model with api_record_read, and computes the reference configuration if the model has loops. */
 static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
 {
@@ -48,40 +43,60 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
     return tombstone || *model != NULL;
 }
 
-/* Enters the model or the tombstone of a record of that number; a tombstone if the record cannot be read, or the limit
- * of memory does not allow the model. A numbered change without memory has no effect: its caller repeats it. */
-static bool restore(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
+static bool check_name(const char *name, api_problem *problem)
 {
-    api_model *model = NULL;
-    if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
+    return api_model_name_is_valid(name) ||
+           api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
+}
+
+void api_read_saved(api *a, const char *name, const char *record, size_t length, api_saved_model *saved)
+{
+    saved->model = NULL;
+    api_problem_clear(&saved->problem);
+    if (!check_name(name, &saved->problem)) return;
     api_shortage_forget();
-    json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
-    bool    good = json && read_record(a, json, name, &model, problem);
-    if (api_shortage_check(problem)) {
-        good = false;
-        api_model_release(model);
-        model = NULL;
+    json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, &saved->problem);
+    if (json) read_record(a, json, name, &saved->model, &saved->problem);
+    if (api_shortage_check(&saved->problem)) {
+        api_model_release(saved->model);
+        saved->model = NULL;
     }
-    bool repeated = problem->code == API_MEMORY_FULL && number > 0; /* the name must not have the change already */
-    if (!repeated && !api_registry_load(a->models, name, model, (api_origin){model == NULL, number}, problem)) {
+    json_decref(json);
+}
+
+/* Enters the model or the tombstone of a record of that number; a tombstone if the record could not be read, or the
+ * limit of memory does not allow the model. A numbered change without memory has no effect: its caller repeats it. */
+static bool enter(api *a, const char *name, uint64_t number, api_saved_model *saved)
+{
+    api_problem *problem = &saved->problem;
+    bool         good    = problem->code == API_NO_PROBLEM;
+    bool repeated     = problem->code == API_MEMORY_FULL && number > 0; /* the name must not have the change already */
+    api_origin origin = {saved->model == NULL, number};
+    if (!check_name(name, problem)) return false;
+    if (!repeated && !api_registry_load(a->models, name, saved->model, origin, problem)) {
         good = false;
         if (problem->code == API_INSUFFICIENT_STORAGE) hide(a, name, number);
     }
-    api_model_release(model);
-    json_decref(json);
+    api_model_release(saved->model);
+    saved->model = NULL;
     return good;
 }
 
-bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
+bool api_restore(api *a, const char *name, api_saved_model *saved)
 {
-    return restore(a, name, record, length, 0, problem);
+    return enter(a, name, 0, saved);
 }
 
 bool api_follow(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
 {
     if (api_registry_has_change(a->models, name, number)) return true;
-    if (record) return restore(a, name, record, length, number, problem);
+    if (record) {
+        api_saved_model saved;
+        api_read_saved(a, name, record, length, &saved);
+        bool good = enter(a, name, number, &saved);
+        *problem  = saved.problem;
+        return good;
+    }
     hide(a, name, number);
     return api_fail(problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
 }

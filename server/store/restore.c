@@ -3,8 +3,10 @@
 #include "checksum.h"
 #include "durable_file.h"
 #include "server/work/parallel.h"
+#include "server/work/priority.h"
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #define SUFFIX ".json"
 
 enum { RECORD_MAX = 1 << 30, FILE_NAME_SIZE = 256, PROBLEM_SIZE = 1000 };
+enum { AHEAD = 32 }; /* records that may be read before the one that is entered next */
 
 static bool is_named(const char *file, const char *const *names)
 {
@@ -77,50 +80,104 @@ bool srv_records_list(int folder, const char *const *leftover, srv_record_files 
     return ok;
 }
 
-/* Reads one record and passes it to the api. False with the problem. */
-static bool restore(int folder, api *service, const char *file, char problem[PROBLEM_SIZE])
+/* Reads one record. Stores the problem in `saved`. */
+static void read_record(int folder, api *service, const char *file, const char *name, api_saved_model *saved)
 {
-    char        name[FILE_NAME_SIZE];
-    api_problem found;
-    size_t      stem = strlen(file) - strlen(SUFFIX), length;
-    if (strlen(file) <= strlen(SUFFIX) || strcmp(file + stem, SUFFIX) != 0) {
-        snprintf(problem, PROBLEM_SIZE, "it is not called NAME" SUFFIX);
-        return false;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)stem, file);
-    char *record = srv_file_read(folder, file, RECORD_MAX, &length);
-    if (!record || !srv_checksum_remove(record, &length)) {
-        snprintf(problem, PROBLEM_SIZE, "%s", record ? "it is damaged: its checksum is wrong" : strerror(errno));
-        api_hide_bundled(service, name);
-        free(record);
-        return false;
-    }
-    api_problem_clear(&found);
-    bool good = api_restore(service, name, record, length, &found);
+    size_t length;
+    char  *record = srv_file_read(folder, file, RECORD_MAX, &length);
+    int    error  = errno;
+    *saved        = (api_saved_model){.model = NULL};
+    api_problem_clear(&saved->problem);
+    if (!record)
+        api_fail(&saved->problem, API_STORE_FAILED, NULL, "%s", strerror(error));
+    else if (!srv_checksum_remove(record, &length))
+        api_fail(&saved->problem, API_STORE_FAILED, NULL, "it is damaged: its checksum is wrong");
+    else
+        api_read_saved(service, name, record, length, saved);
     free(record);
-    snprintf(problem, PROBLEM_SIZE, "%s%s%s", found.detail, *found.pointer ? " at " : "", found.pointer);
-    return good;
 }
 
+/* Gets the name of the model from the name of a file; "" if there is none. */
+static void get_model_name(const char *file, char name[FILE_NAME_SIZE])
+{
+    size_t length = strlen(file), suffix = strlen(SUFFIX);
+    bool   named = length > suffix && strcmp(file + length - suffix, SUFFIX) == 0;
+    snprintf(name, FILE_NAME_SIZE, "%.*s", named ? (int)(length - suffix) : 0, file);
+}
+
+/* A record that was read, in the place of its index modulo AHEAD. */
+typedef struct place {
+    bool            is_read;
+    api_saved_model saved;
+} place;
+
+/* Threads read records in any order, at most AHEAD before their turn. Records are entered in the order of names, so
+ * that the models that fit into the memory of all models are always the same. */
 typedef struct restoring {
     int              folder;
     api             *service;
+    size_t           n;
     srv_record_file *file;
+    pthread_mutex_t  mutex;
+    pthread_cond_t   entered; /* signalled when `next` has grown */
+    size_t           next;    /* index of the record that is entered next */
+    place            place[AHEAD];
 } restoring;
+
+/* Enters the model of one record. False with the problem in `saved`. */
+static bool enter(const restoring *r, const srv_record_file *file, api_saved_model *saved)
+{
+    char name[FILE_NAME_SIZE];
+    get_model_name(file->name, name);
+    if (!*name) return api_fail(&saved->problem, API_BAD_NAME, NULL, "it is not called NAME" SUFFIX);
+    return api_restore(r->service, name, saved);
+}
+
+/* Enters the records whose turn it is. The caller holds the mutex. */
+static void enter_in_turn(restoring *r)
+{
+    for (; r->next < r->n && r->place[r->next % AHEAD].is_read; r->next++) {
+        srv_record_file   *file  = &r->file[r->next];
+        place             *p     = &r->place[r->next % AHEAD];
+        const api_problem *found = &p->saved.problem;
+        char               problem[PROBLEM_SIZE];
+        file->good = enter(r, file, &p->saved);
+        p->is_read = false;
+        if (file->good) continue;
+        snprintf(problem, sizeof problem, "%s%s%s", found->detail, *found->pointer ? " at " : "", found->pointer);
+        file->problem = strdup(problem);
+    }
+    pthread_cond_broadcast(&r->entered);
+}
 
 static void restore_file(void *arg, size_t i)
 {
-    restoring       *r    = arg;
-    srv_record_file *file = &r->file[i];
-    char             problem[PROBLEM_SIZE];
-    file->good = restore(r->folder, r->service, file->name, problem);
-    if (!file->good) file->problem = strdup(problem);
+    restoring *r = arg;
+    place     *p = &r->place[i % AHEAD];
+    char       name[FILE_NAME_SIZE];
+    get_model_name(r->file[i].name, name);
+    pthread_mutex_lock(&r->mutex);
+    while (i >= r->next + AHEAD)
+        pthread_cond_wait(&r->entered, &r->mutex);
+    pthread_mutex_unlock(&r->mutex);
+    if (*name)
+        read_record(r->folder, r->service, r->file[i].name, name, &p->saved);
+    else
+        api_problem_clear(&p->saved.problem);
+    pthread_mutex_lock(&r->mutex);
+    p->is_read = true;
+    enter_in_turn(r);
+    pthread_mutex_unlock(&r->mutex);
 }
 
 void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files)
 {
-    restoring r = {folder, service, files->file};
+    restoring r = {.folder = folder, .service = service, .n = files->n, .file = files->file};
+    srv_mutex_init(&r.mutex);
+    pthread_cond_init(&r.entered, NULL);
     srv_run_parallel(threads, files->n, restore_file, &r);
+    pthread_cond_destroy(&r.entered);
+    pthread_mutex_destroy(&r.mutex);
 }
 
 void srv_records_free(srv_record_files *files)

@@ -126,8 +126,7 @@ void disk_start(const api_limits *limits)
     for (int i = 0; i < RECORDS; i++) {
         api_problem problem;
         const char *record = disk.records[i].record;
-        api_problem_clear(&problem);
-        if (record && !api_restore(door_api(), disk.records[i].name, record, strlen(record), &problem))
+        if (record && !door_restore(disk.records[i].name, record, strlen(record), &problem))
             fail_msg("%s: %s", disk.records[i].name, problem.detail);
     }
     api_set_store(door_api(), &store);

@@ -108,6 +108,15 @@ api *door_api(void)
     return door;
 }
 
+bool door_restore(const char *name, const char *record, size_t length, api_problem *problem)
+{
+    api_saved_model saved;
+    api_read_saved(door, name, record, length, &saved);
+    bool good = api_restore(door, name, &saved);
+    *problem  = saved.problem;
+    return good;
+}
+
 static void keep_reply(const api_call *call)
 {
     const api_reply *reply = api_reply_of(call);

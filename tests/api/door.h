@@ -19,6 +19,9 @@ int                     door_teardown(void **state);
 api                    *door_api(void);
 extern const api_limits door_limits; /* what NULL means */
 
+/* Reads and restores a saved record. */
+bool door_restore(const char *name, const char *record, size_t length, api_problem *problem);
+
 /* What came back. In all texts handed in, ' stands for ". */
 typedef struct answer {
     unsigned status;

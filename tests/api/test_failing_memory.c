@@ -339,11 +339,12 @@ static unsigned import_status(const question *q)
 
 static unsigned restore_status(const question *q)
 {
-    api_problem problem;
-    api_problem_clear(&problem);
-    bool restored = api_restore(door_api(), "restored", q->body, q->length, &problem);
-    armed         = false;
-    api_hide_bundled(door_api(), "restored"); /* what failed leaves this state */
+    api_problem     problem;
+    api_saved_model deleted  = {.model = NULL};
+    bool            restored = door_restore("restored", q->body, q->length, &problem);
+    armed                    = false;
+    api_problem_clear(&deleted.problem);
+    api_restore(door_api(), "restored", &deleted); /* what failed leaves this state */
     return restored ? 200 : api_problem_kind_of(problem.code)->status;
 }
 

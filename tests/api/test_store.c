@@ -195,8 +195,7 @@ static void unreadable_records_hide_and_say_why(void **state)
         api_problem problem;
         disk_wipe();
         disk_start(NULL);
-        api_problem_clear(&problem);
-        if (api_restore(door_api(), "hinge", cases[i].record, strlen(cases[i].record), &problem))
+        if (door_restore("hinge", cases[i].record, strlen(cases[i].record), &problem))
             fail_msg("taken: %s", cases[i].record);
         if (!strstr(problem.detail, cases[i].said)) fail_msg("%s: %s", cases[i].record, problem.detail);
         assert_model("hinge", NULL); /* rather none than another robot */
@@ -206,12 +205,10 @@ static void unreadable_records_hide_and_say_why(void **state)
     api_problem problem;
     disk_wipe();
     disk_start(NULL);
-    api_problem_clear(&problem);
-    assert_false(api_restore(door_api(), "../x", "{}", 2, &problem));
+    assert_false(door_restore("../x", "{}", 2, &problem));
     assert_int_equal(problem.code, API_BAD_NAME);
-    api_problem_clear(&problem);
     static const char unnamed[] = "{\"document\":{\"links\":[{\"nam\":1}]}}";
-    assert_false(api_restore(door_api(), "hinge", unnamed, strlen(unnamed), &problem));
+    assert_false(door_restore("hinge", unnamed, strlen(unnamed), &problem));
     if (!strstr(problem.pointer, "/document/links/0")) fail_msg("%s at %s", problem.detail, problem.pointer);
     door_close();
 }

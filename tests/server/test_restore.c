@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODELS = 60, TASKS = 1000 };
+enum { MODELS = 60, LINKS = 400, TASKS = 1000, TOLD = 10000, MEMORY = 800000 };
 
 static void put_records(void)
 {
@@ -35,21 +35,24 @@ static void put_records(void)
     put_file(record_path("old"), "");
 }
 
-static api *open_service(void)
+/* `memory`: of all models, bytes; 0: any. */
+static api *open_service(size_t memory)
 {
     char       message[200];
-    api_config config = {.version = "test", .limits = {.models = 2 * MODELS, .links = 10, .nesting = 20, .timeout = 1}};
-    api       *service = api_open(&config, message, sizeof message);
+    api_config config = {
+        .version = "test",
+        .limits  = {.models = 2 * MODELS, .links = LINKS, .nesting = 20, .timeout = 1, .model_memory = memory}};
+    api *service = api_open(&config, message, sizeof message);
     assert_non_null(service);
     return service;
 }
 
-/* Restores all records. Returns the archive of the models, and what was told of the files, which the caller frees. */
-static char *restore_on(size_t threads, char told[4000])
+/* Restores all records. Returns the archive of the models, which the caller frees, and what was told of the files. */
+static char *restore_on(size_t threads, size_t memory, char told[TOLD])
 {
     static const char *const leftover[] = {"old", NULL};
     srv_record_files         files;
-    api                     *service = open_service();
+    api                     *service = open_service(memory);
     int                      folder  = srv_folder_open(AT_FDCWD, record_path(""));
     size_t                   length, n = 0;
     assert_true(folder >= 0);
@@ -60,9 +63,8 @@ static char *restore_on(size_t threads, char told[4000])
         if (i > 0) assert_true(strcmp(files.file[i - 1].name, files.file[i].name) < 0);
         assert_int_equal(files.file[i].good, files.file[i].problem == NULL);
         if (!files.file[i].good)
-            n += (size_t)snprintf(told + n, 4000 - n, "%s: %s\n", files.file[i].name, files.file[i].problem);
+            n += (size_t)snprintf(told + n, TOLD - n, "%s: %s\n", files.file[i].name, files.file[i].problem);
     }
-    assert_int_equal(files.n, MODELS + 4); /* with the bystander */
     srv_records_free(&files);
     close(folder);
     char *archive = api_export(service, &length);
@@ -74,15 +76,52 @@ static char *restore_on(size_t threads, char told[4000])
 static void test_threads_do_not_matter(void **state)
 {
     static const size_t threads[] = {2, 3, 16, 1000};
-    char                first_told[4000], told[4000];
+    char                first_told[TOLD], told[TOLD];
     put_records();
-    char *first = restore_on(1, first_told);
+    char *first = restore_on(1, 0, first_told);
     assert_non_null(strstr(first, "\"m59\""));
     assert_non_null(strstr(first_told, "b-torn.json: "));
     assert_non_null(strstr(first_told, "notes.txt: it is not called NAME.json"));
     assert_int_equal(access(record_path("old"), F_OK), -1);
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        char *archive = restore_on(threads[i], told);
+        char *archive = restore_on(threads[i], 0, told);
+        assert_string_equal(archive, first);
+        assert_string_equal(told, first_told);
+        free(archive);
+    }
+    free(first);
+}
+
+/* Stores a chain of links, which takes longer to read than other records. */
+static void put_long_chain(const char *name)
+{
+    static char text[LINKS * 200];
+    size_t      n     = (size_t)sprintf(text, "{\"document\":{\"links\":[");
+    srv_store  *store = open_store();
+    for (int i = 0; i < LINKS; i++)
+        n += (size_t)sprintf(
+            text + n,
+            "%s{\"name\":\"l%d\",\"parent\":\"%s%.0d\",\"joint\":{\"name\":\"j%d\",\"type\":\"revolute\","
+            "\"axis\":[0,0,1]},\"inertial\":{\"mass\":1,\"inertia\":{\"xx\":1,\"yy\":1,\"zz\":1}}}",
+            i ? "," : "", i + 1, i ? "l" : "base", i, i);
+    sprintf(text + n, "]},\"report\":[]}");
+    assert_int_equal(change(store, name, text), API_NO_PROBLEM);
+    srv_store_close(store);
+}
+
+/* Where not all models fit, the first by name are served, however long each takes to read. */
+static void test_the_first_by_name_fit(void **state)
+{
+    static const size_t threads[] = {2, 3, 16, 1000};
+    char                first_told[TOLD], told[TOLD];
+    put_records();
+    put_long_chain("a-long");
+    char *first = restore_on(1, MEMORY, first_told);
+    assert_non_null(strstr(first, "\"a-long\""));
+    assert_non_null(strstr(first, "\"m0\""));
+    assert_non_null(strstr(first_told, "m9.json: the model needs "));
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        char *archive = restore_on(threads[i], MEMORY, told);
         assert_string_equal(archive, first);
         assert_string_equal(told, first_told);
         free(archive);
@@ -112,6 +151,7 @@ static void test_every_task_runs_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_do_not_matter),
+                                       cmocka_unit_test(test_the_first_by_name_fit),
                                        cmocka_unit_test(test_every_task_runs_once)};
     return cmocka_run_group_tests(tests, make_base, drop_base);
 }
