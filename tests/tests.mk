@@ -210,6 +210,10 @@ overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests t
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/overload.py $(or $(SECONDS),30)
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/crowd.py $(or $(SECONDS),30)
 
+.PHONY: bench-restart
+bench-restart: $(BUILD)/torqued ## s from the start of a server with a full store until it is ready, by kind of model
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/restart.py
+
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
