@@ -1,0 +1,71 @@
+/* turns.c - let a running job give way to the job of a client that was served less. */
+#include "pool_private.h"
+#include "clock.h"
+#include <math.h>
+
+static const uint64_t TURN = 2500000; /* ns between two checks whether another client is behind */
+static const double   LEAD = 0.005;   /* s by which a running job may be ahead of another client */
+
+pthread_cond_t *srv_pool_thread_to_wake(srv_pool *pool)
+{
+    srv_job *next = srv_queue_next(&pool->queue);
+    if (!next || pool->n_busy >= pool->n_workers) return NULL;
+    return next->parked ? &((srv_worker *)next->parked)->resumed : &pool->work_available;
+}
+
+void srv_pool_wake_next(srv_pool *pool)
+{
+    pthread_cond_t *condition = srv_pool_thread_to_wake(pool);
+    if (condition) pthread_cond_signal(condition);
+}
+
+/* Charges the client of the running job the time so far, which may raise its cost. */
+static void charge(srv_worker *self)
+{
+    srv_job *job    = self->job;
+    bool     counts = job->admitted;
+    if (counts) srv_pool_count_work(job, -1);
+    srv_queue_charge(&self->pool->queue, job, fmax(srv_processor_time() - self->began + self->helped, job->charged));
+    if (counts) srv_pool_count_work(job, 1);
+}
+
+/* True if another client is so far behind the one of the running job that it goes first, and a thread can run its job.
+ */
+static bool must_park(const srv_worker *self)
+{
+    srv_pool      *pool = self->pool;
+    const srv_job *next = srv_queue_next(&pool->queue);
+    if (!next || pool->closing || pool->n_busy < pool->n_workers) return false;
+    return next->flow->time + LEAD < self->job->flow->time &&
+           (next->parked || pool->n_idle > 0 || srv_pool_start_thread(pool, "torqued-spare"));
+}
+
+/* Returns the running job to the queue, and waits until it is next. */
+static void park(srv_worker *self)
+{
+    srv_pool *pool    = self->pool;
+    self->deadline    = SRV_NEVER;
+    self->job->parked = self;
+    srv_queue_return(&pool->queue, self->job);
+    pool->n_busy--;
+    do {
+        srv_pool_wake_next(pool);
+        pthread_cond_wait(&self->resumed, &pool->mutex);
+    } while (pool->n_busy >= pool->n_workers || srv_queue_next(&pool->queue) != self->job);
+    srv_queue_remove(&pool->queue, self->job);
+    self->job->parked = NULL;
+    pool->n_busy++;
+    self->deadline = self->job->deadline.time;
+    srv_pool_wake_next(pool);
+}
+
+void srv_worker_yield(void *arg, uint64_t now)
+{
+    srv_worker *self = arg;
+    if (!pthread_equal(pthread_self(), self->thread) || now < self->checked + TURN) return;
+    self->checked = now;
+    pthread_mutex_lock(&self->pool->mutex);
+    charge(self);
+    if (must_park(self)) park(self);
+    pthread_mutex_unlock(&self->pool->mutex);
+}
