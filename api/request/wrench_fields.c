@@ -30,8 +30,9 @@ static bool turn_axes(const api_query *q, const char *name, const api_place *at,
                       dyn_wrench_site *site)
 {
     static const double world[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const double(*R)[3]             = site->X_bl.R;
     site->world_axes                = frame->body == DYN_WORLD && site->body != DYN_WORLD;
-    const double(*R)[3]             = site->world_axes ? world : site->X_bl.R;
+    if (site->world_axes) R = world;
     if (!site->world_axes && frame->body != site->body)
         return api_fail_at(
             q->problem, at, API_BAD_VALUE,
