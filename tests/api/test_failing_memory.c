@@ -11,6 +11,7 @@
 #include "api/wire/json.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -96,6 +97,7 @@ typedef struct question {
 static struct progress {
     long k;
     bool sticky;
+    long tries;
     char last[200];
 } * progress;
 
@@ -136,11 +138,12 @@ static int try_all(const question *q, bool from_then_on)
         long before      = blocks;
         progress->k      = k;
         progress->sticky = sticky = from_then_on;
-        wait_for                  = k;
-        failures                  = 0;
-        armed                     = true;
-        unsigned status           = answer_to(q);
-        armed                     = false;
+        progress->tries++;
+        wait_for        = k;
+        failures        = 0;
+        armed           = true;
+        unsigned status = answer_to(q);
+        armed           = false;
         if (status != usual && status != 503 && status != 0) {
             printf("# %s %s: allocation %ld%s: %u, %s\n", q->method, q->target, k, sticky ? " and all later" : "",
                    status, progress->last);
@@ -286,33 +289,97 @@ static void test_pages(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* Requests beside the examples of the contract. */
-static void test_integrators(void **state)
+/* Requests with fields that no example of the contract has. */
+#define ADAPTIVE "'duration':0.2,'samples':3,'tolerance':1e-6"
+
+static const char dry[] =
+    "{'links':[{'name':'a','parent':'base','joint':{'name':'ja','type':'revolute','axis':[0,1,0],"
+    "'friction':{'coulomb':0.5}},'inertial':{'mass':1,'com':[0.3,0,0]}},{'name':'b','parent':'a','joint':{'name':'jb',"
+    "'type':'revolute','axis':[0,1,0],'origin':{'xyz':[0.5,0,0]},'friction':{'coulomb':0.2}},'inertial':{'mass':1,"
+    "'com':[0.3,0,0]}}]}";
+
+static const char *const further_fields[][2] = {
+    {"two_link/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'esdirk5'}"},
+    {"two_link/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'dopri5'}"},
+    {"two_link/simulate", "{'q':[[0,0.5],[1,2],[0,0]]," ADAPTIVE ",'on_error':'row'}"},
+    {"dry/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'esdirk5'}"},
+    {"dry/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'dopri5'}"},
+    {"dry/simulate", "{'q':[[0,0.5],[1,2],[0,0]]," ADAPTIVE ",'on_error':'row'}"},
+    {"three_link/step", "{'q':[0.3,0.5,-0.2],'tau':[1,0,0],'step':0.01,'integrator':'implicit_euler'}"},
+    {"three_link/step",
+     "{'q':[[0.3,0.5,-0.2],[1,1,1]],'tau':[1,0,0],'step':0.01,'held':[{'frame':'link3','axes':['y']}],"
+     "'wrenches':[{'link':'link2','force':[1,0,0]}],'on_error':'row'}"},
+    {"solo12/step", "{'q':[0,0,0.3,0,0,0,1,0,0.7,-1.4,0,0.7,-1.4,0,-0.7,1.4,0,-0.7,1.4],"
+                    "'tau':[0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0],'step':0.001}"},
+    {"three_link/rollout", "{'q':[0.3,0.5,-0.2],'torques':[[1,0,0],[0,1,0],[0,0,1]],'step':0.01,'integrator':'rk4'}"},
+    {"three_link/rollout", "{'q':[[0.3,0.5,-0.2],[0,0,0]],'torques':[[[1,0,0],[0,1,0]],[[0,0,0],[0,0,1]]],'step':0.01,"
+                           "'held':[{'frame':'link3','axes':['y']}],'on_error':'row'}"},
+    {"panda/inverse-kinematics", "{'frame':'panda_flange','position':[[0.5,0.1,0.4],[0.4,0.2,0.5]],'starts':4,"
+                                 "'acceleration':[0,0,0.1],'outputs':['q','qd','qdd','iterations']}"},
+};
+
+static void swap_quotes(char *text)
 {
-    static const char *const bodies[] = {
-        "{\"q\":[0,0.5],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"integrator\":\"esdirk5\"}",
-        "{\"q\":[0,0.5],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"integrator\":\"dopri5\"}",
-        "{\"q\":[[0,0.5],[1,2],[0,0]],\"duration\":0.2,\"samples\":3,\"tolerance\":1e-6,\"on_error\":\"row\"}",
-    };
-    static const char *const targets[] = {"/v1/models/two_link/simulate", "/v1/models/dry/simulate"};
-    ask("PUT", "/v1/models/dry",
-        "{'links':[{'name':'a','parent':'base','joint':{'name':'ja','type':'revolute','axis':[0,1,0],"
-        "'friction':{'coulomb':0.5}},'inertial':{'mass':1,'com':[0.3,0,0]}},{'name':'b','parent':'a','joint':{'name':'"
-        "jb',"
-        "'type':'revolute','axis':[0,1,0],'origin':{'xyz':[0.5,0,0]},'friction':{'coulomb':0.2}},'inertial':{'mass':1,"
-        "'com':[0.3,0,0]}}]}");
+    for (; *text; text++)
+        if (*text == '\'') *text = '"';
+}
+
+/* Tries a request, which is answered 200 while there is memory. */
+static int try_fields(const char *model_and_operation, char *body)
+{
+    char target[100];
+    snprintf(target, sizeof target, "/v1/models/%s", model_and_operation);
+    swap_quotes(body);
+    const question q = {
+        .method = "POST", .target = target, .content_type = "application/json", .body = body, .length = strlen(body)};
+    if (answer_to(&q) == 200) return try(&q);
+    printf("# %s: %s\n", target, progress->last);
+    return 1;
+}
+
+static void test_further_fields(void **state)
+{
     int bad = 0;
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        for (size_t j = 0; j < 2; j++) {
-            char    *body = strdup(bodies[i]);
-            question q    = {.method       = "POST",
-                             .target       = targets[j],
-                             .content_type = "application/json",
-                             .body         = body,
-                             .length       = strlen(body)};
-            bad += try(&q);
-            free(body);
-        }
+    ask("PUT", "/v1/models/dry", dry);
+    for (size_t i = 0; i < sizeof further_fields / sizeof *further_fields; i++) {
+        char *body = strdup(further_fields[i][1]);
+        bad += try_fields(further_fields[i][0], body);
+        free(body);
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* Writes rows of `panda` that tell all its parameters apart. */
+static void write_measurements(FILE *text)
+{
+    static const char *const names[] = {"q", "qd", "qdd", "tau"};
+    enum { ROWS = 20, NV = 7 };
+    for (int field = 0; field < 4; field++) {
+        fprintf(text, "'%s':[", names[field]);
+        for (int i = 0; i < ROWS * NV; i++)
+            fprintf(text, "%s%.2f%s", i % NV ? "," : "[", 2 * sin(i * i + 1.3 * field),
+                    i % NV < NV - 1     ? ""
+                    : i < ROWS * NV - 1 ? "],"
+                                        : "]],");
+    }
+}
+
+static void test_identification(void **state)
+{
+    static const char *const options[] = {"'unknown':['payload','friction','rotors'],'frame':'panda_flange'",
+                                          "'friction':true,'rotor':true,'consistent':true,'on_error':'row'"};
+    int                      bad       = 0;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char  *body;
+        size_t length;
+        FILE  *text = open_memstream(&body, &length);
+        fprintf(text, "{");
+        write_measurements(text);
+        fprintf(text, "%s}", options[i]);
+        fclose(text);
+        bad += try_fields("panda/identify", body);
+        free(body);
+    }
     assert_int_equal(bad, 0);
 }
 
@@ -461,6 +528,7 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
+    printf("# %ld tries\n", progress->tries);
     api_worker_close(worker);
     door_close();
     return 0;
@@ -469,8 +537,9 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),       cmocka_unit_test(test_models),   cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_integrators), cmocka_unit_test(test_commands), cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_pages),          cmocka_unit_test(test_models),         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_further_fields), cmocka_unit_test(test_identification), cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_tokens),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
