@@ -107,7 +107,7 @@ check-tsan: ## all tests under ThreadSanitizer
 .PHONY: failing-memory
 failing-memory: ## let every allocation of requests and commands fail in turn, once and from then on: hours
 	@EVERY_ALLOCATION=1 $(MAKE) --no-print-directory FUZZ_CC= JOBS=1 \
-	    TESTS='tests/api/test_failing_memory.c tests/e2e/test_failing_memory.py' test-run
+	    TESTS="tests/api/test_failing_memory.c tests/e2e/test_failing_memory.py tests/e2e/test_failing_store.py" test-run
 
 .PHONY: reference
 reference: $(BUILD)/torqued ## write the pages, tables and pictures that are made from the product and its measurements

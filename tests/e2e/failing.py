@@ -1,17 +1,23 @@
 """Runs torqued with a malloc that fails when the test says so (failing_malloc.c), and lists what to ask it."""
+import gzip
+import http.client
 import json
 import mmap
 import os
 import struct
+import tempfile
+import time
+import unittest
 
-import tap
-from harness import ROOT
+import cbor2
+from harness import PATIENCE, ROOT, SANITIZED, Server
 
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
 LIBRARY = os.path.join(BUILD, "tests", "e2e", "failing_malloc.so")
 EVERY = "EVERY_ALLOCATION" in os.environ
 FIELDS = ("armed", "at_main", "wait", "sticky", "count", "failures", "blocks")     # as in failing_malloc.c
 JSON = {"Content-Type": "application/json"}
+STEP = 2        # of k among the allocations of a request
 
 
 class Control:
@@ -57,6 +63,15 @@ def examples(contract, models):
             yield ("POST", path.replace("{model}", model_of(name, models)), JSON, json.dumps(example["value"]))
 
 
+def coded(questions):
+    """The same questions in CBOR and compressed, to be answered so: one of each operation."""
+    headers = {"Content-Type": "application/cbor", "Content-Encoding": "gzip",
+               "Accept": "application/cbor", "Accept-Encoding": "zstd"}
+    first = {target.rsplit("/", 1)[1]: (method, target, body) for method, target, _, body in reversed(list(questions))}
+    for method, target, body in first.values():
+        yield method, target, headers, gzip.compress(cbor2.dumps(json.loads(body)))
+
+
 def pages(contract):
     """(method, target, headers, body) of everything that can be read, in several forms."""
     for path, item in contract["paths"].items():
@@ -80,3 +95,106 @@ def files():
                        ("tests/data/sdf/arm.sdf", "application/xml")):
         with open(os.path.join(ROOT, path)) as file:
             yield "PUT", "/v1/models/changed", {"Content-Type": kind}, file.read()
+
+
+@unittest.skipIf(SANITIZED, "no failing malloc here")
+class RequestCase(unittest.TestCase):
+    """Requests over a connection that is open before memory is short."""
+    arguments = ()
+    shortages = b"memory-full",         # codes of the problems with status 503
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="torqued-failing-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.control = Control(os.path.join(cls.folder.name, "control"))
+        cls.server = Server("--workers", "1", "--log-level", "info", *cls.arguments, environment=cls.control.environment)
+        cls.addClassCleanup(cls.server.kill)
+
+    @classmethod
+    def tearDownClass(cls):
+        wrong = cls.server.stop()
+        if wrong:
+            raise AssertionError(wrong)
+
+    def connect(self, address="127.0.0.1"):
+        """A connection from an address."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE, source_address=(address, 0))
+        self.addCleanup(connection.close)
+        return connection
+
+    def ask(self, connection, question):
+        """The answer's status, problem code and body."""
+        method, target, headers, body = question
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, text
+
+    def usual(self, connection, question):
+        self.restore(connection, question)
+        return self.ask(connection, question)[0]
+
+    def restore(self, connection, question):
+        """Brings back what a question deletes, and opens the connection."""
+        if question[0] == "DELETE":
+            self.ask(connection, ("PUT", question[1], JSON, '{"links":[]}'))
+        else:
+            self.ask(connection, ("GET", "/livez", {}, None))
+
+    def try_once(self, connection, question, usual, k, sticky):
+        """What is wrong with the answer when allocation `k` fails; None: nothing."""
+        self.restore(connection, question)
+        self.control.prepare(k, sticky)
+        self.control.set("armed", 1)
+        try:
+            status, text = self.ask(connection, question)
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            return f"no answer: {error!r}"
+        finally:
+            self.control.set("armed", 0)
+        return self.wrong_answer(question, usual, status, text)
+
+    def wrong_answer(self, question, usual, status, text):
+        """What is wrong with the answer; None: nothing."""
+        if status == usual:
+            return None
+        if status != 503:
+            return f"{status} {text[:200]}"
+        is_shortage = question[0] == "HEAD" or any(code in text for code in self.shortages)
+        return None if is_shortage else f"503 without its problem: {text[:200]}"
+
+    def await_blocks(self, most):
+        """Waits until no more blocks are allocated than before: connections are freed a little later."""
+        give_up = time.monotonic() + PATIENCE
+        while self.control.get("blocks") > most:
+            if time.monotonic() > give_up:
+                return self.control.get("blocks") - most
+            time.sleep(0.01)
+        return 0
+
+    def try_all(self, questions):
+        wrong, tries = [], 0
+        for question in questions:
+            what = " ".join(question[:2])
+            connection = self.connect()
+            for _ in range(3):      # fill the caches before an allocation fails
+                usual = self.usual(connection, question)
+            before = self.control.get("blocks")
+            for sticky in (0, 1):
+                for k in numbers(STEP):
+                    found = self.try_once(connection, question, usual, k, sticky)
+                    tries += 1
+                    if found:
+                        wrong.append(f"{what}: allocation {k}{' and all later' if sticky else ''}: {found}")
+                    if self.control.get("failures") == 0 or len(wrong) > 20:
+                        break
+            self.assertEqual(self.usual(connection, question), usual, what)
+            self.usual(connection, question)
+            left = self.await_blocks(before)
+            if left:
+                wrong.append(f"{what}: {left} blocks left")
+            connection.close()
+        print(f"# {tries} tries")
+        self.assertEqual(wrong[:20], [])

@@ -7,115 +7,25 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 import failing
 import tap
-from harness import BINARY, PATIENCE, ROOT, SANITIZED, Server
+from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from samples import pendulum
 
-STEP, COMMAND_STEP = 2, 1       # of k among the allocations of a request and of a command
+COMMAND_STEP = 1        # of k among the allocations of a command
 
 
-@unittest.skipIf(SANITIZED, "no failing malloc here")
-class Requests(unittest.TestCase):
-    """Requests over a connection that is open before memory is short."""
-
+class Requests(failing.RequestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="torqued-failing-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.control = failing.Control(os.path.join(cls.folder.name, "control"))
-        cls.server = Server("--workers", "1", "--log-level", "info", environment=cls.control.environment)
-        cls.addClassCleanup(cls.server.kill)
+        super().setUpClass()
         client = cls.server.client()
         cls.contract = client.get("/openapi.json").json()
         cls.models = [model["name"] for model in client.get("/v1/models").json()["models"]]
         client.put("/v1/models/changed", pendulum())
         client.close()
-
-    @classmethod
-    def tearDownClass(cls):
-        wrong = cls.server.stop()
-        if wrong:
-            raise AssertionError(wrong)
-
-    def connect(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
-        self.addCleanup(connection.close)
-        return connection
-
-    def ask(self, connection, question):
-        """The answer's status, problem code and body."""
-        method, target, headers, body = question
-        connection.request(method, target, body, headers)
-        answer = connection.getresponse()
-        text = answer.read()
-        return answer.status, text
-
-    def usual(self, connection, question):
-        self.restore(connection, question)
-        return self.ask(connection, question)[0]
-
-    def restore(self, connection, question):
-        """Brings back what a question deletes, and opens the connection."""
-        if question[0] == "DELETE":
-            self.ask(connection, ("PUT", question[1], failing.JSON, '{"links":[]}'))
-        else:
-            self.ask(connection, ("GET", "/livez", {}, None))
-
-    def try_once(self, connection, question, usual, k, sticky):
-        """What is wrong with the answer when allocation `k` fails; None: nothing."""
-        self.restore(connection, question)
-        self.control.prepare(k, sticky)
-        self.control.set("armed", 1)
-        try:
-            status, text = self.ask(connection, question)
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            return f"no answer: {error!r}"
-        finally:
-            self.control.set("armed", 0)
-        if status == usual:
-            return None
-        if status != 503:
-            return f"{status} {text[:200]}"
-        return None if question[0] == "HEAD" or b"memory-full" in text else f"503 without its problem: {text[:200]}"
-
-    def await_blocks(self, most):
-        """Waits until no more blocks are allocated than before: connections are freed a little later."""
-        give_up = time.monotonic() + PATIENCE
-        while self.control.get("blocks") > most:
-            if time.monotonic() > give_up:
-                return self.control.get("blocks") - most
-            time.sleep(0.01)
-        return 0
-
-    def try_all(self, questions):
-        wrong, tries = [], 0
-        for question in questions:
-            what = " ".join(question[:2])
-            connection = self.connect()
-            for _ in range(3):      # fill the caches before an allocation fails
-                usual = self.usual(connection, question)
-            before = self.control.get("blocks")
-            for sticky in (0, 1):
-                for k in failing.numbers(STEP):
-                    found = self.try_once(connection, question, usual, k, sticky)
-                    tries += 1
-                    if found:
-                        wrong.append(f"{what}: allocation {k}{' and all later' if sticky else ''}: {found}")
-                    if self.control.get("failures") == 0 or len(wrong) > 20:
-                        break
-            self.assertEqual(self.usual(connection, question), usual, what)
-            self.usual(connection, question)
-            left = self.await_blocks(before)
-            if left:
-                wrong.append(f"{what}: {left} blocks left")
-            connection.close()
-        print(f"# {tries} tries")
-        self.assertEqual(wrong[:20], [])
 
     def test_pages(self):
         self.try_all(failing.pages(self.contract))
@@ -123,15 +33,19 @@ class Requests(unittest.TestCase):
     def test_examples(self):
         self.try_all(failing.examples(self.contract, self.models))
 
+    def test_coded_examples(self):
+        self.try_all(failing.coded(failing.examples(self.contract, self.models)))
+
     def test_models(self):
         self.try_all([*failing.files(), ("DELETE", "/v1/models/changed", {}, None)])
 
     def test_connections(self):
-        """A connection that cannot be opened may close without an answer; the next one is served."""
+        """A connection that cannot be opened may close without an answer; the next one is served. Each comes from an address of
+        its own, of which the server knows nothing yet."""
         unanswered = 0
         for sticky in (0, 1):
-            for k in failing.numbers(STEP):
-                connection = self.connect()
+            for k in failing.numbers(failing.STEP):
+                connection = self.connect(f"127.0.{1 + sticky}.{1 + k % 250}")
                 self.control.prepare(k, sticky)
                 self.control.set("armed", 1)
                 try:
@@ -146,6 +60,28 @@ class Requests(unittest.TestCase):
                     break
         print(f"# {unanswered} connections closed without an answer")
         self.assertEqual(self.ask(self.connect(), ("GET", "/v1", {}, None))[0], 200)
+
+
+class Refusals(failing.RequestCase):
+    """Requests beyond the rate of their client. The time of a refusal may be over: then the request is served."""
+    arguments = ("--client-rate", "1")
+    question = "POST", "/v1/models/puma560/bias", failing.JSON, '{"q": [0, 0, 0, 0, 0, 0]}'
+
+    def usual(self, connection, question):
+        self.restore(connection, question)
+        return 429
+
+    def restore(self, connection, question):
+        """Uses the rate up."""
+        for _ in range(100):
+            if self.ask(connection, question)[0] == 429:
+                return
+
+    def wrong_answer(self, question, usual, status, text):
+        return None if status == 200 else super().wrong_answer(question, usual, status, text)
+
+    def test_refusals(self):
+        self.try_all([self.question])
 
 
 STATE = '{"q": [[0.1, 0.2], [0.3, 0.4]]}'
