@@ -122,7 +122,7 @@ typedef struct api_operation {
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
     X(forward_sensitivity) X(step) X(rollout) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward)
+    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;

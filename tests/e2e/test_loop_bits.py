@@ -13,7 +13,8 @@ class Bits(Closed):
     OPERATIONS = {"inverse-dynamics": (MOTION, ["tau", "joint_wrenches", "full"]), "forward-dynamics": (("q", "qd", "tau"), ["qdd"]),
                   "mass-matrix": (("q",), ["mass_matrix", "inverse"]), "torque-derivative": ((*MOTION, "qddd"), ["tau_dot"]),
                   "sensitivity": (MOTION, ["dtau_dq", "dtau_dqd", "dtau_dqdd"]), "coriolis": (("q", "qd"), ["coriolis_matrix"]),
-                  "forward-sensitivity": (("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"])}
+                  "forward-sensitivity": (("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"]),
+                  "path": ((*MOTION, "qddd"), ["tau_a", "tau_d", "dtau_a_ds", "dtau_c_ds"])}
 
     def row(self, value, r):
         if isinstance(value, dict):
@@ -42,7 +43,7 @@ class Bits(Closed):
                                   ("bias", ("q", "qd")), ("kinematics", (*MOTION, "qddd")), ("energy", ("q", "qd")),
                                   ("torque-derivative", (*MOTION, "qddd")), ("sensitivity", MOTION),
                                   ("forward-sensitivity", ("q", "qd", "tau")), ("coriolis", ("q", "qd")), ("task-space", ("q", "qd")),
-                                  ("regressor", MOTION)):
+                                  ("regressor", MOTION), ("path", (*MOTION, "qddd"))):
             request = only(s, *fields)
             if operation in ("kinematics", "task-space"):
                 request["frame"] = "centre"

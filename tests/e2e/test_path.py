@@ -1,0 +1,206 @@
+"""path: the polynomials in the path's velocity, acceleration and jerk against the operations that compute torques and their
+rates; derivatives along a path against differences; friction, elastic joints, floating bases, loops; refusals."""
+import numpy as np
+import tap
+from closed import LOADS, Closed
+from samples import body
+
+COEFFICIENTS = ("tau_a", "tau_b", "tau_c", "tau_d")
+RATES = ("dtau_a_ds", "dtau_b_ds", "dtau_c_ds", "dtau_d_ds")
+WRENCHES = [f"joint_wrenches_{name}" for name in "abc"]
+WRENCH_RATES = [f"d_joint_wrenches_{name}_ds" for name in "abc"]
+
+
+def derivatives(p, speed, acceleration, jerk):
+    """qd, qdd and qddd of a path with these derivatives along it, at a velocity, acceleration and jerk of s."""
+    first, second, third = (np.array(p[name]) for name in ("qd", "qdd", "qddd"))
+    v, a, j = (np.array(x)[:, None] for x in (speed, acceleration, jerk))
+    return {"q": p["q"], "qd": (first * v).tolist(), "qdd": (second * v ** 2 + first * a).tolist(),
+            "qddd": (third * v ** 3 + 3 * second * v * a + first * j).tolist()}
+
+
+def polynomials(answer, names, rates, speed, acceleration, jerk):
+    """The value, and its rate, that the coefficients of an answer give."""
+    part = {name: np.array(answer[name]) for name in (*names, *rates)}
+    v, a, j = (np.array(x).reshape(-1, *[1] * (part[names[0]].ndim - 1)) for x in (speed, acceleration, jerk))
+    A, B, C, *D = (part[name] for name in names)
+    dA, dB, dC, *dD = (part[name] for name in rates)
+    D, dD = (D[0], dD[0]) if D else (0, 0)
+    return A * a + B * v ** 2 + D * v + C, A * j + (dA + 2 * B) * v * a + dB * v ** 3 + D * a + dD * v ** 2 + dC * v
+
+
+def elastic_arm(**friction):
+    """Two rotating joints with friction and a spring, the second one elastic with a motor of its own, and a slider."""
+    return {"links": [
+        {"name": "upper", "parent": "base", "inertial": body(2, (0.02, 0.01, -0.2)),
+         "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 1, 0], "friction": {"viscous": 0.4, **friction},
+                   "spring": {"stiffness": 7, "damping": 0.3, "rest": 0.1}}},
+        {"name": "fore", "parent": "upper", "inertial": body(1.5, (0.02, 0, -0.2)),
+         "joint": {"name": "elbow", "type": "revolute", "axis": [0.6, 0.8, 0], "origin": {"xyz": [0, 0, -0.4]},
+                   "friction": {"viscous": 0.2, **friction}, "elastic": {"stiffness": 300, "damping": 0.8}, "rotor_inertia": 0.05}},
+        {"name": "hand", "parent": "fore", "inertial": body(0.5, (0, 0.02, 0)),
+         "joint": {"name": "slide", "type": "prismatic", "axis": [0, 0, 1], "origin": {"xyz": [0, 0, -0.3]}}},
+        {"name": "follower", "parent": "upper", "inertial": body(0.3, (0, 0.1, 0)),
+         "joint": {"name": "belt", "type": "revolute", "axis": [0, 1, 0], "friction": {"viscous": 0.1, **friction},
+                   "mimic": {"joint": "shoulder", "multiplier": -2}}}]}
+
+
+class Path(Closed):
+    def path(self, model, rows=6, seed=1):
+        """Random rows of a path: q with its derivatives."""
+        choose = np.random.default_rng(seed)
+        if model in self.MODELS:
+            s = self.states(model, rows, seed)
+            return {name: s[name] for name in ("q", "qd", "qdd", "qddd")}
+        description = self.ok(self.client.get(f"/v1/models/{model}"))
+        nq, nv = len(description["position_names"]), len(description["velocity_names"])
+        q = choose.uniform(-1, 1, (rows, nq))
+        if nq > nv:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+        return {"q": q.tolist(), **{name: choose.uniform(-1, 1, (rows, nv)).tolist() for name in ("qd", "qdd", "qddd")}}
+
+    def check(self, model, tolerance=1e-11, wrenches=True, **request):
+        p, choose = self.path(model), np.random.default_rng(9)
+        speed, acceleration, jerk = choose.uniform(0.3, 2, 6), choose.uniform(-3, 3, 6), choose.uniform(-9, 9, 6)
+        moving = derivatives(p, speed, acceleration, jerk)
+        answer = self.ask(model, "path", {**p, **request})
+        self.assertEqual(list(answer), [*COEFFICIENTS, *RATES, "smooth_friction"])
+        expected = self.ask(model, "torque-derivative", {
+            **moving, **request, "outputs": ["tau", "tau_dot"] + (["joint_wrenches", "joint_wrench_rates"] if wrenches else [])})
+        tau, tau_dot = polynomials(answer, COEFFICIENTS, RATES, speed, acceleration, jerk)
+        self.near(tau, expected["tau"], tolerance, f"{model} tau")
+        self.near(tau_dot, expected["tau_dot"], tolerance, f"{model} tau_dot")
+        if not wrenches:
+            return answer
+        answer = self.ask(model, "path", {**p, **request, "outputs": [*WRENCHES, *WRENCH_RATES]})
+        force, rate = polynomials(answer, WRENCHES, WRENCH_RATES, speed, acceleration, jerk)
+        self.near(force, expected["joint_wrenches"], tolerance, f"{model} joint_wrenches")
+        self.near(rate, expected["joint_wrench_rates"], tolerance, f"{model} joint_wrench_rates")
+        return answer
+
+    def test_polynomials(self):
+        for model in ("puma560", "stanford", "panda", "solo12", "humanoid"):
+            self.check(model)
+        self.check("puma560", friction=False)
+        self.put_model("elastic", elastic_arm())
+        self.check("elastic")
+        self.put_model("rubbing", elastic_arm(coulomb={"positive": 2, "negative": 3}))
+        self.check("rubbing")
+
+    def test_surroundings(self):
+        p = self.path("ur5")
+        loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]}, "gravity": [1, -2, -9],
+                 "wrenches": [{"link": "forearm_link", "force": [3, -2, 5], "torque": [1, 2, 3], "point": [0.1, 0, 0]},
+                              {"link": "wrist_3_link", "force": [1, 2, -3], "frame": "link"}]}
+        ones = np.ones(6)
+        moving = derivatives(p, 0.7 * ones, -2 * ones, 3 * ones)
+        answer = self.ask("ur5", "path", {**p, **loads})
+        expected = self.ask("ur5", "torque-derivative", {**moving, **loads})
+        for given, name in zip(polynomials(answer, COEFFICIENTS, RATES, 0.7 * ones, -2 * ones, 3 * ones), ("tau", "tau_dot")):
+            self.near(given, expected[name], 1e-11, name)
+        self.assertEqual(np.abs(answer["tau_d"]).max(), 0)
+
+    def test_loops(self):
+        for model in self.MODELS:
+            self.check(model, 1e-10, wrenches=False)
+            self.refused(self.client.post(f"/v1/models/{model}/path", {**self.path(model), "outputs": WRENCHES}), "not-for-loops")
+        document = self.documents["four_bar"]
+        rubbing = {**document, "name": "rubbing_bar", "links": [{**link, "joint": {**link["joint"], "friction": {"coulomb": 1}}}
+                                                               for link in document["links"]]}
+        self.put_model("rubbing_bar", rubbing)
+        p = self.path("four_bar")
+        self.refused(self.client.post("/v1/models/rubbing_bar/path", p), "not-for-loops")
+        without = self.ask("rubbing_bar", "path", {**p, "friction": False})
+        for name, expected in self.ask("four_bar", "path", {**p, "friction": False}).items():
+            self.near(without[name], expected, 1e-13, name)
+
+    def test_loads_of_loops(self):
+        p, ones = self.path("stewart"), np.ones(6)
+        answer = self.ask("stewart", "path", {**p, **LOADS["stewart"]})
+        expected = self.ask("stewart", "torque-derivative", {**derivatives(p, ones, ones, -ones), **LOADS["stewart"]})
+        for given, name in zip(polynomials(answer, COEFFICIENTS, RATES, ones, ones, -ones), ("tau", "tau_dot")):
+            self.near(given, expected[name], 1e-10, name)
+
+    def test_derivatives_along_the_path(self):
+        """Against extrapolated differences of the coefficients along q(s) = q0 + q1 s + q2 s^2 / 2 + q3 s^3 / 6."""
+        self.put_model("elastic", elastic_arm())
+        for model in ("puma560", "elastic"):
+            at = self.path(model, 1, 4)
+            q, q1, q2, q3 = (np.array(at[name][0]) for name in ("q", "qd", "qdd", "qddd"))
+            s = 0.01 * np.array([-2, -1, 1, 2])[:, None]
+            along = {"q": q + q1 * s + q2 * s ** 2 / 2 + q3 * s ** 3 / 6, "qd": q1 + q2 * s + q3 * s ** 2 / 2, "qdd": q2 + q3 * s}
+            for names, rates in ((COEFFICIENTS, RATES), (WRENCHES, WRENCH_RATES)):
+                given = self.ask(model, "path", {**at, "outputs": [*names, *rates]})
+                rows = self.ask(model, "path", {**{name: x.tolist() for name, x in along.items()}, "outputs": list(names)})
+                for name, rate in zip(names, rates):
+                    x = np.array(rows[name])
+                    wide, near = (x[3] - x[0]) / 0.04, (x[2] - x[1]) / 0.02
+                    self.near(given[rate][0], (4 * near - wide) / 3, 1e-6, f"{model} {rate}", 1)
+
+    def test_parts(self):
+        """a, b and c against the mass matrix and the terms of the bias."""
+        p = self.path("puma560", seed=3)
+        answer = self.ask("puma560", "path", p)
+        M = np.array(self.ask("puma560", "mass-matrix", {"q": p["q"]})["mass_matrix"])
+        bias = self.ask("puma560", "bias", {"q": p["q"], "qd": p["qd"], "outputs": ["coriolis", "gravity", "friction"]})
+        coriolis, gravity, friction = (np.array(bias[name]) for name in ("coriolis", "gravity", "friction"))
+        self.near(answer["tau_a"], np.einsum("nij,nj->ni", M, p["qd"]), 1e-13)
+        self.near(answer["tau_b"], np.einsum("nij,nj->ni", M, p["qdd"]) + coriolis, 1e-13)
+        self.near(np.array(answer["tau_c"]) + answer["tau_d"], gravity + friction, 1e-13)
+
+    def test_smooth_friction(self):
+        """Its tanh is what the polynomial lacks."""
+        self.put_model("smooth", elastic_arm(coulomb={"positive": 2, "negative": 3}, coulomb_velocity=0.5))
+        names = self.ok(self.client.get("/v1/models/smooth"))["velocity_names"]
+        p, speed = self.path("smooth"), np.full(6, 0.8)
+        answer = self.ask("smooth", "path", p)
+        self.assertEqual(len(answer["smooth_friction"]), 3)
+        tau, _ = polynomials(answer, COEFFICIENTS, RATES, speed, speed, speed)
+        for term in answer["smooth_friction"]:
+            v = names.index(term["joint"])
+            slope = np.array(p["qd"])[:, v]
+            tau[:, v] += np.where(slope > 0, term["positive"], term["negative"]) * np.tanh(slope * 0.8 / term["velocity"])
+        moving = derivatives(p, speed, speed, speed)
+        self.near(tau, self.ask("smooth", "torque-derivative", moving)["tau"], 1e-11)
+        self.assertEqual(self.ask("smooth", "path", {**p, "friction": False})["smooth_friction"], [])
+
+    def test_jumps(self):
+        qd = np.zeros((6, 6))
+        qd[:, 0] = [1, 1, -3, -1, 0, 2]
+        qd[:, 1] = [0, 1, 1, 1, 1, 0]
+        qd[:, 2] = 1
+        expected = np.full((6, 6), -1.0)
+        expected[1, 0], expected[4, 0] = 0.25, 0
+        expected[[0, 5], 1] = 0
+        request = {"q": [[0] * 6] * 6, "qd": qd.tolist(), "outputs": ["jumps", "tau_c"]}
+        answer = self.ask("puma560", "path", request)
+        self.assertEqual(answer["jumps"], expected.tolist())
+        c = np.array(answer["tau_c"])
+        self.near(c[0, 0] - c[2, 0], 24.7313845 + 27.2358285, 1e-12)
+        self.assertEqual(np.unique(self.ask("puma560", "path", {**request, "friction": False})["jumps"]).tolist(), [-1])
+        long = {"q": [[0] * 6] * 1000, "qd": [[x, 0, 0, 0, 0, 0] for x in np.where(np.arange(1000) < 517, 1, -3).tolist()]}
+        places = np.array(self.ask("puma560", "path", {**long, "outputs": ["jumps"]})["jumps"])[:, 0]
+        self.assertEqual([(i, x) for i, x in enumerate(places) if x >= 0], [(516, 0.25)])
+
+    def test_rows_alone(self):
+        p = self.path("puma560", 19)
+        outputs = [*COEFFICIENTS, *RATES, *WRENCHES, *WRENCH_RATES]
+        whole = self.ask_texts("puma560", "path", {**p, "outputs": outputs})
+        for row in (0, 7, 18):
+            alone = {name: p[name][row] for name in p}
+            self.assertEqual(self.ask_texts("puma560", "path", {**alone, "outputs": outputs}),
+                             {name: whole[name][row] for name in outputs})
+        for name in outputs:
+            self.assertEqual(self.ask_texts("puma560", "path", {**p, "outputs": [name]}), {name: whole[name]}, name)
+
+    def test_refusals(self):
+        q = {"q": [0] * 6}
+        for change, code, pointer in (({}, "missing-field", "/qd"), ({"qd": [0] * 5}, "wrong-shape", "/qd"),
+                                      ({"qd": [0] * 6, "tau": [0] * 6}, "unknown-field", "/tau"),
+                                      ({"qd": [0] * 6, "outputs": ["tau_e"]}, "unknown-name", "/outputs/0")):
+            problem = self.assertProblem(self.client.post("/v1/models/ur5/path", {**q, **change}), 422, pointer)
+            self.assertEqual(problem["code"], code, (change, problem))
+
+
+if __name__ == "__main__":
+    tap.main()
