@@ -420,8 +420,8 @@ class IdentifyAnswer(Answer):
     condition: float
     # Parameters that no motion of the robot can determine, not even in a combination.
     unobservable: list[str]
-    # With an unknown payload: the payload that the estimate finds at the link of `frame`, in the axes of that link. Without
-    # `mass_deviation`, requests accept it as `payload`. `base_parameters` describe the link and its payload together.
+    # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
+    # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
     payload: IdentifyPayload
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -592,6 +592,48 @@ class MarginsAnswer(Answer):
     errors: list[RowError]
 
 
+class PathAnswer(Answer):
+    """The answer of path."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: of s̈.
+    tau_a: Array
+    # nv: of ṡ².
+    tau_b: Array
+    # nv: N m or N.
+    tau_c: Array
+    # nv: of ṡ.
+    tau_d: Array
+    # nv.
+    dtau_a_ds: Array
+    # nv.
+    dtau_b_ds: Array
+    # nv.
+    dtau_c_ds: Array
+    # nv.
+    dtau_d_ds: Array
+    # Never batched.
+    smooth_friction: list[PathSmoothFrictionItem]
+    # nv: where Coulomb friction jumps between this row and the next, as a fraction of the way, by dq/ds of both; 0 in rows
+    # where dq/ds is zero; -1 for no jump.
+    jumps: Array
+    # bodies × 6, as joint_wrenches of inverse-dynamics.
+    joint_wrenches_a: Array
+    # bodies × 6.
+    joint_wrenches_b: Array
+    # bodies × 6.
+    joint_wrenches_c: Array
+    # bodies × 6.
+    d_joint_wrenches_a_ds: Array
+    # bodies × 6.
+    d_joint_wrenches_b_ds: Array
+    # bodies × 6.
+    d_joint_wrenches_c_ds: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class FeedForwardAnswer(Answer):
     """The answer of feed-forward."""
     __slots__ = ()
@@ -617,7 +659,8 @@ class EvaluateAnswer(Answer):
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
                "forward-sensitivity": ForwardSensitivityAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer,
                "regressor": RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction":
-               GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward": FeedForwardAnswer}
+               GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward": FeedForwardAnswer, "path":
+               PathAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -643,5 +686,6 @@ class EvaluateAnswer(Answer):
     ground_reaction: GroundReactionAnswer
     margins: MarginsAnswer
     feed_forward: FeedForwardAnswer
+    path: PathAnswer
     # With on_error="row": the rows that failed.
     errors: list[RowError]

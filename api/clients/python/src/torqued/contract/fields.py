@@ -17,11 +17,12 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Grouping",
            "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
            "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward"]
+           "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep", "EvaluationsCoriolis",
+           "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins",
+           "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -473,8 +474,8 @@ class FoundFrictionCoulomb(TypedDict):
 
 
 class IdentifyPayload(TypedDict):
-    """With an unknown payload: the payload that the estimate finds at the link of `frame`, in the axes of that link. Without
-    `mass_deviation`, requests accept it as `payload`. `base_parameters` describe the link and its payload together."""
+    """With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that link;
+    a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body."""
 
     link: str
     # kg; noise can make a small mass negative.
@@ -600,6 +601,17 @@ class MarginsLimitsItem(TypedDict):
     upper: float
 
 
+class PathSmoothFrictionItem(TypedDict):
+    # A velocity coordinate.
+    joint: str
+    # N m or N.
+    positive: float
+    # N m or N.
+    negative: float
+    # rad/s or m/s.
+    velocity: float
+
+
 Evaluations = TypedDict("Evaluations", {
     "inverse-dynamics": "EvaluationsInverseDynamics",
     "forward-dynamics": "EvaluationsForwardDynamics",
@@ -618,6 +630,7 @@ Evaluations = TypedDict("Evaluations", {
     "ground-reaction": "EvaluationsGroundReaction",
     "margins": "EvaluationsMargins",
     "feed-forward": "EvaluationsFeedForward",
+    "path": "EvaluationsPath",
 }, total=False)
 
 
@@ -736,3 +749,7 @@ class EvaluationsMargins(TypedDict, total=False):
 
 class EvaluationsFeedForward(TypedDict, total=False):
     outputs: Sequence[Literal['q', 'qd', 'qdd', 'tau']]
+
+
+class EvaluationsPath(TypedDict, total=False):
+    outputs: Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds', 'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c', 'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds']]

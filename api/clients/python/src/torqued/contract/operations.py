@@ -14,7 +14,7 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer,
                       TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      FeedForwardAnswer, EvaluateAnswer)
+                      PathAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1053,6 +1053,52 @@ class Operations:
         return self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "on_error":
             on_error, "outputs": outputs}, timeout)
+
+    def path(
+            self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds',
+            'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c',
+            'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds']]] = None,
+            timeout: Optional[float] = None,
+    ) -> PathAnswer:
+        """Coefficients of torques and torque rates along a path.
+
+        For a path q(s) with s = s(t). The rows are positions on it; `qd`, `qdd` and `qddd` are dq/ds, d²q/ds² and d³q/ds³, as
+        if s were the time: `trajectory` gives them for a B-spline with its duration as the range of s. For ṡ > 0, tau = a s̈ +
+        b ṡ² + d ṡ + c dtau/dt = a s⃛ + (da/ds + 2 b) ṡ s̈ + db/ds ṡ³ + d s̈ + dd/ds ṡ² + dc/ds ṡ with a = `tau_a` and so on. d
+        contains viscous friction and dampers, c gravity, springs, wrenches and Coulomb friction. Wrenches are constant along
+        the path. Joint wrenches have the same form without d. Sharp Coulomb friction enters c by the sign of dq/ds, and dc/ds
+        is without the jumps of c: `jumps` has their places. Friction with a `coulomb_velocity` is no polynomial in ṡ and not in
+        c. `smooth_friction` lists it: tau of the joint also has p tanh(dq/ds ṡ / velocity), with p = `positive` where dq/ds >
+        0, `negative` where dq/ds < 0. With a floating base or spherical joints the derivatives are those of velocities at ṡ =
+        1. With elastic joints the path is one of all coordinates, those of motors included. Models with `loops` have no joint
+        wrenches and no Coulomb friction here. Missing `qdd` and `qddd` are zero.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("path", PathAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity, "payload":
+            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
