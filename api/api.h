@@ -102,16 +102,16 @@ typedef struct api_saved_model {
 /* Reads one saved record. Several threads may do so at a time. `saved` must then be passed to api_restore. */
 void api_read_saved(api *api, const char *name, const char *record, size_t length, api_saved_model *saved);
 
-/* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence over
- * a bundled one of the same name. A record that could not be read, or whose model is beyond the limit `model_memory`
- * beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the bundled model,
- * which may be a different robot. */
+/* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence
+ * over a bundled one of the same name. A record that could not be read, or whose model is beyond the limit
+ * `model_memory` beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the
+ * bundled model, which may be a different robot. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
 
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
- * record is read as by api_read_saved; NULL: it is damaged, and no model of that name is served. An older change than the
- * one that the name has is skipped. False with a problem: the name has no model now, because the record cannot
- * be read, or its model is beyond the limit `model_memory`. False with API_MEMORY_FULL: nothing has changed; repeat the
+ * record is read as by api_read_saved; NULL: it is damaged, and no model of that name is served. An older change than
+ * the one that the name has is skipped. False with a problem: the name has no model now, because the record cannot be
+ * read, or its model is beyond the limit `model_memory`. False with API_MEMORY_FULL: nothing has changed; repeat the
  * call. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 

@@ -55,10 +55,11 @@ static bool check_coupling(const api_query *q, const dyn_coupling *c)
                         elastic_joint(m, c));
     for (size_t i = 0; i < m->dyn->n_couplings; i++)
         if (carries(m->dyn, c->v, m->dyn->coupling[i].v_theta))
-            return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
-                            "elastic joint %s moves the motor of elastic joint %s: its torque depends on derivatives of "
-                            "q up to the sixth, and only four are taken",
-                            elastic_joint(m, c), elastic_joint(m, &m->dyn->coupling[i]));
+            return api_fail(
+                q->problem, API_NOT_SUPPORTED, NULL,
+                "elastic joint %s moves the motor of elastic joint %s: its torque depends on derivatives of "
+                "q up to the sixth, and only four are taken",
+                elastic_joint(m, c), elastic_joint(m, &m->dyn->coupling[i]));
     return true;
 }
 
@@ -124,8 +125,8 @@ static void let_motors_follow(const api_evaluation *e, const block_lanes *b, siz
         else
             memset(b->motion[r], 0, bytes);
         for (size_t i = 0; i < m->n_couplings; i++) {
-            const dyn_coupling *c     = &m->coupling[i];
-            const size_t        joint = (size_t)(r == 0 ? c->q : c->v), motor = (size_t)(r == 0 ? c->theta : c->v_theta);
+            const dyn_coupling *c = &m->coupling[i];
+            const size_t joint = (size_t)(r == 0 ? c->q : c->v), motor = (size_t)(r == 0 ? c->theta : c->v_theta);
             for (size_t lane = 0; lane < W; lane++)
                 b->motion[r][motor * W + lane] = b->motion[r][joint * W + lane] - (r == 0 ? c->spring.rest : 0);
         }
@@ -138,28 +139,23 @@ static void differentiate(const api_evaluation *e, const block_lanes *b, size_t 
     double *const *x        = b->motion;
     const double  *wrenches = api_wrench_block(e, block);
 
-    dyn_torque_derivative torques = {.q        = x[0],
-                                     .qd       = x[1],
-                                     .qdd      = x[2],
-                                     .qddd     = x[3],
-                                     .wrenches = wrenches,
-                                     .tau      = b->tau[0],
-                                     .tau_dot  = b->tau[1]};
-    dyn_sensitivity       by      = {.q         = x[0],
-                                     .qd        = x[1],
-                                     .qdd       = x[2],
-                                     .wrenches  = wrenches,
-                                     .dtau_dq   = b->by_q,
-                                     .dtau_dqd  = b->by_qd,
-                                     .dtau_dqdd = b->by_qdd};
-    dyn_sensitivity_rate  rates   = {.q             = x[0],
-                                     .qd            = x[1],
-                                     .qdd           = x[2],
-                                     .qddd          = x[3],
-                                     .wrenches      = wrenches,
-                                     .dtau_dq_dot   = b->q_rate,
-                                     .dtau_dqd_dot  = b->qd_rate,
-                                     .dtau_dqdd_dot = b->qdd_rate};
+    dyn_torque_derivative torques = {
+        .q = x[0], .qd = x[1], .qdd = x[2], .qddd = x[3], .wrenches = wrenches, .tau = b->tau[0], .tau_dot = b->tau[1]};
+    dyn_sensitivity      by    = {.q         = x[0],
+                                  .qd        = x[1],
+                                  .qdd       = x[2],
+                                  .wrenches  = wrenches,
+                                  .dtau_dq   = b->by_q,
+                                  .dtau_dqd  = b->by_qd,
+                                  .dtau_dqdd = b->by_qdd};
+    dyn_sensitivity_rate rates = {.q             = x[0],
+                                  .qd            = x[1],
+                                  .qdd           = x[2],
+                                  .qddd          = x[3],
+                                  .wrenches      = wrenches,
+                                  .dtau_dq_dot   = b->q_rate,
+                                  .dtau_dqd_dot  = b->qd_rate,
+                                  .dtau_dqdd_dot = b->qdd_rate};
     e->kernels->torque_derivative(&e->query->scene, e->workspace, &torques, 1);
     e->kernels->sensitivity(&e->query->scene, e->workspace, &by, 1);
     e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rates, 1);

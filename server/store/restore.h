@@ -20,8 +20,8 @@ typedef struct srv_record_files {
 bool srv_records_list(int folder, const char *const *leftover, srv_record_files *files);
 
 /* Reads all listed records on `threads` threads, and passes them to api_restore in the order of their names. Models,
- * their revisions and the list of problems do not depend on the number of threads, also where the limit of memory of all
- * models is reached. */
+ * their revisions and the list of problems do not depend on the number of threads, also where the limit of memory of
+ * all models is reached. */
 void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files);
 
 void srv_records_free(srv_record_files *files);

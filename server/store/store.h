@@ -20,8 +20,8 @@ typedef struct srv_store srv_store;
 srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);
 void       srv_store_close(srv_store *store); /* NULL is allowed */
 
-/* Restores every record, in the order of names. A record that cannot be read is logged, reported by /readyz and counted. A
- * read-only store is also logged and reported by /readyz, and is no failure. */
+/* Restores every record, in the order of names. A record that cannot be read is logged, reported by /readyz and
+ * counted. A read-only store is also logged and reported by /readyz, and is no failure. */
 typedef struct srv_restored {
     size_t good, bad;
     bool   read_only;

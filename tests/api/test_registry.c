@@ -183,9 +183,9 @@ static void memory_is_reserved_while_the_store_saves(void **state)
         model[i] = api_model_from_text(text, document(text, sizeof text, 1), name, 20, 10, &problem);
         assert_non_null(model[i]);
     }
-    size_t        room = api_model_bytes(model[0]) * 2;
-    api_registry *r    = api_registry_new(9, room);
-    busy_store    busy = {.registry = r, .arriving = model[1]};
+    size_t          room  = api_model_bytes(model[0]) * 2;
+    api_registry   *r     = api_registry_new(9, room);
+    busy_store      busy  = {.registry = r, .arriving = model[1]};
     const api_store store = {.save = save_while_busy, .arg = &busy};
     assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_CREATED);
     api_registry_set_store(r, &store);
