@@ -1,6 +1,6 @@
 /* config.h - read the settings of the server: flag, environment variable, kind, range, default and help of each.
  *
- * The table in config.c is the source of --help, of server/SETTINGS.md (--settings-table), of the checks, and of the
+ * The table in settings.c is the source of --help, of server/SETTINGS.md (--settings-table), of the checks, and of the
  * log line with the configuration. A flag overrides its variable, and the variable overrides the default. The last
  * occurrence of a repeated flag counts. */
 #pragma once

@@ -21,7 +21,7 @@ api/wire/decimal api/wire api/wire/nodes api/load/document api/model api/load/fo
 api/http/route api/cost/calibration api/cost/cost_feedback
 api/http/call.h api/request api/lanes api/cost/peek api/answer api/evaluate api/inverse_kinematics api/motion api/identification api/contact
 api/control api/simulation api/operations api/cost api/http api/load api/resources api
-server/config.h server/default_folders server/console server/framing server/work server/log server/store/checksum server/store/postgres server/store server/access server/net server/config server/cli/options server/cli/client server/cli server
+server/config.h server/default_folders server/console server/framing server/work server/log server/store/checksum server/store/postgres server/store server/access server/net server/settings|server/config|server/config_checks|server/config_text server/cli/options server/cli/client server/cli server
 """.split()
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
