@@ -37,7 +37,8 @@ size_t api_pose_entries(const api_model *model, size_t W)
     return W * (model->nq + 12 + 12 * model->nv + 3 * model->nq + (N + 1) * model->nv);
 }
 
-static arrays lay_out(const api_model *m, size_t W, double *room)
+/* Lays out the arrays in lanes, and the searches of the first `live` lanes. */
+static arrays lay_out(const api_model *m, size_t W, size_t live, double *room)
 {
     arrays a   = {.q = room};
     a.position = a.q + m->nq * W;
@@ -45,7 +46,7 @@ static arrays lay_out(const api_model *m, size_t W, double *room)
     a.J        = a.rotation + 9 * W;
     a.J_dot    = a.J + 6 * m->nv * W;
     double *at = a.J_dot + 6 * m->nv * W;
-    for (size_t lane = 0; lane < W; lane++) {
+    for (size_t lane = 0; lane < live; lane++) {
         search *s = &a.lane[lane];
         *s        = (search){.q = at, .best = at + m->nq, .trial = at + 2 * m->nq, .step = at + 3 * m->nq};
         s->J      = s->step + m->nv;
@@ -365,9 +366,10 @@ unsigned api_pose_solve(const api_pose_problem *p, const dyn_kernels *kernels, v
                         const api_pose_goals *goals, size_t live, const api_pose_found *found)
 {
     const size_t W       = (size_t)kernels->lanes;
-    arrays       a       = lay_out(p->model, W, room);
+    arrays       a       = lay_out(p->model, W, live, room);
     unsigned     solved  = 0;
     bool         running = true;
+    if (live == 0) return 0;
     for (size_t lane = 0; lane < live; lane++) {
         a.lane[lane].cost = a.lane[lane].least_cost = INFINITY;
         start_again(p, goals, W, lane, &a.lane[lane]);

@@ -13,8 +13,8 @@ dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac =
 dyn_pose api_pose_inverse(const dyn_pose *X_ab);                       /* X_ba */
 bool     api_pose_is_identity(const dyn_pose *X);                      /* exactly */
 
-/* A pure rotation by `angle` (rad) about a vector of length 1. */
-dyn_pose api_pose_about(const double axis[3], double angle);
+/* A pure rotation by `angle` (rad) about a vector `u` of length 1. */
+dyn_pose api_pose_about(const double u[3], double angle);
 /* A pure rotation by a unit quaternion w x y z. */
 dyn_pose api_pose_wxyz(const double quaternion[4]);
 
