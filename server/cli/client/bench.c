@@ -135,8 +135,8 @@ int cli_bench(const cli_arguments *arguments)
         snprintf(what, sizeof what, "inverse dynamics of %.64s", model);
     }
     if (good) seconds = malloc((size_t)n * sizeof *seconds);
-    if (good && !seconds) good = cli_error("out of memory");
-    good       = good && measure(&c, &request, seconds, (size_t)n, &total);
+    if (good && !seconds) cli_error("out of memory");
+    good       = seconds && measure(&c, &request, seconds, (size_t)n, &total);
     int status = good ? print_results(&c, what, seconds, (size_t)n, total) : 1;
     free(seconds);
     cli_text_free(&body);

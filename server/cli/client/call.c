@@ -1,6 +1,7 @@
 /* call.c - see call.h. */
 #include "call.h"
 #include "cbor.h"
+#include "client_commands.h"
 #include "progress.h"
 #include "server/store/durable_file.h"
 #include <errno.h>

@@ -2,8 +2,6 @@
 #pragma once
 #include "states.h"
 
-extern const cli_option cli_call_options[]; /* what `call` and `plot` share: --from, --field, --fields, --chunk */
-
 /* Receives the answer, part by part in the order of the rows. */
 typedef struct cli_sink {
     void *arg;

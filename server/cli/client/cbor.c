@@ -165,10 +165,10 @@ static bool read_typed(const cbor_item_t *item, typed *t)
 {
     if (!cbor_isa_tag(item)) return false;
     if (cbor_tag_value(item) == TAG_DOUBLES) {
-        bool good    = read_doubles(item, t);
+        if (!read_doubles(item, t)) return false;
         t->rank      = 1;
         t->extent[0] = t->count;
-        return good;
+        return true;
     }
     const cbor_item_t *pair = enclosed(item);
     if (cbor_tag_value(item) != TAG_ARRAY || !cbor_isa_array(pair) || cbor_array_size(pair) != 2) return false;
@@ -189,10 +189,15 @@ static bool read_typed(const cbor_item_t *item, typed *t)
 
 static bool read_number(const cbor_item_t *item, double *value)
 {
-    if (cbor_isa_uint(item)) *value = (double)cbor_get_int(item);
-    if (cbor_isa_negint(item)) *value = -1 - (double)cbor_get_int(item);
-    if (cbor_is_float(item)) *value = cbor_float_get_float(item);
-    return cbor_isa_uint(item) || cbor_isa_negint(item) || cbor_is_float(item);
+    if (cbor_isa_uint(item))
+        *value = (double)cbor_get_int(item);
+    else if (cbor_isa_negint(item))
+        *value = -1 - (double)cbor_get_int(item);
+    else if (cbor_is_float(item))
+        *value = cbor_float_get_float(item);
+    else
+        return false;
+    return true;
 }
 
 static json_t *to_json(const cbor_item_t *item, unsigned depth);

@@ -2,8 +2,8 @@
 #pragma once
 #include "server/cli/options.h"
 
-extern const cli_option cli_connection_options[]; /* connection.c */
-extern const cli_option cli_call_options[];       /* call.c */
+extern const cli_option cli_connection_options[]; /* --url, --token-file, --ca-file, --timeout; connection.c */
+extern const cli_option cli_call_options[];       /* of `call` and `plot`: --from, --field, --fields, --chunk; call.c */
 extern const cli_option cli_models_options[];     /* model_files.c */
 extern const cli_option cli_put_options[];        /* model_files.c */
 extern const cli_option cli_output_options[];     /* call_command.c */

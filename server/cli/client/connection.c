@@ -1,5 +1,6 @@
 /* connection.c - see connection.h. */
 #include "connection.h"
+#include "client_commands.h"
 #include "server/store/durable_file.h"
 #include <errno.h>
 #include <jansson.h>

@@ -4,8 +4,6 @@
 #include "server/cli/options.h"
 #include "text.h"
 
-extern const cli_option cli_connection_options[]; /* --url, --token-file, --ca-file, --timeout */
-
 typedef struct cli_connection {
     cli_curl           curl;
     CURL              *handle;
