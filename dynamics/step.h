@@ -34,13 +34,16 @@ typedef struct dyn_step {
     size_t                 n_held;
     const dyn_held_frame  *held;
     const dyn_wrench_site *sites; /* [n_wrenches + n_held]: sites of the scene's wrenches, then of held frames */
-    double                *q_after, *qd_after; /* nq and nv; must not be NULL */
-    double                *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
-    double                *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
-    double                *work;               /* dyn_step_work(): scratch; must not be NULL */
-    double                *singular; /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
-    double                *unsolved; /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
-    double                *contradictory; /* 1: not 0 if no accelerations hold all frames */
+    /* true: the step begins with a plastic impact, M (v - qd) = J^T p and J v = 0, where J has the rows of the held
+     * directions. The step then starts from (q, v). Only with held frames. */
+    bool    impact;
+    double *q_after, *qd_after; /* nq and nv; must not be NULL */
+    double *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
+    double *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
+    double *work;               /* dyn_step_work(): scratch; must not be NULL */
+    double *singular;           /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
+    double *unsolved;           /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+    double *contradictory;      /* 1: not 0 if no accelerations hold all frames */
 } dyn_step;
 
 typedef enum dyn_step_failure {
@@ -61,6 +64,13 @@ static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, s
 {
     size_t nv = (size_t)m->nv;
     return 2 * nv * nv + 12 * nv + 5 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held);
+}
+
+/* Returns the entries per state of `work`, after those of held frames, that an impact adds. */
+static inline size_t dyn_step_impact_work(const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return 2 * nv * nv + 2 * nv;
 }
 
 /* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.

@@ -26,7 +26,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !api_points_measure(q, api_node_get(given, "torques"), &at, &form, &o->torques))
         return false;
     q->samples = o->torques.n;
-    return true;
+    return api_node_get(given, "phases") ? api_phases_read(q, given, up, o->torques.n, &o->step.held)
+                                         : api_held_read(q, given, up, &o->step.held);
 }
 
 /* Fills the lanes of the torques of all nodes. The velocities of a request without qd are zero. */
@@ -57,13 +58,14 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* W rows that are integrated side by side, in lanes of their own. */
 typedef struct march {
-    api_plan          *plan;
-    api_evaluation     e;
-    const dyn_kernels *kernels;
-    size_t             W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
-    void              *workspace;
-    double            *q, *qd, *wrenches;
-    dyn_step           io;
+    api_plan               *plan;
+    api_evaluation          e;
+    const api_step_options *options;
+    const dyn_kernels      *kernels;
+    size_t                  W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
+    void                   *workspace;
+    double                 *q, *qd, *wrenches;
+    dyn_step                io;
 } march;
 
 /* Takes the lanes of W rows. A single row is integrated by kernels with one lane. */
@@ -71,7 +73,7 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
 {
     const api_query *q  = plan->query;
     const size_t     nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
-    *m           = (march){.plan = plan, .e = api_evaluation_of(plan)};
+    *m           = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
     m->kernels   = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W         = (size_t)m->kernels->lanes;
     m->workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
@@ -84,9 +86,8 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
     m->io.tau = next; /* nv entries, the last */
-    api_step_set_options(o, &m->io);
-    m->io.q  = m->q;
-    m->io.qd = m->qd;
+    m->io.q   = m->q;
+    m->io.qd  = m->qd;
     if (nw > 0) m->io.wrenches = m->wrenches;
     return true;
 }
@@ -134,6 +135,7 @@ static bool march_rows(march *m, size_t first)
     for (size_t n = 0; n + 1 < q->samples; n++) {
         if (!api_deadline_check(q->input->deadline, q->problem)) return false;
         copy_node(m, m->plan->state[API_TAU], nv, n, (double *)m->io.tau, false);
+        api_step_set_options(m->options, api_held_range_of(&m->options->held, n), &m->io);
         dyn_step_kernel_of(m->kernels)(&q->scene, m->workspace, &m->io, 1);
         memcpy(m->q, m->io.q_after, nq * m->W * sizeof *m->q);
         memcpy(m->qd, m->io.qd_after, nv * m->W * sizeof *m->qd);
@@ -174,7 +176,7 @@ const api_operation api_rollout = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) | API_BIT(API_PHASES),
     .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs       = {API_STEP_OUTPUTS},
     .alone         = true,

@@ -5,7 +5,6 @@
 #include "api/request/fields.h"
 #include "api/wire/number.h"
 #include <stdio.h>
-#include <string.h>
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -25,22 +24,6 @@ static bool read_integrator(const api_query *q, const api_node *value, const api
     return i >= 0;
 }
 
-/* Reads "held" and copies the frames for the kernel. */
-static bool read_held(api_query *q, const api_node *given, const api_place *up, api_step_options *o)
-{
-    o->contact = NULL;
-    o->held    = NULL;
-    if (!api_contact_read(q, given, up, &o->contact)) return false;
-    if (!o->contact) return true;
-    o->held = api_take(q->pool, o->contact->n * sizeof *o->held);
-    for (size_t i = 0; o->held && i < o->contact->n; i++) {
-        const api_held_frame *from = &o->contact->frame[i];
-        o->held[i] = (dyn_held_frame){.frame = from->frame, .frame_axes = from->frame_axes, .n = from->n};
-        memcpy(o->held[i].axis, from->axis, sizeof o->held[i].axis);
-    }
-    return o->held != NULL;
-}
-
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options)
 {
     api_place at = api_place_key(up, "step");
@@ -51,57 +34,69 @@ bool api_step_read(api_query *q, const api_node *given, const api_place *up, api
     if (!(options->h > 0))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
                            API_NUMBER_TEXT(options->h));
-    return read_integrator(q, api_node_get(given, "integrator"), up, &options->method) &&
-           read_held(q, given, up, options);
+    return read_integrator(q, api_node_get(given, "integrator"), up, &options->method);
 }
 
 bool api_step_prepare(api_plan *plan, api_selection *selected)
 {
-    api_step_options  *o       = selected->options;
-    const api_query   *q       = plan->query;
-    const api_contact *contact = o->contact;
-    size_t             given   = q->scene.n_wrenches;
-    o->work                    = dyn_step_work(q->model->dyn, o->method);
-    if (!contact) return true;
-    o->work += dyn_step_held_work(q->model->dyn, given, contact->n, contact->k);
-    dyn_wrench_site *sites = api_take(q->pool, (given + contact->n) * sizeof *sites);
-    if (!sites) return false;
-    if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
-    for (size_t i = 0; i < contact->n; i++)
-        sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
-                                             .X_bl       = contact->frame[i].frame.X_bf,
-                                             .world_axes = !contact->frame[i].frame_axes};
-    o->sites = sites;
-    return true;
+    api_step_options *o = selected->options;
+    const api_query  *q = plan->query;
+    o->work             = dyn_step_work(q->model->dyn, o->method) + api_held_work(q, &o->held);
+    return api_held_prepare(q, &o->held);
 }
 
-void api_step_set_options(const api_step_options *o, dyn_step *io)
+void api_step_set_options(const api_step_options *o, const api_held_range *range, dyn_step *io)
 {
     io->method = o->method;
     io->h      = o->h;
-    io->n_held = o->contact ? o->contact->n : 0;
-    io->held   = o->held;
-    io->sites  = o->sites;
+    io->n_held = range->contact ? range->contact->n : 0;
+    io->held   = range->frames;
+    io->sites  = range->sites;
+    io->impact = range->impact;
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     api_step_options *o = selected->options = api_take(q->pool, sizeof *o);
-    return o && api_step_read(q, given, up, o);
+    return o && api_step_read(q, given, up, o) && api_held_read(q, given, up, &o->held);
 }
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
+
+/* Returns the range of a state; lanes after the last state repeat it. */
+static const api_held_range *range_of_state(const api_evaluation *e, const api_step_options *o, size_t state)
+{
+    const size_t last = api_states(e->query) - 1, samples = e->query->samples;
+    return api_held_range_of(&o->held, samples > 0 ? (state < last ? state : last) % samples : 0);
+}
 
 static bool has_matrices(const api_selection *selected)
 {
     return selected->result[API_STEP_STATE_MATRIX] || selected->result[API_STEP_INPUT_MATRIX];
 }
 
+static size_t last_output(const api_selection *selected)
+{
+    return has_matrices(selected) ? API_STEP_INPUT_MATRIX : API_STEP_QD_AFTER;
+}
+
+/* Entries of all outputs that the kernel computes, if states of a block may hold different frames: each range of nodes
+ * is evaluated into scratch lanes, from which its states are copied. */
+static size_t apart_entries(const api_model *model, const api_selection *selected)
+{
+    const api_step_options *o   = selected->options;
+    size_t                  sum = 0;
+    for (size_t output = API_STEP_Q_AFTER; o->held.n > 1 && output <= last_output(selected); output++)
+        sum += api_output_entries(model, selected, output);
+    return sum;
+}
+
 size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
-    const api_step_options *o    = selected->options;
-    size_t                  last = has_matrices(selected) ? API_STEP_INPUT_MATRIX : API_STEP_QD_AFTER;
-    return 3 + o->work + api_missing_entries(model, selected, API_STEP_Q_AFTER, last);
+    const api_step_options *o     = selected->options;
+    size_t                  apart = apart_entries(model, selected);
+    return 3 + o->work +
+           (apart > 0 ? apart : api_missing_entries(model, selected, API_STEP_Q_AFTER, last_output(selected)));
 }
 
 /* Writes why the step from a state has no result, or returns true. */
@@ -124,50 +119,82 @@ static bool check_state(const api_evaluation *e, const dyn_step *io, size_t lane
                                e->model->position_names[beyond->entry], DYN_MAX_ANGLE);
 }
 
-/* Fails the states whose step has no result; in a rollout the problem names the step. The result is that of
+/* Fails the states of `range` whose step has no result; in a rollout the problem names the step. The result is that of
  * api_fail_state. */
-static bool check_states(const api_evaluation *e, const dyn_step *io, size_t block)
+static bool check_states(const api_evaluation *e, const api_step_options *o, const api_held_range *range,
+                         const dyn_step *io, size_t block)
 {
-    const size_t samples = e->query->samples;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         size_t      state      = block * e->lanes + lane;
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (check_state(e, io, lane, &found)) continue;
-        if (samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % samples);
+        if (range_of_state(e, o, state) != range || check_state(e, io, lane, &found)) continue;
+        if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;
     }
     return true;
 }
 
+/* Sets the arrays of a block, with outputs in the results or in scratch lanes. */
+static dyn_step step_of_block(const api_evaluation *e, const api_selection *selected, size_t block)
+{
+    const api_step_options *o        = selected->options;
+    const bool              apart    = o->held.n > 1;
+    double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
+           *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
+    double *outputs[API_STEP_FIRST_OUTPUT] = {NULL};
+    for (size_t i = API_STEP_Q_AFTER; i <= last_output(selected); i++) {
+        outputs[i] = apart ? next : api_result_or_spare(e, selected, i, block, &next);
+        if (apart) next = api_behind(e, next, api_output_entries(e->model, selected, i), 1);
+    }
+    return (dyn_step){.q             = api_state_block(e, API_Q, block),
+                      .qd            = api_state_block(e, API_QD, block),
+                      .tau           = api_state_block(e, API_TAU, block),
+                      .wrenches      = api_wrench_block(e, block),
+                      .q_after       = outputs[API_STEP_Q_AFTER],
+                      .qd_after      = outputs[API_STEP_QD_AFTER],
+                      .state_matrix  = outputs[API_STEP_STATE_MATRIX],
+                      .input_matrix  = outputs[API_STEP_INPUT_MATRIX],
+                      .work          = work,
+                      .singular      = singular,
+                      .unsolved      = unsolved,
+                      .contradictory = contradictory};
+}
+
+/* Copies the outputs of the states of `range` from scratch lanes to the results. */
+static void copy_states(const api_evaluation *e, const api_selection *selected, const api_held_range *range,
+                        const dyn_step *io, size_t block)
+{
+    const double *const from[] = {io->q_after, io->qd_after, io->state_matrix, io->input_matrix};
+    for (size_t output = API_STEP_Q_AFTER; output <= last_output(selected); output++) {
+        double *to      = api_result_block(e, selected, output, block);
+        size_t  entries = to ? api_output_entries(e->model, selected, output) : 0;
+        for (size_t lane = 0; lane < e->lanes; lane++)
+            for (size_t i = lane;
+                 range_of_state(e, selected->options, block * e->lanes + lane) == range && i < entries * e->lanes;
+                 i += e->lanes)
+                to[i] = from[output][i];
+    }
+}
+
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_step_options *o        = selected->options;
-    double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
-           *work      = contradictory + e->lanes;
-    double  *next     = api_behind(e, work, o->work, 1);
-    bool     matrices = has_matrices(selected);
-    dyn_step io       = {
-              .q        = api_state_block(e, API_Q, block),
-              .qd       = api_state_block(e, API_QD, block),
-              .tau      = api_state_block(e, API_TAU, block),
-              .wrenches = api_wrench_block(e, block),
-
-              .q_after       = api_result_or_spare(e, selected, API_STEP_Q_AFTER, block, &next),
-              .qd_after      = api_result_or_spare(e, selected, API_STEP_QD_AFTER, block, &next),
-              .work          = work,
-              .singular      = singular,
-              .unsolved      = unsolved,
-              .contradictory = contradictory,
-    };
-    api_step_set_options(o, &io);
-    if (matrices) io.state_matrix = api_result_or_spare(e, selected, API_STEP_STATE_MATRIX, block, &next);
-    if (matrices) io.input_matrix = api_result_or_spare(e, selected, API_STEP_INPUT_MATRIX, block, &next);
-    dyn_step_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
-    return check_states(e, &io, block);
+    const api_step_options *o    = selected->options;
+    const api_held_range   *last = NULL;
+    dyn_step                io   = step_of_block(e, selected, block);
+    for (size_t lane = 0; lane < e->lanes; lane++) {
+        const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
+        if (range == last) continue;
+        last = range;
+        api_step_set_options(o, range, &io);
+        dyn_step_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+        if (!check_states(e, o, range, &io, block)) return false;
+        if (o->held.n > 1) copy_states(e, selected, range, &io, block);
+    }
+    return true;
 }
 
 /* --- costs ------------------------------------------------------------------------------------------------------ */
@@ -194,7 +221,7 @@ const api_operation api_step = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_IMPACT_FIELD),
     .needs_options = API_BIT(API_STEP),
     .outputs       = {API_STEP_OUTPUTS},
     .one_by_one    = true,

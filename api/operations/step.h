@@ -1,9 +1,8 @@
 /* step.h - evaluates one step of integration for every state: shared by the operations step and rollout, whose states
  * are the rows of a request, or the nodes of its rollouts. */
 #pragma once
-#include "api/contact/contact.h"
 #include "api/lanes/evaluation.h"
-#include "dynamics/step.h"
+#include "held_ranges.h"
 
 enum { API_STEP_Q_AFTER, API_STEP_QD_AFTER, API_STEP_STATE_MATRIX, API_STEP_INPUT_MATRIX, API_STEP_FIRST_OUTPUT };
 
@@ -15,12 +14,10 @@ enum { API_STEP_Q_AFTER, API_STEP_QD_AFTER, API_STEP_STATE_MATRIX, API_STEP_INPU
 
 /* The options of a step. */
 typedef struct api_step_options {
-    const api_contact     *contact; /* "held"; NULL: no held frames */
-    dyn_held_frame        *held;    /* [contact->n] */
-    const dyn_wrench_site *sites;   /* of the request's wrenches, then of the contacts */
-    size_t                 work;    /* entries of dyn_step.work */
-    double                 h;       /* s */
-    dyn_step_method        method;
+    api_held_ranges held;
+    size_t          work; /* entries of dyn_step.work */
+    double          h;    /* s */
+    dyn_step_method method;
 } api_step_options;
 
 /* Reads "step" and "integrator". Refuses models with loops. False with a problem. */
@@ -29,8 +26,8 @@ bool api_step_read(api_query *q, const api_node *given, const api_place *up, api
 /* Lists the sites of all wrenches and counts the work arrays: `prepare` of api_operation. */
 bool api_step_prepare(api_plan *plan, api_selection *selected);
 
-/* Sets what a step needs beside the arrays of its states. */
-void api_step_set_options(const api_step_options *options, dyn_step *io);
+/* Sets what the steps of a range need beside the arrays of their states. */
+void api_step_set_options(const api_step_options *options, const api_held_range *range, dyn_step *io);
 
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
 size_t api_step_spare(const api_model *model, const api_selection *selected);

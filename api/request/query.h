@@ -68,6 +68,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_PLANE, "plane")                                                                                              \
     X(API_FREE, "free")                                                                                                \
     X(API_HELD_FIELD, "held")                                                                                          \
+    X(API_IMPACT_FIELD, "impact")                                                                                      \
+    X(API_PHASES, "phases")                                                                                            \
     X(API_RESTITUTION, "restitution")                                                                                  \
     X(API_FRICTION_AT_REST, "friction_at_rest")                                                                        \
     X(API_PRESCRIBED, "prescribed")                                                                                    \

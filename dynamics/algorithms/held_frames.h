@@ -266,30 +266,25 @@ static inline void held_project(const held_system *h, lane *a, const lane *C)
                 a[v * nv + c] = sub_mul(a[v * nv + c], h->Y[r * nv + v], h->right[r * nv + c]);
 }
 
-/* Computes qdd at (q, qd) with held frames and, if `differentiates`, its derivatives. */
-static inline void held_evaluate(const held_system *h, const lane *q, const lane *qd, const held_outputs *to,
-                                 bool differentiates, void *memory)
+/* Sets M^-1 and J at q, the right side J' qd, and the factors of G. */
+static inline void held_prepare(const held_system *h, const lane *q, const lane *qd, lane *singular, void *memory)
 {
-    LANE_NAME(forward_dynamics)
-    (h->free, memory,
-     &(dyn_forward_dynamics){.q        = (const double *)q,
-                             .qd       = (const double *)qd,
-                             .tau      = h->io->tau,
-                             .wrenches = h->io->wrenches,
-                             .qdd      = (double *)to->qdd},
-     1);
     LANE_NAME(mass_matrix)
     (h->free, memory,
      &(dyn_mass_matrix){.q           = (const double *)q,
                         .mass_matrix = (double *)h->M,
                         .inverse     = (double *)h->inverse,
-                        .singular    = (double *)to->singular},
+                        .singular    = (double *)singular},
      1);
     held_set_rows(h, q, qd, memory);
     held_factor(h);
-    held_correct(h, to->qdd, to->contradictory);
-    memcpy(h->qdd, to->qdd, h->nv * sizeof(lane));
-    if (!differentiates) return;
+}
+
+/* Sets the derivatives of the accelerations h->qdd; those with respect to tau only if a_tau is not NULL. Overwrites
+ * to->qdd. */
+static inline void held_differentiate(const held_system *h, const lane *q, const lane *qd, const held_outputs *to,
+                                      void *memory)
+{
     lane ignored;
     LANE_NAME(forward_sensitivity)
     (&h->scene, memory,
@@ -303,9 +298,28 @@ static inline void held_evaluate(const held_system *h, const lane *q, const lane
                                 .dqdd_dtau = (double *)to->a_tau,
                                 .singular  = (double *)&ignored},
      1);
-    memcpy(to->qdd, h->qdd, h->nv * sizeof(lane)); /* the same bits as without derivatives */
     held_rates(h, q, qd, memory);
     held_project(h, to->a_q, h->by_q);
     held_project(h, to->a_qd, h->by_qd);
-    held_project(h, to->a_tau, NULL);
+    if (to->a_tau) held_project(h, to->a_tau, NULL);
+}
+
+/* Computes qdd at (q, qd) with held frames and, if `differentiates`, its derivatives. */
+static inline void held_evaluate(const held_system *h, const lane *q, const lane *qd, const held_outputs *to,
+                                 bool differentiates, void *memory)
+{
+    LANE_NAME(forward_dynamics)
+    (h->free, memory,
+     &(dyn_forward_dynamics){.q        = (const double *)q,
+                             .qd       = (const double *)qd,
+                             .tau      = h->io->tau,
+                             .wrenches = h->io->wrenches,
+                             .qdd      = (double *)to->qdd},
+     1);
+    held_prepare(h, q, qd, to->singular, memory);
+    held_correct(h, to->qdd, to->contradictory);
+    memcpy(h->qdd, to->qdd, h->nv * sizeof(lane));
+    if (!differentiates) return;
+    held_differentiate(h, q, qd, to, memory);
+    memcpy(to->qdd, h->qdd, h->nv * sizeof(lane)); /* the same bits as without derivatives */
 }

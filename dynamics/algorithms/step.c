@@ -9,6 +9,7 @@
  * have the methods with several evaluations. */
 #include "kernels.h"
 #include "step_pass.h"
+#include "held_impact.h"
 #include "step_implicit.h"
 #include "step_rk4.h"
 
@@ -25,16 +26,38 @@ static void euler(const step_pass *p)
     step_positions(p, q, after ? qd_after : qd, after);
 }
 
-static void one_block(const step_pass *p)
+static void integrate(const step_pass *p)
 {
-    *p->singular      = lane_of(-1);
-    *p->unsolved      = lane_of(DYN_STEP_SOLVED);
-    *p->contradictory = lane_of(0);
     switch (p->io->method) {
     case DYN_RK4: rk4(p); break;
     case DYN_IMPLICIT_EULER: implicit_euler(p); break;
     default: euler(p); break;
     }
+}
+
+/* Integrates from the velocities after an impact. */
+static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, step_pass *p)
+{
+    held_impact impact;
+    dyn_step    after = *io;
+    impact_place(&impact, scene, io, block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method));
+    impact_evaluate(&impact, block_in(io->q, 0, 0), block_in(io->qd, 0, 0), p->differentiates, p->singular, p->memory);
+    after.qd   = (const double *)impact.v;
+    p->io      = &after;
+    p->held.io = &after;
+    integrate(p);
+    if (p->differentiates) impact_chain(&impact, p->A);
+}
+
+static void one_block(const dyn_scene *scene, const dyn_step *io, step_pass *p)
+{
+    *p->singular      = lane_of(-1);
+    *p->unsolved      = lane_of(DYN_STEP_SOLVED);
+    *p->contradictory = lane_of(0);
+    if (io->impact)
+        impact_and_integrate(scene, io, p);
+    else
+        integrate(p);
 }
 
 dyn_step_kernel LANE_NAME(step);
@@ -54,7 +77,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         one.input_matrix = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
         lane      singular, unsolved, contradictory;
         step_pass p = step_begin(scene, memory, &one, &singular, &unsolved, &contradictory);
-        one_block(&p);
+        one_block(scene, &one, &p);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
         if (io->contradictory) *block_out(io->contradictory, block, 1) = contradictory;
         if (io->unsolved) *block_out(io->unsolved, block, 1) = unsolved;

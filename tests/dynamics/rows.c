@@ -238,10 +238,19 @@ void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
     RUN(forward_sensitivity, k, scene, rows, io, ports);
 }
 
+size_t step_work(const dyn_scene *scene, const dyn_step *io)
+{
+    size_t k = 0, entries = dyn_step_work(scene->model, io->method);
+    for (size_t i = 0; i < io->n_held; i++)
+        k += io->held[i].n;
+    if (io->n_held > 0) entries += dyn_step_held_work(scene->model, scene->n_wrenches, io->n_held, k);
+    return entries + (io->impact ? dyn_step_impact_work(scene->model) : 0);
+}
+
 void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io)
 {
     SIZES;
-    size_t     entries = dyn_step_work(scene->model, io.method);
+    size_t     entries = step_work(scene, &io);
     double    *work    = calloc(rows * entries, sizeof *work);
     const port ports[] = {IN(dyn_step, q, nq),
                           IN(dyn_step, qd, nv),
@@ -253,7 +262,8 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
                           OUT(dyn_step, input_matrix, 2 * nv * nv),
                           OUT(dyn_step, work, entries),
                           OUT(dyn_step, singular, 1),
-                          OUT(dyn_step, unsolved, 1)};
+                          OUT(dyn_step, unsolved, 1),
+                          OUT(dyn_step, contradictory, 1)};
     assert_non_null(work);
     io.work = work;
     assert_non_null(dyn_step_kernel_of(k));

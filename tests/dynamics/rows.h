@@ -17,8 +17,10 @@ void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
 /* Allocates io.work. */
-void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);
-void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
-void rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_reference_dynamics io);
-void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
-void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);
+/* Entries per state of io.work, which rows_step allocates. */
+size_t step_work(const dyn_scene *scene, const dyn_step *io);
+void   rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);
+void   rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
+void   rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_reference_dynamics io);
+void   rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
+void   rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);

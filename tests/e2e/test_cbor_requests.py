@@ -14,8 +14,9 @@ CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
 OPTIONS = {
     "kinematics": {"frame": "tool", "outputs": ["poses", "jacobian", "velocity", "acceleration", "jerk"]},
     "impact": {"held": [{"frame": "tool", "axes": ["x", "rz"]}], "restitution": 0.5},
-    "step": {"step": 0.01},
-    "rollout": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]]},
+    "step": {"step": 0.01, "held": [{"frame": "tool", "axes": ["x", "rz"]}], "impact": True},
+    "rollout": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]],
+                "phases": [{"steps": 1}, {"steps": 1, "held": [{"frame": "tool", "axes": ["x", "rz"]}]}]},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
 # Operations that need more than the fields of a state.
 OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory"}

@@ -74,6 +74,95 @@ class Steps(ServerCase):
                     change = (np.array(answer["qd_after"]) - s["qd"]) / H
                     self.assertClose(change.tolist(), qdd.tolist(), 1e-9)
 
+    def test_jacobians_with_impact(self):
+        for model, cases in self.HELD.items():
+            for integrator in INTEGRATORS:
+                with self.subTest(model=model, integrator=integrator):
+                    self.check_jacobians(model, integrator, held=cases[0], impact=True)
+
+    def test_impact_equations(self):
+        """A step with an impact is the operation impact, then a step; dependent directions change nothing."""
+        for model, cases in self.HELD.items():
+            s = {name: list(value[0]) for name, value in self.state(model, 11).items()}
+            for held in [*cases, cases[0] * 2]:
+                qd = self.ask(model, "impact", {"q": s["q"], "qd": s["qd"], "held": held})["qd_after"]
+                expected = self.ask(model, "step", {**s, "qd": qd, "step": H, "held": held})
+                answer = self.ask(model, "step", {**s, "step": H, "held": held, "impact": True})
+                for name in ("q_after", "qd_after", "input_matrix"):
+                    self.assertClose(answer[name], expected[name], 1e-10)
+
+    # Stance, flight, and a landing on two feet, then on all of them.
+    PHASES = [{"steps": 2, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET]}, {"steps": 3},
+              {"steps": 2, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET[:2]]},
+              {"steps": 1, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET]},
+              {"steps": 2, "held": [{"frame": foot, "axes": ["x", "z"]} for foot in FEET[1:]]}]
+    IMPACTS = (5, 7)    # nodes
+
+    def test_phases_are_a_chain_of_steps(self):
+        """Every node has the bits of a step with the frames of its phase, and an impact where more frames are held."""
+        s = self.state("solo12", 12, rows=3)
+        held = [phase.get("held") for phase in self.PHASES for _ in range(phase["steps"])]
+        torques = np.random.default_rng(3).normal(size=(3, len(held), 18))
+        for integrator in ("semi_implicit_euler", "rk4"):
+            settings = {"step": H, "integrator": integrator}
+            rollout = {"q": s["q"].tolist(), "qd": s["qd"].tolist(), "torques": torques.tolist(), "phases": self.PHASES, **settings}
+            texts, values = self.ask_texts("solo12", "rollout", rollout), self.ask("solo12", "rollout", rollout)
+            short = self.ask_texts("solo12", "rollout", {**rollout, "outputs": ["qd_after"]})
+            self.assertEqual(short["qd_after"], texts["qd_after"])
+            for row in range(3):
+                q, qd = s["q"][row].tolist(), s["qd"][row].tolist()
+                for n, frames in enumerate(held):
+                    more = {"held": frames, "impact": n in self.IMPACTS} if frames else {}
+                    step = self.ask_texts("solo12", "step", {"q": q, "qd": qd, "tau": torques[row, n].tolist(), **settings, **more})
+                    for name in MATRICES:
+                        self.assertEqual(texts[name][row][n], step[name], f"{integrator} {row} {n} {name}")
+                    q, qd = values["q_after"][row][n], values["qd_after"][row][n]
+
+    def test_a_phase_lands(self):
+        """After the impact the held feet do not move, and they stay where they are."""
+        s = {name: value[0].tolist() for name, value in self.state("solo12", 13).items()}
+        answer = self.ask("solo12", "rollout", {"q": s["q"], "qd": s["qd"], "step": 1e-4, "torques": [s["tau"]] * 6,
+                                                "phases": [{"steps": 2}, {"steps": 4, "held": self.PHASES[0]["held"]}]})
+        for foot in FEET:
+            speeds = [max(abs(v) for v in self.ask("solo12", "kinematics", {
+                "q": answer["q_after"][n], "qd": answer["qd_after"][n], "frame": foot, "outputs": ["velocity"]})["velocity"][:3])
+                for n in (1, 2, 5)]
+            self.assertGreater(speeds[0], 0.1)
+            self.assertLess(max(speeds[1:]), 0.02 * speeds[0])
+
+    def test_phases_in_one(self):
+        """A single phase is the same as held frames for all nodes: the first node has no impact."""
+        s = {name: value[0].tolist() for name, value in self.state("panda", 14).items()}
+        request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, "step": H}
+        held = self.HELD["panda"][0]
+        self.assertEqual(self.ask_texts("panda", "rollout", {**request, "held": held}),
+                         self.ask_texts("panda", "rollout", {**request, "phases": [{"steps": 3, "held": held}]}))
+        self.assertEqual(self.ask_texts("panda", "rollout", {**request, "held": held}),
+                         self.ask_texts("panda", "rollout", {**request, "phases": [{"steps": 1, "held": held}, {"steps": 2, "held": held}]}))
+
+    def test_phase_problems(self):
+        s = {"q": [0.3, 0.5], "qd": [1, -1], "torques": [[0, 0]] * 4, "step": H}
+        held = [{"frame": "link2", "axes": ["y"]}]
+        for phases, where in (([], "/phases"), ([{"steps": 3}], "/phases"), ([{"steps": 3}, {"steps": 2}], "/phases/1/steps"),
+                              ([{"held": held}], "/phases/0/steps"), ([{"steps": 1.5}], "/phases/0/steps"), ([{"steps": 0}], "/phases/0/steps"),
+                              ([{"steps": 4, "hold": held}], "/phases/0/hold"), ([{"steps": 1}] * 5, "/phases"), (3, "/phases"),
+                              ([{"steps": 4, "held": [{"frame": "link9"}]}], "/phases/0/held/0/frame")):
+            self.assertProblem(self.client.post("/v1/models/two_link/rollout", {**s, "phases": phases}), 422, where)
+        self.assertProblem(self.client.post("/v1/models/two_link/rollout", {**s, "held": held, "phases": [{"steps": 4}]}), 422, "/phases")
+        step = {"q": s["q"], "tau": [0, 0], "step": H}
+        self.assertProblem(self.client.post("/v1/models/two_link/step", {**step, "impact": True}), 422, "/impact")
+        self.assertProblem(self.client.post("/v1/models/two_link/step", {**step, "held": held, "impact": 1}), 422, "/impact")
+
+    def test_phases_of_rows_that_fail(self):
+        """A contradiction in a phase fails its row, and names the node."""
+        turn = [{"frame": "link2", "axes": ["x", "y", "rz"]}, {"frame": "link1", "axes": ["x", "y", "rz"]}]
+        request = {"q": [[0.3, 0.5], [0.3, 0.5]], "qd": [[0, 0], [1, -3]], "torques": [[0, 0]] * 4, "step": H,
+                   "phases": [{"steps": 4, "held": turn}]}
+        problem = self.assertProblem(self.client.post("/v1/models/two_link/rollout", request), 422, row=1)
+        self.assertEqual(problem["code"], "contradictory-contacts")
+        answer = self.ask("two_link", "rollout", {**request, "phases": [{"steps": 1}, {"steps": 3, "held": turn}]})
+        self.assertLess(np.abs(answer["qd_after"][1][1:]).max(), 1e-12)    # the impact stops the arm, so nothing contradicts
+
     def check_jacobians(self, model, integrator, **more):
         s, settings = self.state(model, 5), {"step": H, "integrator": integrator, **more}
         q, qd, tau = (s[name][0] for name in ("q", "qd", "tau"))

@@ -125,7 +125,7 @@ class AsyncOperations:
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed.
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         friction_at_rest: Friction of joints whose velocity is zero.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -153,7 +153,7 @@ class AsyncOperations:
         qd)ᵀ (J M⁻¹ Jᵀ)⁻¹ (J qd), is never negative, because one restitution applies to all directions.
 
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed.
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.
@@ -457,7 +457,7 @@ class AsyncOperations:
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, gravity: Optional[npt.ArrayLike] = None,
+            held: Optional[Sequence[Held]] = None, impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -474,8 +474,10 @@ class AsyncOperations:
         with the exact Jacobian, for stiff joints. If that Jacobian is singular or the method does not converge, the answer is
         the 422 integration-failed. With `held` frames a and its derivatives are those of forward-dynamics with these frames: M
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
-        q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes
-        of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
+        With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
+        Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well. q
+        ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of
+        its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
         entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the
         matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A
         mass matrix that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
@@ -486,7 +488,8 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed.
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        impact: Whether the step begins with a plastic impact of the held frames.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -498,16 +501,16 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator,
-            "held": held, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "held": held, "impact": impact, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, phases: Optional[Sequence[Phase]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
@@ -516,9 +519,12 @@ class AsyncOperations:
         N steps of the operation step in a row, from the state (q, qd) of each row of the request, under the `torques` of N
         nodes. Outputs are those of step with an axis of N nodes before the others: `q_after` and `qd_after` of node n are the
         state of node n + 1, and the matrices are those of the step from node n. So one answer has what iLQR and multiple
-        shooting ask of the dynamics. `torques` are N × nv for all rows, or rows × N × nv. Wrenches are constant in each row,
-        and the same frames are `held` at all nodes. A problem of a step names its node, counted from 0. Rows × N is at most the
-        limit of states of a request.
+        shooting ask of the dynamics. `torques` are N × nv for all rows, or rows × N × nv. Wrenches are constant in each row. A
+        problem of a step names its node, counted from 0. The frames of `held` are held at all nodes. With `phases` instead, the
+        held frames change from phase to phase. A phase that holds a frame along an axis along which the phase before does not
+        hold it begins with a plastic impact of all its frames: its first node is a step with `impact`. The `qd_after` before
+        that node are the velocities before the impact. The first phase begins without an impact. Rows × N is at most the limit
+        of states of a request.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
@@ -526,7 +532,8 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed.
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -538,8 +545,8 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
-            integrator, "held": held, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction,
-            "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
+            integrator, "held": held, "phases": phases, "gravity": gravity, "payload": payload, "wrenches": wrenches,
+            "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
@@ -904,7 +911,7 @@ class AsyncOperations:
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed.
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs

@@ -1,0 +1,72 @@
+/* held_impact.h - finds the velocities after a plastic impact that stops frames along their held directions, and their
+ * derivatives. Part of step.c.
+ *
+ * With the impulses p along the held directions (held_frames.h),
+ *
+ *     M (v - qd) = J^T p,  J v = 0,  so that p = -G^-1 J qd and v = qd + Y p.
+ *
+ * These are the equations of held frames at rest, without gravity, springs and friction: v - qd is the acceleration
+ * that the wrenches p cause, and v takes the place of the acceleration in J qdd + J' qd. So with a_q the derivative of
+ * M^-1 J^T p at constant p, and C_q that of J v at constant v,
+ *
+ *     dv/dq = a_q - Y G^-1 (J a_q + C_q),  dv/dqd = 1 - Y G^-1 J. */
+#pragma once
+#include "held_frames.h"
+
+typedef struct held_impact {
+    dyn_scene   scene; /* the model at rest */
+    dyn_step    io;    /* without tau and the request's wrenches */
+    held_system held;
+    lane       *v, *row;    /* [nv]: velocities after the impact; scratch */
+    lane       *v_q, *v_qd; /* [nv x nv] */
+} held_impact;
+
+/* Lays the impact out in the memory of held frames and the entries after it. */
+static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, lane *work)
+{
+    const size_t nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    i->scene  = (dyn_scene){.model = scene->model};
+    i->io     = *io;
+    i->io.tau = i->io.wrenches = NULL;
+    i->io.sites                = io->sites + nw;
+    i->held                    = held_place(&i->scene, &i->io, work);
+    i->v                       = work + dyn_step_held_work(scene->model, nw, io->n_held, i->held.k);
+    i->row                     = i->v + nv;
+    i->v_q                     = i->row + nv;
+    i->v_qd                    = i->v_q + nv * nv;
+}
+
+/* Computes v and, if `differentiates`, its derivatives. qd NULL means zeros. */
+static inline void impact_evaluate(const held_impact *i, const lane *q, const lane *qd, bool differentiates,
+                                   lane *singular, void *memory)
+{
+    const size_t nv      = i->held.nv;
+    lane         ignored = lane_of(0); /* v = 0 satisfies J v = 0 whatever directions are held */
+    held_prepare(&i->held, q, NULL, singular, memory);
+    clear(i->v, nv);
+    if (qd) memcpy(i->v, qd, nv * sizeof(lane));
+    held_correct(&i->held, i->v, &ignored);
+    if (!differentiates) return;
+    memcpy(i->held.qdd, i->v, nv * sizeof(lane));
+    held_differentiate(&i->held, q, NULL, &(held_outputs){.qdd = i->row, .a_q = i->v_q, .a_qd = i->v_qd}, memory);
+    clear(i->v_qd, nv * nv); /* at rest the wrenches do not depend on the velocity */
+    for (size_t c = 0; c < nv; c++)
+        i->v_qd[c * nv + c] = lane_of(1);
+    held_project(&i->held, i->v_qd, NULL);
+}
+
+/* Replaces the derivatives A (2 nv x 2 nv) with respect to (q, v) by those with respect to (q, qd). */
+static inline void impact_chain(const held_impact *i, lane *A)
+{
+    const size_t nv = i->held.nv;
+    for (size_t r = 0; r < 2 * nv; r++) {
+        lane *by_q = A + r * 2 * nv, *by_v = by_q + nv;
+        clear(i->row, nv);
+        for (size_t k = 0; k < nv; k++)
+            for (size_t c = 0; c < nv; c++) {
+                i->row[c] = add_mul(i->row[c], by_v[k], i->v_qd[k * nv + c]);
+                by_q[c]   = add_mul(by_q[c], by_v[k], i->v_q[k * nv + c]);
+            }
+        memcpy(by_v, i->row, nv * sizeof(lane));
+    }
+}
