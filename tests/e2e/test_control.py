@@ -1,5 +1,5 @@
 """The optimal-control programs in api/clients/control against a server: two methods that share nothing but the dynamics
-find the same minimum, and its torques lead to the upright pose."""
+find the same minimum, and its torques lead to the upright pose; a quadruped jumps."""
 import os
 import re
 import subprocess
@@ -27,6 +27,25 @@ class Programs(ServerCase):
             self.assertLess(iterations, 200)
             self.assertLess(error, 0.02)
         self.assertAlmostEqual(results[0][2], results[1][2], delta=1e-4 * results[0][2])
+
+    def test_jump(self):
+        """The quadruped leaves the ground and lands on its places; no foot pulls at the ground. A rollout with phases
+        under the torques repeats the motion."""
+        done = subprocess.run([sys.executable, os.path.join(FOLDER, "jump.py"), "--server", self.server.url(), "--step", "0.03"],
+                              capture_output=True, text=True, timeout=600)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        number = r"(-?[0-9.e+-]+)"
+        figures = re.search(rf"{number} iterations.* error {number};[^\n]* waiting for the server\ncost {number}, largest torque {number} N m, "
+                            rf"base up to {number} m, feet within {number} mm of their places, least vertical force {number} N", done.stdout)
+        self.assertTrue(figures, done.stdout)
+        iterations, error, cost, torque, height, feet, force = map(float, figures.groups())
+        self.assertLess(iterations, 50)
+        self.assertLess(error, 0.01)
+        self.assertLess(cost, 1)
+        self.assertLess(torque, 6)
+        self.assertGreater(height, 0.25)
+        self.assertLess(feet, 0.5)
+        self.assertGreater(force, 0)
 
 
 if __name__ == "__main__":

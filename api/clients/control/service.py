@@ -26,11 +26,14 @@ class Dynamics:
         self.model = client.put(document["name"], document)
         self.n = len(document["links"])
         self.settings = {"step": step, "integrator": integrator}
+        self.start_clock()
+
+    def start_clock(self):
         self.seconds, self.requests, self.began = 0.0, 0, time.monotonic()
 
-    def _ask(self, operation, **request):
+    def _ask(self, operation, settings=None, **request):
         started = time.monotonic()
-        answer = operation(**request, **self.settings)
+        answer = operation(**request, **(self.settings if settings is None else settings))
         self.seconds += time.monotonic() - started
         self.requests += 1
         return answer
