@@ -14,15 +14,15 @@ from ..answers import Array, Coordinates, Scalar
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
            "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
            "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
-           "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Grouping",
-           "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep", "EvaluationsCoriolis",
-           "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins",
-           "EvaluationsFeedForward", "EvaluationsPath"]
+           "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase",
+           "Grouping", "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
+           "FoundFrictionCoulomb", "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem",
+           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
+           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
+           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -413,6 +413,17 @@ class WrenchWithRates(_WrenchWithRatesNeeded, total=False):
     torque_rate: npt.ArrayLike
 
 
+class _PhaseNeeded(TypedDict):
+    # The number of its steps.
+    steps: int
+
+
+class Phase(_PhaseNeeded, total=False):
+    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
+    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    held: Sequence[Held]
+
+
 Grouping = TypedDict("Grouping", {
     "parameter": "str",
     "with": "list[GroupingWithItem]",
@@ -644,7 +655,7 @@ class EvaluationsInverseDynamics(TypedDict, total=False):
 
 class EvaluationsForwardDynamics(TypedDict, total=False):
     # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed.
+    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
@@ -653,7 +664,7 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
 
 class _EvaluationsImpactNeeded(TypedDict):
     # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed.
+    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
 
 
@@ -708,8 +719,10 @@ class _EvaluationsStepNeeded(TypedDict):
 class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     integrator: Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']
     # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed.
+    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
+    # Whether the step begins with a plastic impact of the held frames.
+    impact: bool
     outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]
 
 
