@@ -36,20 +36,20 @@ static void integrate(const step_pass *p)
 }
 
 /* Integrates from the velocities after an impact. */
-static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, step_pass *p)
+static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, const step_pass *p)
 {
     held_impact impact;
-    dyn_step    after = *io;
+    dyn_step    after  = *io;
+    step_pass   behind = *p;
     impact_place(&impact, scene, io, block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method));
     impact_evaluate(&impact, block_in(io->q, 0, 0), block_in(io->qd, 0, 0), p->differentiates, p->singular, p->memory);
-    after.qd   = (const double *)impact.v;
-    p->io      = &after;
-    p->held.io = &after;
-    integrate(p);
+    after.qd  = (const double *)impact.v;
+    behind.io = behind.held.io = &after;
+    integrate(&behind);
     if (p->differentiates) impact_chain(&impact, p->A);
 }
 
-static void one_block(const dyn_scene *scene, const dyn_step *io, step_pass *p)
+static void one_block(const dyn_scene *scene, const dyn_step *io, const step_pass *p)
 {
     *p->singular      = lane_of(-1);
     *p->unsolved      = lane_of(DYN_STEP_SOLVED);
