@@ -2,6 +2,7 @@
  * state after the other. */
 #include "controller.h"
 #include "hua_torques.h"
+#include "api/lanes/lane.h"
 #include "api/request/fields.h"
 #include "api/wire/number.h"
 
@@ -64,18 +65,6 @@ static lane_values fill(const api_controller_input *c, double **behind)
     return f;
 }
 
-static void gather(const double *lanes, size_t n, size_t W, size_t lane, double *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = lanes[i * W + lane];
-}
-
-static void scatter(const double *from, size_t n, size_t W, size_t lane, double *lanes)
-{
-    for (size_t i = 0; i < n; i++)
-        lanes[i * W + lane] = from[i];
-}
-
 /* known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
 static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
 {
@@ -93,17 +82,17 @@ static void gather_known(const api_controller_input *c, const lane_values *f, si
 static void gather_state(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
 {
     size_t nv = h->nv, W = c->W;
-    gather(f->M, nv * nv, W, lane, h->M);
-    gather(f->C, nv * nv, W, lane, h->C);
-    gather(f->A, nv * nv, W, lane, h->A);
-    gather(f->zeta, nv, W, lane, h->zeta);
-    gather(c->q, nv, W, lane, h->q);
-    gather(c->qd, nv, W, lane, h->qd);
-    gather(c->reference[0], nv, W, lane, h->r);
-    gather(c->reference[1], nv, W, lane, h->rd);
-    gather(c->reference[2], nv, W, lane, h->rdd);
-    gather(c->state, h->n, W, lane, h->x1);
-    gather(c->state + h->n * W, h->n, W, lane, h->x2);
+    api_gather(f->M, nv * nv, W, lane, h->M);
+    api_gather(f->C, nv * nv, W, lane, h->C);
+    api_gather(f->A, nv * nv, W, lane, h->A);
+    api_gather(f->zeta, nv, W, lane, h->zeta);
+    api_gather(c->q, nv, W, lane, h->q);
+    api_gather(c->qd, nv, W, lane, h->qd);
+    api_gather(c->reference[0], nv, W, lane, h->r);
+    api_gather(c->reference[1], nv, W, lane, h->rd);
+    api_gather(c->reference[2], nv, W, lane, h->rdd);
+    api_gather(c->state, h->n, W, lane, h->x1);
+    api_gather(c->state + h->n * W, h->n, W, lane, h->x2);
     gather_known(c, f, lane, h);
 }
 
@@ -135,9 +124,9 @@ static void torques(const api_controller_input *c, double *tau)
             gather_state(c, &f, lane, &h);
             api_hua_find_torques(&h);
         }
-        scatter(h.tau, c->nv, c->W, lane, tau);
-        scatter(h.x1, h.n, c->W, lane, c->state_rate);
-        scatter(h.x2, h.n, c->W, lane, c->state_rate + h.n * c->W);
+        api_scatter(h.tau, c->nv, c->W, lane, tau);
+        api_scatter(h.x1, h.n, c->W, lane, c->state_rate);
+        api_scatter(h.x2, h.n, c->W, lane, c->state_rate + h.n * c->W);
         put_errors(c, lane, &h);
     }
 }

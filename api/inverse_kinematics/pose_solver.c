@@ -1,5 +1,6 @@
 /* pose_solver.c - solves inverse kinematics of trees by damped Newton steps (pose_solver.h). */
 #include "pose_solver.h"
+#include "api/lanes/lane.h"
 #include "api/load/document/geometry.h"
 #include "api/model/coordinates.h"
 #include "api/model/loops.h"
@@ -60,18 +61,6 @@ static size_t rows_of(const api_pose_problem *p)
     return p->kind == API_GOAL_POSITION ? 3 : N;
 }
 
-static void get(const double *lanes, size_t n, size_t W, size_t lane, double *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = lanes[i * W + lane];
-}
-
-static void put(const double *from, size_t n, size_t W, size_t lane, double *lanes)
-{
-    for (size_t i = 0; i < n; i++)
-        lanes[i * W + lane] = from[i];
-}
-
 /* --- error and Jacobian ------------------------------------------------------------------------------------------ */
 
 /* A unit vector perpendicular to the unit vector d. */
@@ -110,15 +99,15 @@ static void find_error(const api_pose_problem *p, const api_pose_goals *goals, c
 {
     double position[3], R[9], goal[3], other[4], G[9], axis[3];
     memset(error, 0, N * sizeof *error);
-    get(a->position, 3, W, lane, position);
-    get(a->rotation, 9, W, lane, R);
-    get(goals->position, 3, W, lane, goal);
+    api_gather(a->position, 3, W, lane, position);
+    api_gather(a->rotation, 9, W, lane, R);
+    api_gather(goals->position, 3, W, lane, goal);
     if (p->kind == API_GOAL_POSE) {
-        get(goals->orientation, 4, W, lane, other);
+        api_gather(goals->orientation, 4, W, lane, other);
         api_rotation_of_quaternion(other, G);
         api_rotation_between(G, R, error + 3);
     } else if (p->kind == API_GOAL_DIRECTION) {
-        get(goals->direction, 3, W, lane, other);
+        api_gather(goals->direction, 3, W, lane, other);
         pointing_axis(p, R, axis);
         swing_between(other, axis, error + 3);
     }
@@ -135,7 +124,7 @@ static void copy_jacobian(const api_pose_problem *p, const arrays *a, size_t W, 
         for (size_t v = 0; v < nv; v++)
             J[r * nv + v] = a->J[(r * nv + v) * W + lane] / (r < 3 ? p->length : 1);
     if (p->kind != API_GOAL_DIRECTION) return;
-    get(a->rotation, 9, W, lane, R);
+    api_gather(a->rotation, 9, W, lane, R);
     pointing_axis(p, R, axis);
     for (size_t v = 0; v < nv; v++) {
         double w[3] = {J[3 * nv + v], J[4 * nv + v], J[5 * nv + v]}, along = api_dot(w, axis);
@@ -192,7 +181,7 @@ static double fraction_of(size_t start, size_t coordinate)
 static void set_start(const api_pose_problem *p, const api_pose_goals *goals, size_t W, size_t lane, search *s)
 {
     const dyn_model *m = p->model->dyn;
-    get(goals->start, p->model->nq, W, lane, s->q);
+    api_gather(goals->start, p->model->nq, W, lane, s->q);
     for (size_t i = 0; s->starts > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!has_bounds(b)) continue;
@@ -324,7 +313,7 @@ static void advance(const api_pose_problem *p, const api_pose_goals *goals, cons
 static void put_trials(const api_pose_problem *p, arrays *a, size_t W, size_t live)
 {
     for (size_t lane = 0; lane < W; lane++)
-        put(a->lane[lane < live ? lane : live - 1].trial, p->model->nq, W, lane, a->q);
+        api_scatter(a->lane[lane < live ? lane : live - 1].trial, p->model->nq, W, lane, a->q);
 }
 
 static void evaluate(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, const arrays *a)
@@ -340,7 +329,7 @@ static void write_found(const api_pose_problem *p, const arrays *a, size_t W, si
 {
     for (size_t lane = 0; lane < W; lane++) {
         const search *s = &a->lane[lane < live ? lane : live - 1];
-        put(s->best, p->model->nq, W, lane, found->q);
+        api_scatter(s->best, p->model->nq, W, lane, found->q);
         if (found->distance) found->distance[lane] = norm3(s->error) * p->length;
         if (found->angle) found->angle[lane] = norm3(s->error + 3);
         if (found->iterations) found->iterations[lane] = (double)s->iterations;

@@ -1,12 +1,10 @@
 #!/usr/bin/python3
 """Swings up a double pendulum by iLQR (Li & Todorov 2004). A rollout answers for the first torques; then each iteration
 asks for the Jacobians of all nodes at once, and node by node for the states of all step lengths of its line search."""
-import argparse
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from service import DOUBLE_PENDULUM, Dynamics, SwingUp
+from service import run_swing_up
 
 LENGTHS = 0.5 ** np.arange(8)    # of the line search
 
@@ -60,17 +58,5 @@ def solve(dynamics, task, iterations=200, tolerance=1e-8):
     return x, u, iteration
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088", help="a running torqued (%(default)s)")
-    parser.add_argument("--nodes", type=int, default=60, help="nodes of 0.025 s (%(default)s)")
-    options = parser.parse_args()
-    task = SwingUp(options.nodes)
-    dynamics = Dynamics(options.server, DOUBLE_PENDULUM, task.step)
-    x, u, iterations = solve(dynamics, task)
-    dynamics.report("iLQR", iterations, np.abs(x[-1] - task.goal).max())
-    print(f"cost {task.cost(x, u):.6f}, largest torque {np.abs(u).max():.3f} N m")
-
-
 if __name__ == "__main__":
-    main()
+    run_swing_up("iLQR", solve, __doc__)

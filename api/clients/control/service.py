@@ -1,4 +1,5 @@
 """A torqued server as an optimal controller sees it: one model, and the time spent waiting for answers."""
+import argparse
 import os
 import sys
 import time
@@ -77,3 +78,16 @@ class SwingUp:
         """Of states (N + 1, 4) and torques (N, 2)."""
         off = x - self.goal
         return 0.5 * ((u**2 * self.torque).sum() + (off[:-1]**2 * self.state).sum() + (off[-1]**2 * self.end).sum())
+
+
+def run_swing_up(name, solve, description):
+    """The program of a solver: solve(dynamics, task) gives states, torques and the number of iterations."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088", help="a running torqued (%(default)s)")
+    parser.add_argument("--nodes", type=int, default=60, help="nodes of 0.025 s (%(default)s)")
+    options = parser.parse_args()
+    task = SwingUp(options.nodes)
+    dynamics = Dynamics(options.server, DOUBLE_PENDULUM, task.step)
+    x, u, iterations = solve(dynamics, task)
+    dynamics.report(name, iterations, np.abs(x[-1] - task.goal).max())
+    print(f"cost {task.cost(x, u):.6f}, largest torque {np.abs(u).max():.3f} N m")

@@ -2,13 +2,11 @@
 """Swings up a double pendulum by multiple shooting: states and torques of all nodes are unknown, and one batch of
 steps has all defects f(x_n, u_n) - x_n+1 with their Jacobians. Each iteration solves the equations of Newton's method
 for a Gauss-Newton model of the Lagrangian with SciPy's sparse LU factorization (Bock & Plitt 1984)."""
-import argparse
-
 import numpy as np
 from scipy.sparse import block_diag, bmat, diags, eye, hstack, vstack
 from scipy.sparse.linalg import splu
 
-from service import DOUBLE_PENDULUM, Dynamics, SwingUp
+from service import run_swing_up
 
 
 class Program:
@@ -71,17 +69,5 @@ def solve(dynamics, task, iterations=200, tolerance=1e-7):
     return (*program.split(z), iteration)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088", help="a running torqued (%(default)s)")
-    parser.add_argument("--nodes", type=int, default=60, help="nodes of 0.025 s (%(default)s)")
-    options = parser.parse_args()
-    task = SwingUp(options.nodes)
-    dynamics = Dynamics(options.server, DOUBLE_PENDULUM, task.step)
-    x, u, iterations = solve(dynamics, task)
-    dynamics.report("multiple shooting", iterations, np.abs(x[-1] - task.goal).max())
-    print(f"cost {task.cost(x, u):.6f}, largest torque {np.abs(u).max():.3f} N m")
-
-
 if __name__ == "__main__":
-    main()
+    run_swing_up("multiple shooting", solve, __doc__)
