@@ -44,7 +44,7 @@ typedef struct srv_connection {
     bool                   on_loopback;    /* accepted on a loopback address: the client is on this machine */
     srv_inflow             inflow;         /* what the client sends, checked */
     uint64_t               requests;       /* number of requests that libmicrohttpd has announced */
-    struct srv_loop       *loop;           /* the last four fields belong to http_daemon.c and exchange.c */
+    struct srv_loop       *loop;           /* the last four fields belong to http_daemon.c and exchange*.c */
     struct MHD_Connection *mhd;
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */

@@ -1,0 +1,85 @@
+/* exchange_body.c - receive the body of a request within the memory budget. */
+#include "exchange_private.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* FIRST_CLAIM: bytes that are claimed from the memory budget for the start of a body; later claims are in proportion to
+ * the bytes received, since a head alone must not occupy the budget. MAX_PREALLOCATED: bytes of an announced body that
+ * are allocated at once. */
+enum { FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
+
+void srv_exchange_free_body(srv_exchange *x)
+{
+    if (x->claimed > 0) api_release(x->job.call, x->claimed);
+    free(x->body);
+    x->body     = NULL;
+    x->job.body = NULL;
+    x->capacity = x->claimed = x->job.length = 0;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Claims and allocates space for `bytes` bytes of body. False: the reply is complete. An announced length is allocated
+ * at once, up to MAX_PREALLOCATED, because copying a growing body delays other requests on this thread. */
+static bool grow_body(srv_exchange *x, size_t bytes)
+{
+    if (bytes <= x->claimed) return true;
+    if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
+    x->claimed = bytes;
+    if (bytes <= x->capacity) return true;
+    size_t at_once = smaller(x->announced_length, MAX_PREALLOCATED), room = bytes > at_once ? bytes : at_once;
+    char  *body = realloc(x->body, room);
+    if (!body) {
+        api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", room);
+        return false;
+    }
+    x->body     = body;
+    x->capacity = room;
+    return true;
+}
+
+bool srv_exchange_begin_body(srv_exchange *x)
+{
+    return grow_body(x, smaller(x->announced_length, FIRST_CLAIM));
+}
+
+void srv_exchange_refuse_body(srv_exchange *x)
+{
+    api_refuse(x->job.call, API_BODY_TOO_LARGE, "The body is larger than %zu bytes, the limit of this server.",
+               x->loop->server->config->max_body);
+}
+
+void srv_exchange_answer_directly(srv_exchange *x)
+{
+    x->stage                             = ANSWERED;
+    x->connection->needs_lingering_close = true;
+    srv_exchange_free_body(x);
+    srv_response_send_directly(x->connection, x->job.call);
+}
+
+/* Appends received data to the body. False if the body is too large or memory is short; then the reply is complete. */
+static bool append_body(srv_exchange *x, const char *data, size_t length)
+{
+    if (length > x->max_length - x->job.length) {
+        srv_exchange_refuse_body(x);
+        return false;
+    }
+    size_t needed = x->job.length + length;
+    if (needed > x->claimed && !grow_body(x, smaller(2 * needed, x->max_length))) return false;
+    memcpy(x->body + x->job.length, data, length);
+    x->job.length = needed;
+    return true;
+}
+
+enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
+{
+    x->received += length;
+    if (x->stage == ANSWERED) return MHD_NO; /* the deadline passed, so the request is already answered */
+    bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
+    if (goes_on) return MHD_YES;
+    srv_exchange_answer_directly(x);
+    return MHD_NO;
+}

@@ -1,0 +1,75 @@
+/* exchange_private.h - the state of an exchange. Private to exchange.c, exchange_body.c, exchange_run.c and
+ * exchange_expiry.c. */
+#pragma once
+#include "exchange.h"
+#include "response.h"
+
+/* An unwanted body of up to this many bytes is read and discarded, so that the connection can stay open. */
+enum { MAX_DISCARDED = 1 << 20 };
+
+typedef enum srv_exchange_stage {
+    OPENED,     /* the headers are not complete */
+    RECEIVING,  /* the body is being received */
+    DISCARDING, /* the reply is complete; the rest of the body is read and discarded */
+    AWAITING,   /* suspended until this server has applied the change that the request names */
+    SUSPENDED,  /* the pool owns the job */
+    DELAYED,    /* the reply is complete, and is sent later */
+    FINISHED,   /* a worker has finished the job */
+    ANSWERED
+} srv_exchange_stage;
+
+struct srv_exchange {
+    srv_job                job; /* first member: the pool returns its address */
+    srv_loop              *loop;
+    srv_connection        *connection;
+    struct MHD_Connection *mhd;
+    srv_exchange_stage     stage;
+    uint64_t               began;
+    uint64_t               send_at;          /* ns, when to send a delayed reply */
+    uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
+    uint64_t               number;           /* of the request on its connection, from 1 */
+    char                  *body;             /* the received part of job.body; moves when it grows */
+    size_t                 capacity;         /* bytes allocated at `body` */
+    size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
+    size_t                 announced_length; /* Content-Length; 0 for a chunked body */
+    size_t                 max_length;       /* bytes of the largest body that is accepted */
+    uint64_t               received;
+    unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
+    srv_pool              *pool;        /* the pool that runs the job */
+    srv_account           *account;     /* of the client */
+    char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
+    char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
+    char method[16];
+    char target[]; /* target of the request, for the log */
+};
+
+/* Sends the complete reply; 503 if there is no memory for it. */
+enum MHD_Result srv_exchange_answer(srv_exchange *x);
+
+/* --- exchange_body.c ---------------------------------------------------------------------------------------------- */
+
+/* Makes room for the start of the body. False: there is no memory, and the reply is complete. */
+bool srv_exchange_begin_body(srv_exchange *x);
+void srv_exchange_refuse_body(srv_exchange *x); /* completes the reply for a body that is too large */
+
+/* Frees the body and its share of the memory budget when the reply is complete; a slow reader must not keep them. */
+void srv_exchange_free_body(srv_exchange *x);
+
+/* Answers in the middle of a body, where libmicrohttpd cannot, by writing to the socket. The connection must end. */
+void srv_exchange_answer_directly(srv_exchange *x);
+
+/* --- exchange_run.c ----------------------------------------------------------------------------------------------- */
+
+enum MHD_Result srv_exchange_evaluate(srv_exchange *x);        /* runs the complete request */
+enum MHD_Result srv_exchange_answer_finished(srv_exchange *x); /* answers a request that a worker has finished */
+
+/* Ends the waiting for a change. */
+void srv_exchange_stop_awaiting(srv_exchange *x, srv_exchange_stage next);
+
+/* --- exchange_expiry.c -------------------------------------------------------------------------------------------- */
+
+/* Makes the loop check for expired requests at `time` (ns) at the latest. */
+void srv_schedule_expiry(srv_loop *loop, uint64_t time);
+
+/* The earlier of the request's own deadline and the deadline for receiving any request, ns. */
+uint64_t srv_exchange_receive_deadline(const srv_exchange *x);
