@@ -214,6 +214,10 @@ overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests t
 bench-restart: $(BUILD)/torqued ## s from the start of a server with a full store until it is ready, by kind of model
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/restart.py
 
+.PHONY: cluster
+cluster: $(BUILD)/torqued ## three servers behind HAProxy, PostgreSQL with a standby: thousands of changes, hundreds of faults; CLUSTER='--rounds 20 database'
+	@$(PYTHON) tests/bench/cluster.py $(CLUSTER)
+
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a

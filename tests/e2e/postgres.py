@@ -50,11 +50,16 @@ class Postgres:
             if copy_of is None:
                 self.command("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale")
             else:
-                self.command("pg_basebackup", "-D", self.data, "-h", copy_of.folder, "-U", "postgres", "--no-sync", "-R", "-c", "fast")
+                self.copy(copy_of)
             self.start()
         except BaseException:
             self.close()
             raise
+
+    def copy(self, other):
+        """Makes this server, which does not run, a standby of another one."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.command("pg_basebackup", "-D", self.data, "-h", other.folder, "-U", "postgres", "--no-sync", "-R", "-c", "fast")
 
     def command(self, name, *arguments):
         done = subprocess.run([*self.prefix, os.path.join(BIN, name), *arguments], capture_output=True, text=True,
@@ -92,6 +97,9 @@ class Postgres:
         self.process = None
         if how == signal.SIGKILL:       # the others notice it by themselves
             await_state(lambda: not self.children(), "the processes of PostgreSQL have ended")
+
+    def kill(self):
+        self.stop(signal.SIGKILL)
 
     def children(self):
         """Processes that work in the folder of the data."""
