@@ -171,7 +171,10 @@ static PGresult *receive(srv_link *link, uint64_t deadline)
             return NULL;
         }
         PGresult *next = link->pq->getResult(link->connection);
-        if (!next) return last;
+        if (!next) {
+            collect_notifications(link); /* one may have arrived with the end of the answer */
+            return last;
+        }
         bool failed = last && link->pq->resultStatus(last) == PGRES_FATAL_ERROR;
         link->pq->clear(failed ? next : last);
         last = failed ? last : next;
