@@ -186,11 +186,11 @@ $(BUILD)/tests/bench/numbers: tests/bench/numbers.cc $(if $(BASE),$(BUILD)/tests
 	@echo '  CXX   $<'
 	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(if $(BASE),-DHAVE_BASE) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
-.PHONY: bench-framing
-bench-framing: $(BUILD)/tests/bench/framing ## ns to check where a request begins and ends, by kind of request
+.PHONY: bench-overhead
+bench-overhead: $(BUILD)/tests/bench/overhead ## ns to check where a request begins and ends, to relay it instead, and to count it in the metrics
 	@$<
 
-$(BUILD)/tests/bench/framing: $(BUILD)/libserver.a
+$(BUILD)/tests/bench/overhead: $(BUILD)/libserver.a
 
 # Control loops in C; the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
