@@ -232,6 +232,21 @@ class BehindNginx(unittest.TestCase):
             self.assertNotIn('"from":"203.0.113.9"', server.log())
             self.assertIsNone(server.stop())
 
+    def test_a_rebinding_host_is_refused(self):
+        """The host that a client names passes nginx: --host decides about it."""
+        need("nginx", "openssl")
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server("--listen", f"127.0.0.1:0,unix:{folder}/socket", "--trusted-proxy", "unix", "--host", "robots.example")
+            self.addCleanup(server.kill)
+            proxy = Proxy(folder)
+            self.addCleanup(proxy.stop)
+            proxy.start()
+            client = TlsClient(proxy.port, ssl.create_default_context(cafile=proxy.certificate))
+            for host, status in (("evil.example", 421), ("robots.example", 200), ("robots.example.evil.example", 421)):
+                self.assertEqual(client.get("/v1", Host=host).status, status, host)
+            client.close()
+            self.assertIsNone(server.stop())
+
 
 if __name__ == "__main__":
     tap.main()
