@@ -99,6 +99,12 @@ def open_loop(server, rate, seconds, body):
 
     def take(timeout):
         for fd, _ in poller.poll(timeout):
+            if fd not in busy:      # an idle connection that the server has closed, to make room for another
+                idle = next(sock for sock in free if sock.fileno() == fd)
+                free.remove(idle)
+                poller.unregister(fd)
+                idle.close()
+                continue
             sock, started, text = busy[fd]
             piece = sock.recv(65536)
             text += piece
