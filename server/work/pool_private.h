@@ -47,6 +47,7 @@ struct srv_pool {
     api_helpers       helpers;
     srv_work_limits   limits;
     bool              closing;
+    int               nice;      /* of all threads: a spare one would inherit the value of a worker */
     size_t            n_workers; /* number of threads that may be busy at a time */
     size_t            n_threads; /* number of threads; those beyond n_workers are spare */
     size_t            n_busy;    /* number of threads that run a job or help */

@@ -42,13 +42,13 @@ static void do_job(srv_worker *self, srv_job *job)
     pthread_mutex_lock(&pool->mutex);
 }
 
-/* Leaves a real-time policy and raises the nice value of the calling thread (on Linux setpriority applies to a thread).
+/* Leaves a real-time policy and sets the nice value of the calling thread (on Linux setpriority applies to a thread).
  * Loops answer in microseconds, but at equal priority a thread that has used its time slice waits milliseconds for a
  * busy worker. If all cores are busy, workers still get about a tenth of a core. A failure is ignored. */
-static void lower_priority(void)
+static void lower_priority(const srv_pool *pool)
 {
     srv_leave_real_time();
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
+    (void)setpriority(PRIO_PROCESS, 0, pool->nice);
 }
 
 /* Runs the next job, or helps with one. False: there is nothing that this thread may do. */
@@ -71,7 +71,7 @@ static void *work(void *argument)
 {
     srv_worker *self = argument;
     srv_pool   *pool = self->pool;
-    lower_priority();
+    lower_priority(pool);
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
         if (do_something(self)) continue;
@@ -118,6 +118,7 @@ srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits)
     pool->helpers =
         (api_helpers){.run = srv_pool_run_with_helpers, .most_slots = workers < MAX_SLOTS ? workers : MAX_SLOTS};
     pool->n_workers = workers;
+    pool->nice      = getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT;
     while (pool->n_threads < workers)
         if (!srv_pool_start_thread(pool, "torqued-worker")) {
             srv_pool_close(pool);

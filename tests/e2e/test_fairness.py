@@ -7,6 +7,7 @@ import tap
 from harness import PATIENCE, Server, ServerCase
 from peers import Client, RawSocket
 from samples import HEAVY, chain
+from server_threads import stats
 from threads import in_threads
 
 GREEDY, POLITE = "127.0.0.2", "127.0.0.3"
@@ -99,6 +100,9 @@ class Truth(OneWorker):
         one, two = self.begin(GREEDY), self.begin(POLITE)
         third = self.client_at("127.0.0.4")
         self.ok(third.post("/v1/models/long/evaluate", HEAVY))
+        spare = stats(self.server, "torqued-spare")
+        self.assertTrue(spare)
+        self.assertEqual(len({fields[16] for fields in [*spare, *stats(self.server, "torqued-worker")]}), 1, "nice values")
         for raw in (one, two):
             raw.close()
         give_up = time.monotonic() + PATIENCE
