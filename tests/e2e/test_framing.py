@@ -209,30 +209,30 @@ class Through(unittest.TestCase):
     def check(self, connect):
         """The server answers no request that the proxy has not seen: each of its answers comes out of the proxy. Both proxies
         take a bare LF for a line end; only so can the hidden request be one that the proxy has seen."""
-        asked = self.answered()
         passed = 0
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
                 raw = connect()
                 raw.sock.settimeout(PATIENCE)
                 answers = exchange(raw, [shape.bytes + LAST])
-                passed += sum("Arithmetic" in answer.headers for answer in answers) + raw.cut   # a reset loses answers
+                passed += sum("Arithmetic" in answer.headers for answer in answers)
+                passed += 2 * raw.cut       # a reset loses answers
+                passed += shape.name == "no-version" and not answers        # one of HTTP/0.9 has no head
                 if "-lf" not in shape.name and "lf-" not in shape.name:
                     self.assertLessEqual(len(answers), 2)
                     self.assertEqual(self.server.client().get("/v1/models/victim").status, 200, "a hidden request ran")
-                    asked += 1
                 elif len(answers) > 2:
                     self.assertNotEqual(self.server.client().put("/v1/models/victim", slider()).status, 400)
-                    asked += 1
-        self.assertLessEqual(self.answered(), passed + asked)
+        self.server.terminate()
+        self.assertEqual(self.server.wait(2 * PATIENCE), 0, self.server.log()[-4000:])
+        self.assertLessEqual(self.answered(), passed)
         self.assertNotIn("unchecked-request", self.server.log())
-        self.assertIsNone(self.server.stop())
 
     def answered(self):
-        """The number of requests that the server has answered."""
-        self.server.client().get("/v1", Request_Id="so-far")
-        self.server.await_log('"id":"so-far"')
-        return sum(event["event"] == "request" and "ended" not in event for event in self.server.events()) + 1
+        """The number of requests that the server has answered to the proxy, which comes through the Unix socket. The log is
+        complete when the server has ended."""
+        return sum(event["event"] == "request" and "ended" not in event and event["from"].startswith("uid:")
+                   for event in self.server.events())
 
     def test_nginx(self):
         need("nginx", "openssl")
