@@ -187,13 +187,15 @@ int64_t api_metric_value(api_metric metric, api_label_values labels)
     return total(&layouts[metric], index_of(&layouts[metric], labels));
 }
 
+#define ENTRY(list, i) ((i) < sizeof(list) / sizeof *(list) ? (list)[i] : NULL)
+
 static const char *text_of(api_label label, unsigned value)
 {
     switch (label) {
     case API_LABEL_OPERATION: return atomic_load_explicit(&operation_names[value], memory_order_relaxed);
     case API_LABEL_PROBLEM: return api_problem_kind_of((api_code)value)->code;
-    case API_LABEL_THREAD: return thread_texts[value];
-    case API_LABEL_ACCESS: return access_texts[value];
+    case API_LABEL_THREAD: return ENTRY(thread_texts, value);
+    case API_LABEL_ACCESS: return ENTRY(access_texts, value);
     case API_LABEL_UNLABELLED: return "";
     default: return NULL;
     }

@@ -3,7 +3,7 @@
  * gnuplot draws, as a program that reads its script from a pipe: it has axes, ticks, legends, SVG and PNG, and is a
  * process of its own. libplplot draws no better and would have to be loaded by dlopen with a hundred functions; cairo
  * has lines and letters alone. So the server depends on nothing, and the command says what to install. */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* environ, pipe2 */
 #include "call.h"
 #include "client_commands.h"
 #include "output.h"
@@ -168,7 +168,6 @@ static void print_script(FILE *to, const cli_call *call, const cli_batch *batch,
 /* Starts gnuplot; *script is the stream that it reads. Returns its process id, or -1 after printing an error. */
 static pid_t start_gnuplot(FILE **script)
 {
-    extern char              **environ;
     char                      *argv[] = {(char *)(uintptr_t) "gnuplot", (char *)(uintptr_t) "-", NULL};
     posix_spawn_file_actions_t actions;
     int                        ends[2], code;
