@@ -37,7 +37,7 @@ def await_state(state, what, patience=PATIENCE):
 
 
 class Postgres:
-    """A server, which starts at once. `copy_of`: it becomes a standby of that one."""
+    """A server, which starts at once. `copy_of`: it becomes a standby of that one. `listen`: an address for TCP, from the next start on."""
 
     def __init__(self, copy_of=None, **settings):
         self.prefix, self.user = unprivileged()
@@ -45,7 +45,7 @@ class Postgres:
         os.chown(self.folder, self.user, -1)
         self.data = os.path.join(self.folder, "data")
         self.settings = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "40", **settings}
-        self.process = None
+        self.process, self.listen = None, ""
         try:
             if copy_of is None:
                 self.command("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale")
@@ -79,7 +79,7 @@ class Postgres:
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, *death, os.path.join(BIN, "postgres"), "-D", self.data, "-k", self.folder,
-                 "-c", "listen_addresses=", *settings], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                 "-c", f"listen_addresses={self.listen}", *settings], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         await_state(self.answers, f"PostgreSQL answers\n{self.log()[-2000:]}")
 
     def answers(self):
@@ -122,10 +122,10 @@ class Postgres:
         more = "".join(f"&{name}={value}" for name, value in parameters.items())
         return f"postgresql:///postgres?host={hosts}&user={parameters.pop('user', 'postgres')}{more}"
 
-    def sql(self, text):
+    def sql(self, text, database="postgres"):
         """Rows as lines, with tabs between columns."""
         done = subprocess.run([os.path.join(BIN, "psql"), "-X", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", self.folder,
-                               "-U", "postgres", "-c", text], capture_output=True, text=True, timeout=PATIENCE)
+                               "-U", "postgres", "-d", database, "-c", text], capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode != 0:
             raise AssertionError(f"{text}: {done.stderr}")
         return done.stdout.rstrip("\n")
