@@ -115,6 +115,15 @@ bool api_restore(api *api, const char *name, api_saved_model *saved);
  * call. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
+/* Removes the models and tombstones of a shared store whose names it no longer has: they were deleted so long ago that
+ * the store keeps no tombstones of them. `names`: [n], all names that the store has, in the order of strcmp. Call from
+ * the thread of api_follow. */
+void api_forget_deleted(api *api, const char *const *names, size_t n);
+
+/* Calls `visit` for each model, in the order of names. Two models with the same content have the same revision. False:
+ * no memory. */
+bool api_visit_models(api *api, void (*visit)(void *arg, const char *name, const char *revision), void *arg);
+
 /* Publishes that all changes of a shared store up to this number are applied. */
 void api_set_change(api *api, uint64_t number);
 

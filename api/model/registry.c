@@ -415,3 +415,27 @@ bool api_registry_load(api_registry *r, const char *name, api_model *model, api_
     if (!room) api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
     return fits;
 }
+
+static int compare_names(const void *name, const void *element)
+{
+    return strcmp(name, *(const char *const *)element);
+}
+
+void api_registry_keep(api_registry *r, const char *const *names, size_t n)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&r->entries_lock);
+    for (size_t i = 0; i < r->n; i++) {
+        entry *e = &r->entries[i];
+        if (e->number == 0 || (n > 0 && bsearch(e->name, names, n, sizeof *names, compare_names))) {
+            r->entries[kept++] = *e;
+            continue;
+        }
+        r->n_models -= e->model != NULL;
+        r->bytes -= bytes_of(e->model);
+        count_model(e->model, -1);
+        api_model_release(e->model);
+    }
+    r->n = kept;
+    pthread_mutex_unlock(&r->entries_lock);
+}

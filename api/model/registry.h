@@ -74,5 +74,8 @@ typedef struct api_origin {
 bool api_registry_load(api_registry *registry, const char *name, api_model *model, api_origin origin,
                        api_problem *problem);
 
+/* Removes every entry of a numbered change whose name is not in a list: [n], in the order of strcmp. */
+void api_registry_keep(api_registry *registry, const char *const *names, size_t n);
+
 /* True if the name has this change or a newer one. */
 bool api_registry_has_change(api_registry *registry, const char *name, uint64_t number);

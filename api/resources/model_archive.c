@@ -101,6 +101,23 @@ bool api_follow(api *a, const char *name, const char *record, size_t length, uin
     return api_fail(problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
 }
 
+void api_forget_deleted(api *a, const char *const *names, size_t n)
+{
+    api_registry_keep(a->models, names, n);
+}
+
+bool api_visit_models(api *a, void (*visit)(void *arg, const char *name, const char *revision), void *arg)
+{
+    size_t      n;
+    api_model **models = api_registry_list(a->models, &n);
+    for (size_t i = 0; models && i < n; i++) {
+        visit(arg, models[i]->name, models[i]->revision);
+        api_model_release(models[i]);
+    }
+    free(models);
+    return models != NULL;
+}
+
 /* --- export ---------------------------------------------------------------------------------------------------- */
 
 static bool print_entry(void *arg, const char *name, const api_model *model)

@@ -332,9 +332,34 @@ static void a_damaged_change_is_not_served(void **state)
     door_close();
 }
 
+static void what_a_shared_store_has_forgotten_is_removed(void **state)
+{
+    static const char *const names[] = {"kept"};
+    start_shared();
+    char *hinge = disk_model("hinge");
+    follow("gone", OTHER, 1, true);
+    follow("kept", OTHER, 2, true);
+    follow("zero", OTHER, 3, true);
+    disk.number = 3;
+    assert_int_equal(disk_request("DELETE", "zero", NULL), 204);
+    api_forget_deleted(door_api(), names, 1);
+    assert_model("gone", NULL);
+    char *kept = disk_model("kept");
+    assert_non_null(kept);
+    assert_model("hinge", hinge); /* a bundled model has no number */
+    assert_int_equal(disk_request("PUT", "zero", HINGE("2")), 201);
+    assert_int_equal(disk.base, 0);
+    api_forget_deleted(door_api(), NULL, 0);
+    assert_model("kept", NULL);
+    free(kept);
+    free(hinge);
+    door_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_shared_store_has_forgotten_is_removed),
         cmocka_unit_test(changes_of_other_servers_are_checked_again),
         cmocka_unit_test(older_changes_are_skipped),
         cmocka_unit_test(a_damaged_change_is_not_served),

@@ -224,6 +224,19 @@ class Replicas(DatabaseCase):
         for server in (small, later):
             self.await_named(server, False)
 
+    def test_a_database_that_has_lost_changes(self):
+        """As after a failover to a standby that was behind: it is named, changes are refused, evaluation goes on."""
+        server = self.another()
+        client = server.client()
+        self.assertEqual(client.put("/v1/models/mine", pendulum()).status, 201)
+        self.database.sql("DELETE FROM torqued.models; UPDATE torqued.counter SET change = 0; NOTIFY torqued")
+        await_state(lambda: b"has lost changes" in client.get("/readyz").body, "it is named")
+        refused = client.put("/v1/models/mine", pendulum(2))
+        self.assertEqual((refused.status, refused.json()["code"]), (503, "store-failed"))
+        self.assertEqual(client.post("/v1/models/mine/bias", {"q": [0]}).status, 200)
+        self.end(server)
+        self.assertEqual(self.another().client().get("/v1/models/mine").status, 404)
+
     def test_a_server_starts_before_its_database(self):
         self.database.stop()
         server = Server("--store", self.store, wait=False)
@@ -351,14 +364,14 @@ class Clients(DatabaseCase):
 class Versions(DatabaseCase):
     def test_tables_of_the_next_release(self):
         """They are used if they allow it, so that servers are upgraded one after the other; else /readyz says why not."""
-        self.database.sql("UPDATE torqued.schema SET version = 2; ALTER TABLE torqued.models ADD more text DEFAULT 'x'")
+        self.database.sql("UPDATE torqued.schema SET version = 3; ALTER TABLE torqued.models ADD more text DEFAULT 'x'")
         server = self.another()
         self.assertEqual(server.client().put("/v1/models/mine", pendulum()).status, 201)
         self.assertEqual(self.run_command("store", "migrate").returncode, 0)
-        self.database.sql("UPDATE torqued.schema SET readable_from = 2")
+        self.database.sql("UPDATE torqued.schema SET readable_from = 3")
         newer = Server("--store", self.store, wait=False)
         self.addCleanup(self.end, newer)
-        await_state(lambda: b"need a torqued that knows version 2" in newer.client().get("/readyz").body, "it is named")
+        await_state(lambda: b"need a torqued that knows version 3" in newer.client().get("/readyz").body, "it is named")
         self.assertEqual(newer.client().get("/readyz").status, 503)
 
     def test_no_tables(self):
@@ -370,7 +383,7 @@ class Versions(DatabaseCase):
         await_state(lambda: server.client().get("/readyz").status == 200, "the server is ready")
 
     def test_the_command(self):
-        self.assertIn(b"have version 1 already", self.run_command("store", "migrate").stdout)
+        self.assertIn(b"have version 2 already", self.run_command("store", "migrate").stdout)
         for arguments, status, said in (
                 (("store", "drop"), 2, b"not an action"),
                 (("store", "migrate", "--store", "/tmp"), 2, b"must name a database"),

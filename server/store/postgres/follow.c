@@ -9,7 +9,7 @@
 
 #define ANSWER_NS UINT64_C(5000000000) /* time for one answer of the database */
 
-enum { COUNTER, NAME, NUMBER, RECORD };
+enum { COUNTER, PURGED, NAME, NUMBER, RECORD };
 
 static void report_unreadable(srv_postgres *store, const char *name, const char *problem)
 {
@@ -63,7 +63,6 @@ static void set_applied(srv_postgres *store, uint64_t number, bool complete)
     pthread_mutex_unlock(&store->mutex);
     if (number > before) api_metric_add(API_METRIC_STORE_CHANGE, API_NO_LABELS, (int64_t)(number - before));
     if (number > before || first) api_set_change(store->service, number);
-    if (first) api_set_ready(store->service);
 }
 
 /* A database that has fewer changes than this server has lost some, as after a failover to an asynchronous standby or
@@ -78,12 +77,45 @@ static bool check_counter(srv_postgres *store, uint64_t counter)
     return false;
 }
 
+/* Removes what was deleted so long ago that the database has no tombstone of it any more. False with link.error. */
+static bool forget_deleted(srv_postgres *store)
+{
+    const srv_query query = {.text = srv_schema_names};
+    PGresult       *rows  = srv_link_query(&store->link, &query, srv_now() + ANSWER_NS);
+    if (!rows) return false;
+    size_t       n     = (size_t)store->pq.ntuples(rows);
+    const char **names = calloc(n + 1, sizeof *names);
+    for (size_t i = 0; names && i < n; i++)
+        names[i] = store->pq.getvalue(rows, (int)i, 0);
+    if (names)
+        api_forget_deleted(store->service, names, n);
+    else
+        snprintf(store->link.error, sizeof store->link.error, "no memory for the names of the store");
+    free(names);
+    store->pq.clear(rows);
+    return names != NULL;
+}
+
+/* Notices that tombstones were removed. The first reading misses none, because the server has no model of the store. */
+static bool check_purged(srv_postgres *store, uint64_t purged)
+{
+    if (purged <= store->purged) return true;
+    if (store->complete && !forget_deleted(store)) return false;
+    store->purged = purged;
+    return true;
+}
+
 /* Applies the rows of one answer. `n` receives their number. */
 static bool apply_all(srv_postgres *store, const PGresult *rows, int *n)
 {
-    *n               = store->pq.ntuples(rows);
-    uint64_t counter = *n > 0 ? srv_link_number(&store->link, rows, 0, COUNTER) : 0;
-    if (*n == 0 || !check_counter(store, counter)) return *n > 0;
+    *n = store->pq.ntuples(rows);
+    if (*n == 0) {
+        snprintf(store->link.error, sizeof store->link.error, "torqued.counter of the database has no row");
+        return false;
+    }
+    uint64_t counter = srv_link_number(&store->link, rows, 0, COUNTER);
+    uint64_t purged  = srv_link_number(&store->link, rows, 0, PURGED);
+    if (!check_counter(store, counter) || !check_purged(store, purged)) return false;
     if (store->pq.getisnull(rows, 0, NAME)) *n = 0;
     for (int row = 0; row < *n; row++)
         if (!apply(store, rows, row)) {

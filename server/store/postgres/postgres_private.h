@@ -32,7 +32,13 @@ struct srv_postgres {
     /* Used by the store's thread alone. */
     srv_link link;
     uint64_t next_follow; /* ns */
+    uint64_t purged;      /* tombstones up to this number may have been removed from the database */
     bool     counted;     /* as connected, in the metrics */
+    bool     ready;       /* the service has been told so */
+
+    /* Set before the thread starts: the bundled models, as the statements of schema.h take them. */
+    char  digest[33];
+    char *bundled_names, *bundled_revisions;
 
     /* Guarded by the mutex. `changed` is signalled when an order is done and when all models are read. */
     pthread_mutex_t mutex;
@@ -55,6 +61,15 @@ bool srv_postgres_connect(srv_postgres *store, uint64_t deadline);
 /* Reads and applies all changes since the last one applied. False with link.error. In follow.c. */
 bool     srv_postgres_follow(srv_postgres *store);
 uint64_t srv_postgres_next_follow(void);
+
+/* Lists the bundled models, before any model of the store is read. False: no memory. In bundled.c. */
+bool srv_postgres_list_bundled(srv_postgres *store);
+
+/* Registers the bundled models of this server in the database, after connecting. False with link.error. */
+bool srv_postgres_register_bundled(srv_postgres *store);
+
+/* Names in /readyz the bundled models that differ from those of other servers, if any. False with link.error. */
+bool srv_postgres_compare_bundled(srv_postgres *store);
 
 /* Makes the change that is asked for, if there is one. In order.c. */
 void srv_postgres_run_order(srv_postgres *store);

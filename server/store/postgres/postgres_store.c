@@ -96,6 +96,8 @@ void srv_postgres_close(srv_postgres *store)
     close(store->link.wake);
     pthread_cond_destroy(&store->changed);
     pthread_mutex_destroy(&store->mutex);
+    free(store->bundled_names);
+    free(store->bundled_revisions);
     free(store);
 }
 
@@ -134,6 +136,8 @@ static void set_connected(srv_postgres *store, bool connected)
                        store->link.error);
     if (changed && connected) log_state(store, first ? SRV_DEBUG : SRV_INFO, "database", NULL);
     if (changed && !connected) log_state(store, SRV_WARNING, "database-away", store->link.error);
+    if (connected && !store->ready) api_set_ready(store->service); /* a client may now make changes, too */
+    store->ready = store->ready || connected;
     if (store->counted != connected) api_metric_add(API_METRIC_STORE_CONNECTED, API_NO_LABELS, connected ? 1 : -1);
     store->counted = connected;
 }
@@ -142,7 +146,9 @@ bool srv_postgres_connect(srv_postgres *store, uint64_t deadline)
 {
     srv_link *link = &store->link;
     if (link->connection) return true;
-    bool ready = srv_link_open(link, deadline) && srv_schema_check(link, deadline) && srv_postgres_follow(store);
+    bool ready = srv_link_open(link, deadline) && srv_schema_check(link, deadline) &&
+                 srv_postgres_register_bundled(store) && srv_postgres_compare_bundled(store) &&
+                 srv_postgres_follow(store);
     if (!ready) srv_link_close(link);
     return ready;
 }
@@ -163,7 +169,9 @@ static void turn(srv_postgres *store, unsigned *failures)
     bool      before = link->connection != NULL;
     bool      there  = srv_postgres_connect(store, now + 10 * SECOND);
     srv_postgres_run_order(store);
-    if (there && before && (link->notified || now >= store->next_follow)) there = srv_postgres_follow(store);
+    bool due = now >= store->next_follow;
+    if (there && before && (link->notified || due)) there = srv_postgres_follow(store);
+    if (there && before && due && link->connection) there = srv_postgres_compare_bundled(store);
     there = there && link->connection;
     if (!there) srv_link_close(link);
     if (!atomic_load(&store->closing)) set_connected(store, there);
@@ -186,6 +194,10 @@ static void *run(void *arg)
 bool srv_postgres_start(srv_postgres *store, api *service, char *error, size_t size)
 {
     store->service = service;
+    if (!srv_postgres_list_bundled(store)) {
+        snprintf(error, size, "no memory for the names of the models");
+        return false;
+    }
     store->started = pthread_create(&store->thread, NULL, run, store) == 0;
     if (!store->started) snprintf(error, size, "cannot start the thread of the store: %s", strerror(EAGAIN));
     return store->started;

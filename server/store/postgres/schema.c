@@ -38,13 +38,43 @@ static const char *const migrations[SRV_SCHEMA_VERSION] = {
     "  PERFORM pg_notify('torqued', number::text);"
     "  RETURN number;"
     " END $$;",
+
+    "ALTER TABLE torqued.counter ADD purged bigint NOT NULL DEFAULT 0;"
+    "CREATE INDEX ON torqued.models (changed) WHERE revision = '';"
+    "CREATE TABLE torqued.bundled (digest text, name text, revision text NOT NULL, PRIMARY KEY (digest, name));"
+    /* Removes tombstones older than a week when one is older than eight days: servers compare names once a day. */
+    "CREATE FUNCTION torqued.purge() RETURNS trigger LANGUAGE plpgsql AS $$"
+    " BEGIN"
+    "  IF EXISTS (SELECT FROM torqued.models m WHERE revision = '' AND changed < now() - interval '8 days'"
+    "   AND NOT EXISTS (SELECT FROM torqued.bundled b WHERE b.name = m.name)) THEN"
+    "   WITH gone AS (DELETE FROM torqued.models m WHERE revision = '' AND changed < now() - interval '7 days'"
+    "    AND NOT EXISTS (SELECT FROM torqued.bundled b WHERE b.name = m.name) RETURNING m.change)"
+    "   UPDATE torqued.counter SET purged = greatest(purged, (SELECT max(gone.change) FROM gone));"
+    "  END IF;"
+    "  RETURN NULL;"
+    " END $$;"
+    /* A change inserts an order after locking the row of the counter. */
+    "CREATE TRIGGER purge AFTER INSERT ON torqued.orders FOR EACH STATEMENT EXECUTE FUNCTION torqued.purge();",
 };
 
 const char srv_schema_change[] = "SELECT torqued.change_model($1, $2, $3, $4, $5)";
 
 const char srv_schema_follow[] =
-    "SELECT c.change, m.name, m.change, m.record FROM torqued.counter c LEFT JOIN LATERAL"
+    "SELECT c.change, c.purged, m.name, m.change, m.record FROM torqued.counter c LEFT JOIN LATERAL"
     " (SELECT * FROM torqued.models WHERE change > $1 ORDER BY change LIMIT 16) m ON true ORDER BY m.change";
+
+const char srv_schema_names[] = "SELECT name FROM torqued.models ORDER BY name COLLATE \"C\"";
+
+const char srv_schema_register[] =
+    "INSERT INTO torqued.bundled (digest, name, revision) SELECT $1, n, r"
+    " FROM unnest($2::text::text[], $3::text::text[]) AS u (n, r) ON CONFLICT DO NOTHING";
+
+const char srv_schema_conflicts[] =
+    "WITH live AS (SELECT substr(application_name, 9) AS digest FROM pg_stat_activity"
+    "  WHERE datname = current_database() AND application_name LIKE 'torqued %' UNION SELECT $1)"
+    " SELECT b.name FROM torqued.bundled b JOIN live USING (digest)"
+    " WHERE NOT EXISTS (SELECT FROM torqued.models m WHERE m.name = b.name) GROUP BY b.name"
+    " HAVING count(DISTINCT b.revision) > 1 OR count(*) < (SELECT count(*) FROM live) ORDER BY b.name LIMIT 6";
 
 /* Reads a number of one row and column; 0 if it is NULL. False if the query fails. */
 static bool read_number(srv_link *link, const char *text, uint64_t *number, uint64_t deadline)
