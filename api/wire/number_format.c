@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the byte of least weight");
 
@@ -47,6 +50,22 @@ ALWAYS_INLINE void divide(decimal *d)
     d->last             = d->all - most * ten_to_8;
 }
 
+#ifdef __SSE2__
+/* Step 3: make the digits, one a byte. Quotient and remainder by 10000, 100 and 10 stand side by side; the products
+ * replace divisions and are exact in the range of the lanes. */
+ALWAYS_INLINE void spell(decimal *d)
+{
+    __m128i x = _mm_set_epi64x((long long)d->last, (long long)d->next);
+    __m128i q = _mm_srli_epi64(_mm_mul_epu32(x, _mm_set1_epi64x(109951163)), 40);
+    x         = _mm_or_si128(q, _mm_slli_epi64(_mm_sub_epi64(x, _mm_mul_epu32(q, _mm_set1_epi64x(10000))), 32));
+    q         = _mm_srli_epi16(_mm_mulhi_epu16(x, _mm_set1_epi32(5243)), 3);
+    x         = _mm_or_si128(q, _mm_slli_epi32(_mm_sub_epi16(x, _mm_mullo_epi16(q, _mm_set1_epi32(100))), 16));
+    q         = _mm_mulhi_epu16(x, _mm_set1_epi16(6554));
+    x         = _mm_or_si128(q, _mm_slli_epi16(_mm_sub_epi16(x, _mm_mullo_epi16(q, _mm_set1_epi16(10))), 8));
+    d->next   = (uint64_t)_mm_cvtsi128_si64(x);
+    d->last   = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(x, x));
+}
+#else
 /* Converts 12345678 to one digit per byte, the first in the least significant byte. Quotient and remainder are computed
  * side by side in two lanes of 32 bits, then four of 16, then eight of 8. The products replace divisions by 100 and 10,
  * and are exact in the range of the lanes. */
@@ -67,6 +86,7 @@ ALWAYS_INLINE void spell(decimal *d)
     d->next = eight_digits(d->next);
     d->last = eight_digits(d->last);
 }
+#endif
 
 /* Step 4: count the digits before the trailing zeros, and convert all digits to ASCII. */
 ALWAYS_INLINE void complete(decimal *d)
@@ -144,53 +164,34 @@ __attribute__((noinline)) static char *put_rest(char *p, const decimal *d)
     return p + d->n;
 }
 
-ALWAYS_INLINE char *put(char *p, double value, const decimal *d)
+ALWAYS_INLINE char *put(char *p, const decimal *d)
 {
-    *p = '-';
-    p += signbit(value);
     return -6 < d->n && d->n <= DIGITS ? put_point(p, d) : put_rest(p, d);
 }
 
-char *api_number_put_rest(char *to, api_digits digits)
-{
-    decimal d = {.all = digits.all, .n = digits.point};
-    divide(&d);
-    spell(&d);
-    complete(&d);
-    return put_rest(to, &d);
-}
-
-static char *put_gap(char *to, bool row)
-{
-    if (row) *to++ = ']';
-    *to++ = ',';
-    if (row) *to++ = '[';
-    return to;
-}
-
-static size_t write_portably(const double *values, size_t count, size_t width, char *text)
+/* Writes numbers of which each step is taken together. */
+ALWAYS_INLINE void write_group(api_rows_writer *w, const double *values, size_t n)
 {
     decimal d[GROUP];
-    char   *p      = text;
-    size_t  column = 0;
-    for (size_t n; count > 0; count -= n, values += n) {
-        n = count < GROUP ? count : GROUP;
-        for (size_t i = 0; i < n; i++)
-            shorten(values[i], &d[i]);
-        for (size_t i = 0; i < n; i++)
-            divide(&d[i]);
-        for (size_t i = 0; i < n; i++)
-            spell(&d[i]);
-        for (size_t i = 0; i < n; i++)
-            complete(&d[i]);
-        for (size_t i = 0; i < n; i++) {
-            bool row = width > 0 && column == width;
-            if (p > text) p = put_gap(p, row);
-            p      = put(p, values[i], &d[i]);
-            column = row ? 1 : column + 1;
-        }
-    }
-    return (size_t)(p - text);
+    for (size_t i = 0; i < n; i++)
+        shorten(values[i], &d[i]);
+    for (size_t i = 0; i < n; i++)
+        divide(&d[i]);
+    for (size_t i = 0; i < n; i++)
+        spell(&d[i]);
+    for (size_t i = 0; i < n; i++)
+        complete(&d[i]);
+    api_rows_writer next = *w; /* the compiler must take the text for a change of *w, but not of a local variable */
+    for (size_t i = 0; i < n; i++)
+        next.to = put(api_rows_write_gap(&next, signbit(values[i])), &d[i]);
+    *w = next;
+}
+
+void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count)
+{
+    for (; count >= GROUP; count -= GROUP, values += GROUP)
+        write_group(w, values, GROUP);
+    write_group(w, values, count);
 }
 
 /* --- the choice of code ------------------------------------------------------------------------------------------- */
@@ -215,10 +216,14 @@ void api_numbers_choose(const char *target)
 
 size_t api_rows_write(const double *values, size_t count, size_t width, char *text)
 {
+    api_rows_writer w = {.to = text, .width = width};
 #ifdef __x86_64__
-    if (api_numbers_use_avx2()) return api_rows_write_avx2(values, count, width, text);
+    if (api_numbers_use_avx2())
+        api_rows_write_avx2(&w, values, count);
+    else
 #endif
-    return write_portably(values, count, width, text);
+        api_rows_write_portably(&w, values, count);
+    return (size_t)(w.to - text);
 }
 
 size_t api_numbers_write(const double *values, size_t count, char *text)

@@ -1,30 +1,35 @@
 #!/usr/bin/python3
 """number_layouts.py - write the table api_number_layouts of api/wire/number_rows.h as C source."""
-LEAST, MOST, NONE = -5, 17, 0x80
+PLACES = 22      # decimal places of the first sixteen digits, from 0 on
+NONE = 0x80
 
 
-def layout(n):
-    """For each of 32 bytes the digit that stands there, and the character if there is none."""
-    digit, fixed = [NONE] * 32, [0] * 32
+def layout(places, leading):
+    """For each of 32 bytes the byte of the digits that stands there, the character if there is none, and the largest
+    character that does not count as a significant digit."""
+    n = 16 - places - leading        # digits before the point; none if that is not positive
+    digit, fixed, least = [NONE] * 32, [0] * 32, [ord("0")] * 32
     for i in range(32):
-        place = (i if i < n else i - 1) if n > 0 else i - 2 + n
+        place = leading + (i if i < n else i - 1) if n > 0 else leading + i - 2 + n
         if i == (n if n > 0 else 1):
             fixed[i] = ord(".")
-        elif place < 0:
+        elif place < leading:
             fixed[i] = ord("0")
-        elif place < 16:
-            digit[i] = place
-    return digit, fixed
+        elif place < 17:
+            digit[i], fixed[i] = place if i < 16 else place - 1, ord("0")
+    if n > 0:
+        least[n - 1] -= 1
+    return digit, fixed, least
 
 
 def main():
     print("/* number_layouts.c - made by api/wire/number_layouts.py. */")
     print('#include "api/wire/number_rows.h"\n')
-    print("const api_number_layout api_number_layouts[API_LAYOUT_MOST - API_LAYOUT_LEAST + 1] = {")
-    for n in range(LEAST, MOST + 1):
-        digit, fixed = (", ".join(map(str, row)) for row in layout(n))
-        shift = 1 if n > 0 else 2 - n
-        print(f"    {{{{{digit}}}, {{{fixed}}}, {shift}, {16 if n == 17 else 16 + shift}}}, /* {n} */")
+    print("const api_number_layout api_number_layouts[API_LAYOUTS] = {")
+    for places in range(PLACES):
+        for leading in (0, 1):
+            rows = ", ".join("{%s}" % ", ".join(map(str, row)) for row in layout(places, leading))
+            print(f"    {{{rows}}}, /* {places}, {leading} */")
     print("};")
 
 

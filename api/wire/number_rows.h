@@ -3,6 +3,7 @@
 #pragma once
 #include "number.h"
 #include "decimal/write.h"
+#include <string.h>
 
 /* True if api_numbers_choose has chosen AVX2. */
 bool api_numbers_use_avx2(void);
@@ -24,26 +25,52 @@ typedef struct api_rows_reader {
     api_gap     gap[2]; /* as last seen: between numbers of a row, between rows */
 } api_rows_reader;
 
+/* True if the next four numbers have one digit and a comma behind it. */
+static inline bool api_rows_begin_with_digits(const api_rows_reader *r)
+{
+    const uint64_t commas = 0x2C002C002C002C00, between = 0xFF00FF00FF00FF00;
+    uint64_t       text;
+    if (r->end - r->next < (ptrdiff_t)sizeof text) return false;
+    memcpy(&text, r->next, sizeof text);
+    return (text & between) == commas;
+}
+
 /* Reads numbers without an exponent until one is unusual, or separated by other bytes than the last ones, or near the
- * end of the text. The caller reads that one. */
+ * end of the text, or the first of several with one digit. The caller reads that one. */
 void api_rows_read_avx2(api_rows_reader *r);
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-enum { API_LAYOUT_LEAST = -5, API_LAYOUT_MOST = 17 };
+enum { API_LAYOUTS = 44 };
 
-/* How a number 0.d1 ... d17 * 10^n is laid out: byte i of the text is digit[i], counted from 0 within the first sixteen
- * digits, where fixed[i] is 0, else fixed[i]. */
+/* How seventeen digits are laid out. The first sixteen have index / 2 decimal places; if the index is odd, the first
+ * digit is a 0 that is left out. Byte i of the text is fixed[i], or byte digit[i] of sixteen: for i < 16 of the digits
+ * 1 to 16, else of the digits 2 to 17. The text ends behind the last byte that is larger than least[i]: a digit other
+ * than 0, or the digit before the point. */
 typedef struct api_number_layout {
     unsigned char digit[32], fixed[32];
-    unsigned char shift; /* places by which the last of the digits has moved */
-    unsigned char last;  /* place of the seventeenth digit */
+    char          least[32];
 } api_number_layout;
 
-extern const api_number_layout api_number_layouts[API_LAYOUT_MOST - API_LAYOUT_LEAST + 1];
+extern const api_number_layout api_number_layouts[API_LAYOUTS];
 
-/* Writes the digits of a number that has no layout. Returns the end of the text. */
-char *api_number_put_rest(char *to, api_digits digits);
+/* The state of a writer. `gap` tells what comes before the next number: 0 nothing, 1 a comma, 3 the end of a row. */
+typedef struct api_rows_writer {
+    char  *to; /* where the last number ends */
+    size_t width, column, gap;
+} api_rows_writer;
 
-/* See api_rows_write. */
-size_t api_rows_write_avx2(const double *values, size_t count, size_t width, char *text);
+/* Writes what comes before a number. Returns where its first digit comes. */
+__attribute__((always_inline)) static inline char *api_rows_write_gap(api_rows_writer *w, bool negative)
+{
+    static const char gaps[][4] = {"-", ",-", "", "],[-"};
+    memcpy(w->to, gaps[w->gap], sizeof *gaps);
+    char *to  = w->to + w->gap + negative;
+    w->column = w->column + 1 == w->width ? 0 : w->column + 1;
+    w->gap    = w->column == 0 ? 3 : 1;
+    return to;
+}
+
+/* Write numbers behind those already written: see api_rows_write. */
+void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count);
+void api_rows_write_avx2(api_rows_writer *w, const double *values, size_t count);

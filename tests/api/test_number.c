@@ -1,5 +1,6 @@
 /* test_number.c - numbers as text: ECMAScript's layout, the shortest digits, exact reading, JSON's grammar. */
 #include "api/wire/number.h"
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,6 +130,22 @@ static void lay_out(const char *s, int k, int n, char *text)
         sprintf(text, "%se%+d", s, n - 1);
     else
         sprintf(text, "%.1s.%se%+d", s, s + 1, n - 1);
+}
+
+/* Numbers of sixteen digits whose last eight are hard to split from the first eight. */
+static void sixteen_digits(void **state)
+{
+    uint64_t seed = 10;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t first = 10000000 + next(&seed) % 70000000,
+                 last  = i % 2 ? 99999999 - next(&seed) % 3 : 1 + next(&seed) % 2;
+        char   expected[32];
+        double value;
+        size_t length =
+            (size_t)sprintf(expected, "%" PRIu64 ".%07" PRIu64 "%08" PRIu64, first / 10000000, first % 10000000, last);
+        assert_int_equal(api_number_read(expected, length, &value), length);
+        assert_string_equal(written(value), expected);
+    }
 }
 
 /* Up to 15 digits come back from any double that they were read into: they are its shortest. */
@@ -363,6 +380,35 @@ static size_t make_rows(char *text, size_t count, size_t width, uint64_t *seed)
     return length;
 }
 
+/* Zeros and other numbers of one digit among numbers of more, in rows of any width or in one list. */
+static void single_digits(void **state)
+{
+    static const char  bytes[]  = "0123456789.-e, ]";
+    static const char *others[] = {"0.5", "-1", "10", "-0"};
+    uint64_t           seed     = 11;
+    for (int i = 0; i < 20000; i++) {
+        char   text[MOST_IN_LIST * 10], *p = text;
+        double values[MOST_IN_LIST], got[MOST_IN_LIST];
+        size_t n = 1 + next(&seed) % MOST_IN_LIST, width = next(&seed) % 9, most = 1 + next(&seed) % n, count;
+        for (size_t k = 0; k < n; k++) {
+            if (k > 0) p += sprintf(p, width > 0 && k % width == 0 ? "],[" : ",");
+            if (k > 0 && next(&seed) % 64 == 0) *p++ = ' ';
+            bool digit = next(&seed) % (i % 2 ? 8 : 64) > 0;
+            values[k]  = (double)(next(&seed) % 10);
+            if (!digit) values[k] = strtod(others[next(&seed) % 4], NULL);
+            p += api_number_write(values[k], p);
+        }
+        size_t   length = (size_t)(p - text);
+        api_rows rows   = {.begin = text, .text = text, .end = p, .width = width};
+        api_rows_read(&rows, got, most, &count);
+        assert_int_equal(count, most);
+        assert_memory_equal(got, values, most * sizeof *got);
+        for (size_t k = 0; width == 0 && k < 2;
+             k++, text[next(&seed) % length] = bytes[next(&seed) % (sizeof bytes - 1)])
+            expect_list(text, length, n);
+    }
+}
+
 /* The code for AVX2 reads rows as the portable code does, whatever bytes are changed, and nothing beyond the text. */
 static void rows_are_read_alike(void **state)
 {
@@ -435,6 +481,7 @@ int main(void)
         cmocka_unit_test(layout),
         cmocka_unit_test(random_bits_come_back),
         cmocka_unit_test(digits_are_the_fewest),
+        cmocka_unit_test(sixteen_digits),
         cmocka_unit_test(every_length_at_every_point),
         cmocka_unit_test(texts_of_messages),
         cmocka_unit_test(lists_are_written_as_one_by_one),
@@ -444,13 +491,16 @@ int main(void)
         cmocka_unit_test(any_byte_ends_a_number),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_of_decimals),
+        cmocka_unit_test(single_digits),
         cmocka_unit_test(rows_are_read_alike),
         cmocka_unit_test(rows_are_written_alike),
         WITH_AVX2(random_bits_come_back),
+        WITH_AVX2(sixteen_digits),
         WITH_AVX2(every_length_at_every_point),
         WITH_AVX2(lists_are_written_as_one_by_one),
         WITH_AVX2(lists),
         WITH_AVX2(lists_of_decimals),
+        WITH_AVX2(single_digits),
     };
     return cmocka_run_group_tests(tests, choose_portable, NULL);
 }

@@ -58,6 +58,18 @@ class Tables(unittest.TestCase):
             self.assertLess(q - 1 + m, 0)
             self.assertEqual(2 ** 52 * scale % 2 ** 64, 0)
 
+    def test_scales_in_doubles(self):
+        for q in range(powers_of_ten.SCALE_LEAST, 0):
+            m = powers_of_ten.scale(q)[1]
+            self.assertTrue(m <= 21 and int(float(10 ** m)) == 10 ** m)
+            self.assertGreaterEqual(q + m, -50)
+            self.assertLess((2 ** 53 - 1) * TWO ** q * TEN ** m, 2 ** 53)
+
+    def test_factors_that_split_digits(self):
+        for digits in (4, 8):
+            factor = Fraction(float(f"1e-{digits}"))
+            self.assertTrue(TEN ** -digits < factor < TEN ** -digits * (1 + TWO ** -52))
+
 
 class Reading(unittest.TestCase):
     def test_powers_by_places(self):

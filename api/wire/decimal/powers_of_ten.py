@@ -6,6 +6,7 @@ tests/oracle/test_number_bounds.py takes the same numbers from here and proves w
 from fractions import Fraction
 
 LEAST, MOST = -342, 324       # exponents of the powers of ten
+INTEGER_POWERS = 20           # powers of ten below 2^64
 PLACES_MAX = 31               # digits behind a point
 SCALE_LEAST = -71             # smallest binary exponent with a scale; the largest is -1
 
@@ -43,13 +44,19 @@ def by_places(places):
 def main():
     print("/* powers_of_ten.c - made by api/wire/decimal/powers_of_ten.py. */")
     print('#include "api/wire/decimal/powers_of_ten.h"\n')
-    print("const uint64_t api_powers_of_ten[API_POWER_MOST - API_POWER_LEAST + 1][2] = {")
+    print("const uint64_t api_integer_powers[API_INTEGER_POWERS] = {")
+    for exponent in range(INTEGER_POWERS):
+        print(f"    {10 ** exponent}u,")
+    print("};\n\nconst uint64_t api_powers_of_ten[API_POWER_MOST - API_POWER_LEAST + 1][2] = {")
     for exponent in range(LEAST, MOST + 1):
         high, low = divmod(power_of_ten(exponent), 1 << 64)
         print(f"    {{{high:#018x}, {low:#018x}}}, /* {exponent} */")
     print("};\n\nconst uint64_t api_decimal_scales[-API_SCALE_LEAST] = {")
     for exponent in range(SCALE_LEAST, 0):
         print(f"    {scale(exponent)[0]:#018x}, /* {exponent} */")
+    print("};\n\nconst double api_scale_powers[-API_SCALE_LEAST] = {")
+    for exponent in range(SCALE_LEAST, 0):
+        print(f"    1e{scale(exponent)[1]}, /* {exponent} */")
     print("};\n\nconst double api_powers_by_places[API_PLACES_MAX + 2][2] = {")
     print("    {__builtin_nan(\"\"), 0},")
     for places in [*range(1, PLACES_MAX + 1), 0]:

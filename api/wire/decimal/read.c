@@ -115,33 +115,13 @@ static size_t count_digits(const cursor *c)
 /* Rounds the number at `digits` given that the result is the double of `lower` or the next one. */
 static uint64_t round_exactly(cursor digits, int64_t exponent, uint64_t lower)
 {
-    static const uint64_t powers[] = {1,
-                                      10,
-                                      100,
-                                      1000,
-                                      10000,
-                                      100000,
-                                      1000000,
-                                      10000000,
-                                      100000000,
-                                      1000000000,
-                                      10000000000,
-                                      100000000000,
-                                      1000000000000,
-                                      10000000000000,
-                                      100000000000000,
-                                      1000000000000000,
-                                      10000000000000000,
-                                      100000000000000000,
-                                      1000000000000000000,
-                                      10000000000000000000u};
-    integer               x        = {.length = 0};
-    uint64_t              piece;
+    integer  x = {.length = 0};
+    uint64_t piece;
     for (size_t taken = 0, n; taken < MOST_DIGITS; taken += n) {
         n = take_digits(&digits, MOST_DIGITS - taken < API_DECIMAL_DIGITS ? MOST_DIGITS - taken : API_DECIMAL_DIGITS,
                         &piece);
         if (n == 0) break;
-        multiply(&x, powers[n], piece);
+        multiply(&x, api_integer_powers[n], piece);
     }
     size_t more = count_digits(&digits);
     bool   any  = false; /* of these digits matters only whether one is not 0 */

@@ -29,27 +29,9 @@ static factor factor_of(int q, int k)
 /* Moves the first digit of significand * 10^exponent to the place of the first of seventeen. */
 static api_digits align(uint64_t significand, int exponent)
 {
-    static const uint64_t powers[] = {1,
-                                      10,
-                                      100,
-                                      1000,
-                                      10000,
-                                      100000,
-                                      1000000,
-                                      10000000,
-                                      100000000,
-                                      1000000000,
-                                      10000000000,
-                                      100000000000,
-                                      1000000000000,
-                                      10000000000000,
-                                      100000000000000,
-                                      1000000000000000,
-                                      10000000000000000,
-                                      100000000000000000};
-    int                   digits = (64 - __builtin_clzll(significand)) * 1233 >> 12; /* about log10(2) = 1233 / 4096 */
-    digits += significand >= powers[digits];
-    return (api_digits){.all = significand * powers[17 - digits], .point = exponent + digits};
+    int digits = (64 - __builtin_clzll(significand)) * 1233 >> 12; /* about log10(2) = 1233 / 4096 */
+    digits += significand >= api_integer_powers[digits];
+    return (api_digits){.all = significand * api_integer_powers[17 - digits], .point = exponent + digits};
 }
 
 api_digits api_decimal_shorten_any(uint64_t bits)
