@@ -30,16 +30,15 @@ static inline uint64_t join_eight(uint64_t digits)
  * them. */
 ALWAYS_INLINE int take_eight(const char *p, uint64_t *number)
 {
-    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    const uint64_t        each     = 0x0101010101010101;
-    uint64_t              bytes;
+    const uint64_t each = 0x0101010101010101;
+    uint64_t       bytes;
     memcpy(&bytes, p, sizeof bytes);
     bytes ^= '0' * each;
     uint64_t others = ((bytes + 0x76 * each) | bytes) & 0x80 * each;
     int      n      = others ? __builtin_ctzll(others) / 8 : 8;
     if (n == 0) return 0;
     bytes <<= 64 - 8 * n;
-    *number = *number * powers[n] + join_eight(bytes);
+    *number = *number * api_integer_powers[n] + join_eight(bytes);
     return n;
 }
 
@@ -59,7 +58,7 @@ ALWAYS_INLINE const char *take_digits(const char *p, const char *end, uint64_t *
 
 static const char *skip_space(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    while (p < end && (unsigned char)*p <= ' ' && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
     return p;
 }
@@ -173,11 +172,10 @@ static inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
  * The position of the point then gives the power of ten. */
 ALWAYS_INLINE const char *read_usual(const char *text, double *value)
 {
-    static const uint64_t powers[] = {1, 10, 100, 1000};
-    __m128i               begin    = load(text);
-    unsigned              ends     = find_others(begin) | find_others(load(text + 16)) << 16;
-    unsigned              points   = (unsigned)(_mm_movemask_epi8(_mm_cmpeq_epi8(begin, _mm_set1_epi8('.'))));
-    int64_t               negative =
+    __m128i  begin  = load(text);
+    unsigned ends   = find_others(begin) | find_others(load(text + 16)) << 16;
+    unsigned points = (unsigned)(_mm_movemask_epi8(_mm_cmpeq_epi8(begin, _mm_set1_epi8('.'))));
+    int64_t  negative =
         (((unsigned char)(*text) ^ '-') - 1u) >> 31; /* branch-free: setcc would depend on the register's old value */
     if (ends == 0) return NULL;
     const char *p   = text + negative;
@@ -193,7 +191,7 @@ ALWAYS_INLINE const char *read_usual(const char *text, double *value)
     __m128i  first  = _mm_or_si128(_mm_and_si128(before, load(p)), _mm_andnot_si128(before, load(p + 1)));
     first           = _mm_and_si128(_mm_sub_epi8(first, _mm_set1_epi8('0')), first_bytes(digits - more));
     if (_mm_movemask_epi8(first) != 0 || others || (text[end] | 0x20) == 'e') return NULL;
-    uint64_t number = join_digits(first) * powers[more] + last;
+    uint64_t number = join_digits(first) * api_integer_powers[more] + last;
     uint64_t bits;
     if (!api_decimal_round(number, whole - 16 - more, &bits)) return NULL;
     set_value(bits, negative, value);
@@ -208,17 +206,6 @@ static inline const char *read_usual(const char *text, double *value)
 }
 #endif
 
-/* A single digit followed by a comma, as zeros are often written. */
-static inline bool is_alone(const char *text)
-{
-    return text[1] == ',' && is_digit(text[0]); /* this order makes the branch predictable for other numbers */
-}
-static inline const char *read_alone(const char *text, double *value)
-{
-    *value = text[0] - '0';
-    return text + 1;
-}
-
 size_t api_number_read(const char *text, size_t length, double *value)
 {
     return (size_t)(read_number(text, text + length, value) - text);
@@ -226,17 +213,50 @@ size_t api_number_read(const char *text, size_t length, double *value)
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Reads the number at r->next. False if there is none, or it is infinite. */
+/* A single digit followed by a comma, as zeros are often written. */
+static inline bool is_alone(const char *text)
+{
+    return text[1] == ',' && is_digit(text[0]); /* this order makes the branch predictable for other numbers */
+}
+
+/* Reads numbers of one digit without white space between them, up to one before another number. */
+__attribute__((noinline)) static void read_single_digits(api_rows_reader *r)
+{
+    const char *p      = r->next;
+    size_t      column = r->column, count = r->count;
+    while (r->end - p >= USUAL_ROOM + 4 && count + 1 < r->most) {
+        bool   row    = column + 1 == r->width;
+        size_t length = row ? 4 : 2;
+        if ((row ? memcmp(p + 1, "],[", 3) != 0 : p[1] != ',') || !is_digit(p[length])) break;
+        r->values[count++] = *p - '0';
+        r->behind          = p + 1;
+        p += length;
+        column = row ? 0 : column + 1;
+    }
+    r->next   = p;
+    r->column = column;
+    r->count  = count;
+}
+
+/* Reads the number at r->next, and numbers of one digit before it. False if there is none, or it is infinite. */
 ALWAYS_INLINE bool read_one(api_rows_reader *r)
 {
-    double     *value = &r->values[r->count];
-    const char *p     = NULL;
-    if (r->end - r->next >= USUAL_ROOM) p = is_alone(r->next) ? read_alone(r->next, value) : read_usual(r->next, value);
-    if (!p) {
-        p = read_number(r->next, r->end, value);
-        if (p == r->next || !isfinite(*value)) return false;
+    double      value;
+    const char *p = NULL;
+    if (r->end - r->next >= USUAL_ROOM) {
+        if (is_alone(r->next) && api_rows_begin_with_digits(r)) read_single_digits(r);
+        if (is_alone(r->next)) {
+            value = r->next[0] - '0';
+            p     = r->next + 1;
+        } else {
+            p = read_usual(r->next, &value);
+        }
     }
-    r->count++;
+    if (!p) {
+        p = read_number(r->next, r->end, &value);
+        if (p == r->next || !isfinite(value)) return false;
+    }
+    r->values[r->count++] = value;
     r->column++;
     r->behind = p;
     return true;
@@ -259,8 +279,12 @@ static void remember_gap(api_gap *gap, const char *text, size_t length)
 /* Goes from the end of a number to the next number. False if none follows. */
 ALWAYS_INLINE bool pass_gap(api_rows_reader *r)
 {
-    bool        row = r->column == r->width;
-    const char *p   = row ? skip_character(r->behind, r->end, ']') : r->behind;
+    bool row = r->column == r->width;
+    if (!row && r->end - r->behind > 1 && r->behind[0] == ',' && r->behind[1] > ' ') {
+        r->next = r->behind + 1;
+        return true;
+    }
+    const char *p = row ? skip_character(r->behind, r->end, ']') : r->behind;
     if (p) p = skip_character(p, r->end, ',');
     if (p && row) p = skip_character(p, r->end, '[');
     if (!p) return false;
@@ -281,8 +305,10 @@ static bool read_some(api_rows_reader *r, size_t most)
 
 static void read_portably(api_rows_reader *r)
 {
-    while (read_one(r) && r->count < r->most && pass_gap(r))
+    api_rows_reader own = *r; /* stays in registers */
+    while (read_one(&own) && own.count < own.most && pass_gap(&own))
         ;
+    *r = own;
 }
 
 #ifdef __x86_64__

@@ -233,6 +233,6 @@ void api_rows_read_avx2(api_rows_reader *r)
         n    = find_ends(r->next, r->end, ends);
         most = r->most - r->count < MANY ? r->most - r->count : MANY;
         if (n > most) n = most;
-    } while (read_found(r, ends, n) && r->count < r->most);
+    } while (read_found(r, ends, n) && r->count < r->most && !api_rows_begin_with_digits(r));
 }
 #endif
