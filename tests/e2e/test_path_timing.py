@@ -1,0 +1,74 @@
+"""api/clients/planner/path_minimum_time.py: the timings that it writes keep the limits of torques and of torque rates at
+instants that the program did not choose, and are nearly as fast as the optimum of tests/bench/path_reference.py."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import tap
+from harness import ROOT, ServerCase
+from scipy.interpolate import make_interp_spline
+
+FOLDER = os.path.join(ROOT, "api", "clients", "planner")
+OPTIMA = 0.480995, 0.537235     # s, without and with limits of rates; from tests/bench/path_reference.py
+INTERVALS = 24
+BETWEEN = 37                # instants in an interval, coprime to what the program looks at
+
+
+def along(timing, shares):
+    """s and its derivatives by time, from the Taylor polynomials of the intervals."""
+    nodes, highest, T = np.array(timing["nodes"]), np.array(timing["highest"]), timing["duration"]
+    order, h = nodes.shape[1], 1 / len(highest)
+    x = shares * h
+    slope = (highest[:, 1] - highest[:, 0]) / h
+    factorials = np.array([1, 1, 2, 6, 24])[:order + 2]
+    polynomials = [np.polynomial.Polynomial(np.array([*node, w, rise]) / factorials)
+                   for node, (w, _), rise in zip(nodes[:-1], highest, slope)]
+    return [np.concatenate([(p.deriv(r) if r else p)(x) for p in polynomials]) / T ** r for r in range(4)]
+
+
+class PathTiming(ServerCase):
+    def test_limits_and_optimum(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run(
+                [sys.executable, "-B", os.path.join(FOLDER, "path_minimum_time.py"), "--server", self.server.url(),
+                 "--path", "ur5_pick", "--intervals", str(INTERVALS), "--output", "plot.svg", "--motion", "motion.json"],
+                capture_output=True, text=True, cwd=folder, timeout=600)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            self.assertTrue(os.path.getsize(os.path.join(folder, "plot.svg")))
+            with open(os.path.join(folder, "motion.json"), encoding="utf-8") as file:
+                found = json.load(file)
+        with open(os.path.join(FOLDER, "paths.json"), encoding="utf-8") as file:
+            path = json.load(file)["ur5_pick"]
+        spline = make_interp_spline(path["s"], path["q"], k=5)
+        effort = np.array([150, 150, 150, 28, 28, 28])
+        for timing, optimum, rates in zip(found, OPTIMA, (False, True)):
+            s, v, u, j = along(timing, np.linspace(0, 1, BETWEEN))
+            self.assertLess(np.abs(np.array(timing["nodes"][0])).max(), 1e-9)
+            self.assertLess(np.abs(np.array(timing["nodes"][-1]) - [1, *[0] * (len(timing["nodes"][0]) - 1)]).max(), 1e-9)
+            self.assertLess(np.abs(np.diff(s)).max(), 0.1)
+            q1, q2, q3 = (spline(np.clip(s, 0, 1), nu=r) for r in (1, 2, 3))
+            v, u, j = (x[:, None] for x in (v, u, j))
+            answer = self.ask("ur5", "torque-derivative", {
+                "q": spline(np.clip(s, 0, 1)).tolist(), "qd": (q1 * v).tolist(), "qdd": (q2 * v ** 2 + q1 * u).tolist(),
+                "qddd": (q3 * v ** 3 + 3 * q2 * v * u + q1 * j).tolist()})
+            self.assertLess((np.abs(answer["tau"]) / effort).max(), 1 + 1e-6)
+            if rates:
+                self.assertLess((np.abs(answer["tau_dot"]) / (20 * effort)).max(), 1 + 1e-6)
+            self.assertLess(timing["duration"], 1.01 * optimum)
+            self.assertGreater(timing["duration"], 0.999 * optimum)
+
+    def test_errors(self):
+        for arguments, text in ((["--path", "nowhere"], "there is no path nowhere"),
+                                (["--intervals", "1"], "expected at least 4"), (["--output", "plot.pdf"], "expected a name that ends")):
+            ended = subprocess.run([sys.executable, "-B", os.path.join(FOLDER, "path_minimum_time.py"),
+                                    "--server", self.server.url(), *arguments],
+                                   capture_output=True, text=True, timeout=600)
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn(text, ended.stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
