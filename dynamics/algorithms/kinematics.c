@@ -2,12 +2,23 @@
  *
  * world_kinematics.h has the recursion over bodies, jacobian_columns.h the columns of the Jacobian. */
 #include "kernels.h"
-#include "dynamics/recursion/jacobian_columns.h"
+#include "dynamics/recursion/frame_poses.h"
+
+typedef struct kinematics_workspace {
+    world_workspace motions;
+    column_pose    *poses; /* [n_bodies] */
+} kinematics_workspace;
+
+static kinematics_workspace place(arena *a, const dyn_model *m)
+{
+    return (kinematics_workspace){.motions = place_world(a, m),
+                                  .poses   = arena_take(a, m->n_bodies, sizeof(column_pose))};
+}
 
 size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 {
     arena a = {0};
-    place_world(&a, m);
+    place(&a, m);
     return a.used;
 }
 
@@ -38,11 +49,11 @@ static void quaternion(const mat3 *R, lane out[4])
         out[i] = row[i] * k;
 }
 
-static void poses(const world_workspace *ws, size_t n, const dyn_frame *frames, lane *positions, lane *orientations)
+static void put_poses(const world_workspace *ws, const dyn_kinematics *io, lane *positions, lane *orientations)
 {
     const world_motion rest = world_at_rest();
-    for (size_t i = 0; i < n; i++) {
-        const dyn_frame    *f = &frames[i];
+    for (size_t i = 0; i < io->n_frames; i++) {
+        const dyn_frame    *f = &io->frames[i];
         const world_motion *b = motion_of(ws->world, &rest, f->body);
         if (positions) store3(positions + 3 * i, frame_origin(b, f, POSES).p);
         if (orientations) {
@@ -62,18 +73,6 @@ static void store_twist(const dyn_kinematics *io, const world_motion *f, vec3 li
     store3(out + 3, io->frame_axes ? mat3_mul_transposed(&f->R, angular) : angular);
 }
 
-/* Computes the requested Jacobians of frame f of body b. The most frequent case, the Jacobian alone in world axes, has
- * code of its own, with constants for what is not requested. */
-static void jacobian(const dyn_model *m, const world_motion *world, int b, const world_motion *f,
-                     const jacobian_rates *M)
-{
-    const jacobian_rates alone = {.J = M->J, .nv = M->nv, .sums = M->sums, .zeros_are_set = M->zeros_are_set};
-    if (M->Jd || (M->J && M->axes))
-        jacobian_between(m, world, DYN_WORLD, b, f, M);
-    else if (M->J)
-        jacobian_between(m, world, DYN_WORLD, b, f, &alone);
-}
-
 static motion_order motion_order_of(const dyn_kinematics *io)
 {
     if (io->jerk) return JERKS;
@@ -90,34 +89,72 @@ static void need_frames(const dyn_model *m, const dyn_kinematics *io, needed_bod
     list_needed(m, needed);
 }
 
+/* --- poses and the Jacobian in world axes, without rates ----------------------------------------------------- */
+
+static void evaluate_poses(const dyn_model *m, const kinematics_workspace *ws, const dyn_kinematics *io, size_t block)
+{
+    const size_t      nv        = (size_t)m->nv;
+    const column_pose world     = world_columns();
+    lane             *positions = block_out(io->positions, block, 3 * io->n_frames),
+         *orientations          = block_out(io->orientations, block, 4 * io->n_frames);
+    needed_poses(m, block_in(io->q, block, (size_t)m->nq), &ws->motions.needed, ws->motions.XJ, ws->poses);
+    for (size_t i = 0; i < io->n_frames; i++) {
+        const dyn_frame   *f = &io->frames[i];
+        const column_pose *b = f->body == DYN_WORLD ? &world : &ws->poses[f->body];
+        if (positions) store3(positions + 3 * i, triple_vec3(frame_point(b, f)));
+        if (orientations) {
+            const mat3 R = frame_columns(b, f);
+            quaternion(&R, orientations + 4 * i);
+        }
+    }
+    if (!io->jacobian) return;
+    const int            body = io->frame->body;
+    const triple         p    = frame_point(body == DYN_WORLD ? &world : &ws->poses[body], io->frame);
+    const jacobian_rates M    = {.J             = block_out(io->jacobian, block, 6 * nv),
+                                 .nv            = nv,
+                                 .sums          = m->has_mimics,
+                                 .zeros_are_set = io->zeros_are_set};
+    jacobian_from_poses(m, ws->poses, body, p, &M);
+}
+
+/* --- all outputs --------------------------------------------------------------------------------------------- */
+
+static void evaluate_motions(const dyn_model *m, const world_workspace *ws, const dyn_kinematics *io,
+                             motion_order order, size_t block)
+{
+    const size_t           nv    = (size_t)m->nv;
+    const world_motion     rest  = world_at_rest();
+    const coordinate_rates rates = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+                                    block_in(io->qddd, block, nv)};
+    needed_motions(m, ws, block_in(io->q, block, (size_t)m->nq), rates, order);
+    put_poses(ws, io, block_out(io->positions, block, 3 * io->n_frames),
+              block_out(io->orientations, block, 4 * io->n_frames));
+    const world_motion *b = motion_of(ws->world, &rest, io->frame->body);
+    world_motion        f = frame_origin(b, io->frame, order);
+    if (io->frame_axes) f.R = frame_rotation(b, io->frame);
+    const jacobian_rates M = {.J             = block_out(io->jacobian, block, 6 * nv),
+                              .Jd            = block_out(io->jacobian_dot, block, 6 * nv),
+                              .axes          = io->frame_axes ? &f : NULL,
+                              .nv            = nv,
+                              .sums          = m->has_mimics,
+                              .zeros_are_set = io->zeros_are_set};
+    if (M.J || M.Jd) jacobian_between(m, ws->world, DYN_WORLD, io->frame->body, &f, &M);
+    store_twist(io, &f, f.v, f.w, block_out(io->velocity, block, 6));
+    store_twist(io, &f, f.a, f.wd, block_out(io->acceleration, block, 6));
+    store_twist(io, &f, f.j, f.wdd, block_out(io->jerk, block, 6));
+}
+
 void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinematics *io, size_t blocks)
 {
-    const dyn_model   *m  = scene->model;
-    size_t             nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena              a     = {.base = memory};
-    world_workspace    ws    = place_world(&a, m);
-    motion_order       order = motion_order_of(io);
-    const world_motion rest  = world_at_rest();
-    need_frames(m, io, &ws.needed);
-    for (size_t block = 0; block < blocks; block++) {
-        const coordinate_rates rates = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
-                                        block_in(io->qddd, block, nv)};
-        needed_motions(m, &ws, block_in(io->q, block, nq), rates, order);
-        poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
-              block_out(io->orientations, block, 4 * io->n_frames));
-        if (!io->frame) continue;
-        const world_motion *b = motion_of(ws.world, &rest, io->frame->body);
-        world_motion        f = frame_origin(b, io->frame, order);
-        if (io->frame_axes) f.R = frame_rotation(b, io->frame);
-        const jacobian_rates M = {.J             = block_out(io->jacobian, block, 6 * nv),
-                                  .Jd            = block_out(io->jacobian_dot, block, 6 * nv),
-                                  .axes          = io->frame_axes ? &f : NULL,
-                                  .nv            = nv,
-                                  .sums          = m->has_mimics,
-                                  .zeros_are_set = io->zeros_are_set};
-        jacobian(m, ws.world, io->frame->body, &f, &M);
-        store_twist(io, &f, f.v, f.w, block_out(io->velocity, block, 6));
-        store_twist(io, &f, f.a, f.wd, block_out(io->acceleration, block, 6));
-        store_twist(io, &f, f.j, f.wdd, block_out(io->jerk, block, 6));
-    }
+    const dyn_model     *m          = scene->model;
+    arena                a          = {.base = memory};
+    kinematics_workspace ws         = place(&a, m);
+    const motion_order   order      = motion_order_of(io);
+    const bool           poses_only = order == POSES && !(io->jacobian && io->frame_axes);
+    need_frames(m, io, &ws.motions.needed);
+    for (size_t block = 0; block < blocks; block++)
+        if (poses_only)
+            evaluate_poses(m, &ws, io, block);
+        else
+            evaluate_motions(m, &ws.motions, io, order, block);
 }

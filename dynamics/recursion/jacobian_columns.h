@@ -107,12 +107,18 @@ static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
     return !m->has_mimics && columns == m->nv;
 }
 
+/* Whether the matrices must be set to zero before the columns of the joints between the bodies a and b are added. */
+LANE_INLINE bool columns_need_zeros(const dyn_model *m, int a, int b, const jacobian_rates *M)
+{
+    return M->sums || !(M->zeros_are_set || joints_fill_columns(m, a, b));
+}
+
 /* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common
  * ancestor of a and b move a, so their columns have negative sign. A parent has a lower number than its children. */
 LANE_INLINE void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
                                   const jacobian_rates *M)
 {
-    if (M->sums || !(M->zeros_are_set || joints_fill_columns(m, a, b))) {
+    if (columns_need_zeros(m, a, b, M)) {
         clear(M->J, 6 * M->nv);
         clear(M->Jd, 6 * M->nv);
         clear(M->Jdd, 6 * M->nv);
