@@ -40,10 +40,14 @@ typedef struct dyn_step {
     double *q_after, *qd_after; /* nq and nv; must not be NULL */
     double *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
     double *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
-    double *work;               /* dyn_step_work(): scratch; must not be NULL */
-    double *singular;           /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
-    double *unsolved;           /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
-    double *contradictory;      /* 1: not 0 if no accelerations hold all frames */
+    /* Derivatives by the wrenches of the scene and by the inertial parameters of all bodies (dyn_regressor). NULL: not
+     * computed; they need the two matrices above. */
+    double *wrench_matrix;    /* n_wrenches x 2 nv x 6: by force and torque, in the axes of the wrench */
+    double *parameter_matrix; /* 2 nv x 10 n_rows */
+    double *work;             /* dyn_step_work(): scratch; must not be NULL */
+    double *singular;         /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
+    double *unsolved;         /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+    double *contradictory;    /* 1: not 0 if no accelerations hold all frames */
 } dyn_step;
 
 typedef enum dyn_step_failure {
@@ -52,11 +56,21 @@ typedef enum dyn_step_failure {
     DYN_STEP_NOT_CONVERGED /* Newton's method did not converge */
 } dyn_step_failure;
 
-/* Returns the entries per state of `work` of dyn_step. */
-static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method)
+/* Returns the number of inputs by which the step is differentiated: tau, and the columns of wrench_matrix and
+ * parameter_matrix if they are wanted. */
+static inline size_t dyn_step_inputs(const dyn_scene *scene, bool wrenches, bool parameters)
 {
-    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, matrices = method == DYN_RK4 ? 24 : 7;
-    return matrices * nv * nv + 2 * nq + 8 * nv;
+    return (size_t)scene->model->nv + (wrenches ? 6 * scene->n_wrenches : 0) +
+           (parameters ? 10 * scene->model->n_rows : 0);
+}
+
+/* Returns the entries per state of `work` of dyn_step. */
+static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, size_t inputs)
+{
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, columns = 2 * nv + inputs;
+    const size_t chain = method == DYN_RK4 ? 7 * columns : method == DYN_IMPLICIT_EULER ? nv + columns : 0;
+    const size_t more  = inputs > nv ? 3 * inputs + (inputs - nv) + 3 * nv : 0;
+    return (3 * nv + chain + more) * nv + 2 * nq + 9 * nv;
 }
 
 /* Returns the entries per state of `work` that held frames add, with k held directions. */
@@ -70,7 +84,7 @@ static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, s
 static inline size_t dyn_step_impact_work(const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return 2 * nv * nv + 2 * nv;
+    return (3 * nv + 10 * m->n_rows) * nv + 3 * nv;
 }
 
 /* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.

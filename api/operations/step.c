@@ -37,11 +37,18 @@ bool api_step_read(api_query *q, const api_node *given, const api_place *up, api
     return read_integrator(q, api_node_get(given, "integrator"), up, &options->method);
 }
 
+static bool has_output(const api_selection *selected, size_t output)
+{
+    return selected->outputs >> output & 1;
+}
+
 bool api_step_prepare(api_plan *plan, api_selection *selected)
 {
-    api_step_options *o = selected->options;
-    const api_query  *q = plan->query;
-    o->work             = dyn_step_work(q->model->dyn, o->method) + api_held_work(q, &o->held);
+    api_step_options *o      = selected->options;
+    const api_query  *q      = plan->query;
+    const size_t      inputs = dyn_step_inputs(&q->scene, has_output(selected, API_STEP_WRENCH_MATRIX),
+                                               has_output(selected, API_STEP_PARAMETER_MATRIX));
+    o->work                  = dyn_step_work(q->model->dyn, o->method, inputs) + api_held_work(q, &o->held);
     return api_held_prepare(q, &o->held);
 }
 
@@ -70,33 +77,27 @@ static const api_held_range *range_of_state(const api_evaluation *e, const api_s
     return api_held_range_of(&o->held, samples > 0 ? (state < last ? state : last) % samples : 0);
 }
 
-static bool has_matrices(const api_selection *selected)
+/* Whether the kernel computes an output: the matrices A and B always go together, and the others need them. */
+static bool computes(const api_selection *selected, size_t output)
 {
-    return selected->result[API_STEP_STATE_MATRIX] || selected->result[API_STEP_INPUT_MATRIX];
+    if (output < API_STEP_STATE_MATRIX) return true;
+    if (output > API_STEP_INPUT_MATRIX) return has_output(selected, output);
+    for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_OUTPUT_COUNT; i++)
+        if (has_output(selected, i)) return true;
+    return false;
 }
 
-static size_t last_output(const api_selection *selected)
-{
-    return has_matrices(selected) ? API_STEP_INPUT_MATRIX : API_STEP_QD_AFTER;
-}
-
-/* Entries of all outputs that the kernel computes, if states of a block may hold different frames: each range of nodes
- * is evaluated into scratch lanes, from which its states are copied. */
-static size_t apart_entries(const api_model *model, const api_selection *selected)
-{
-    const api_step_options *o   = selected->options;
-    size_t                  sum = 0;
-    for (size_t output = API_STEP_Q_AFTER; o->held.n > 1 && output <= last_output(selected); output++)
-        sum += api_output_entries(model, selected, output);
-    return sum;
-}
-
+/* Counts the scratch lanes of outputs: of those that are computed but not selected or, if states of a block may hold
+ * different frames, of all that are computed. Then each range of nodes is evaluated into scratch lanes, from which its
+ * states are copied. */
 size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
-    const api_step_options *o     = selected->options;
-    size_t                  apart = apart_entries(model, selected);
-    return 3 + o->work +
-           (apart > 0 ? apart : api_missing_entries(model, selected, API_STEP_Q_AFTER, last_output(selected)));
+    const api_step_options *o   = selected->options;
+    size_t                  sum = 3 + o->work;
+    for (size_t output = 0; output < API_STEP_OUTPUT_COUNT; output++)
+        if (computes(selected, output) && (o->held.n > 1 || !has_output(selected, output)))
+            sum += api_output_entries(model, selected, output);
+    return sum;
 }
 
 /* Writes why the step from a state has no result, or returns true. */
@@ -144,31 +145,35 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
     const bool              apart    = o->held.n > 1;
     double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
            *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
-    double *outputs[API_STEP_FIRST_OUTPUT] = {NULL};
-    for (size_t i = API_STEP_Q_AFTER; i <= last_output(selected); i++) {
+    double *outputs[API_STEP_OUTPUT_COUNT] = {NULL};
+    for (size_t i = 0; i < API_STEP_OUTPUT_COUNT; i++) {
+        if (!computes(selected, i)) continue;
         outputs[i] = apart ? next : api_result_or_spare(e, selected, i, block, &next);
         if (apart) next = api_behind(e, next, api_output_entries(e->model, selected, i), 1);
     }
-    return (dyn_step){.q             = api_state_block(e, API_Q, block),
-                      .qd            = api_state_block(e, API_QD, block),
-                      .tau           = api_state_block(e, API_TAU, block),
-                      .wrenches      = api_wrench_block(e, block),
-                      .q_after       = outputs[API_STEP_Q_AFTER],
-                      .qd_after      = outputs[API_STEP_QD_AFTER],
-                      .state_matrix  = outputs[API_STEP_STATE_MATRIX],
-                      .input_matrix  = outputs[API_STEP_INPUT_MATRIX],
-                      .work          = work,
-                      .singular      = singular,
-                      .unsolved      = unsolved,
-                      .contradictory = contradictory};
+    return (dyn_step){.q                = api_state_block(e, API_Q, block),
+                      .qd               = api_state_block(e, API_QD, block),
+                      .tau              = api_state_block(e, API_TAU, block),
+                      .wrenches         = api_wrench_block(e, block),
+                      .q_after          = outputs[API_STEP_Q_AFTER],
+                      .qd_after         = outputs[API_STEP_QD_AFTER],
+                      .state_matrix     = outputs[API_STEP_STATE_MATRIX],
+                      .input_matrix     = outputs[API_STEP_INPUT_MATRIX],
+                      .wrench_matrix    = outputs[API_STEP_WRENCH_MATRIX],
+                      .parameter_matrix = outputs[API_STEP_PARAMETER_MATRIX],
+                      .work             = work,
+                      .singular         = singular,
+                      .unsolved         = unsolved,
+                      .contradictory    = contradictory};
 }
 
 /* Copies the outputs of the states of `range` from scratch lanes to the results. */
 static void copy_states(const api_evaluation *e, const api_selection *selected, const api_held_range *range,
                         const dyn_step *io, size_t block)
 {
-    const double *const from[] = {io->q_after, io->qd_after, io->state_matrix, io->input_matrix};
-    for (size_t output = API_STEP_Q_AFTER; output <= last_output(selected); output++) {
+    const double *const from[] = {io->q_after,      io->qd_after,      io->state_matrix,
+                                  io->input_matrix, io->wrench_matrix, io->parameter_matrix};
+    for (size_t output = 0; output < API_STEP_OUTPUT_COUNT; output++) {
         double *to      = api_result_block(e, selected, output, block);
         size_t  entries = to ? api_output_entries(e->model, selected, output) : 0;
         for (size_t lane = 0; lane < e->lanes; lane++)

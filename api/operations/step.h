@@ -4,13 +4,23 @@
 #include "api/lanes/evaluation.h"
 #include "held_ranges.h"
 
-enum { API_STEP_Q_AFTER, API_STEP_QD_AFTER, API_STEP_STATE_MATRIX, API_STEP_INPUT_MATRIX, API_STEP_FIRST_OUTPUT };
+enum {
+    API_STEP_Q_AFTER,
+    API_STEP_QD_AFTER,
+    API_STEP_STATE_MATRIX,
+    API_STEP_INPUT_MATRIX,
+    API_STEP_WRENCH_MATRIX,
+    API_STEP_PARAMETER_MATRIX,
+    API_STEP_OUTPUT_COUNT
+};
 
 /* The outputs that both operations have. */
 #define API_STEP_OUTPUTS                                                                                               \
     [API_STEP_Q_AFTER] = {"q_after", true, {API_NQ}}, [API_STEP_QD_AFTER] = {"qd_after", true, {API_NV}},              \
-    [API_STEP_STATE_MATRIX] = {"state_matrix", true, {API_TANGENT, API_TANGENT}},                                      \
-    [API_STEP_INPUT_MATRIX] = {"input_matrix", true, {API_TANGENT, API_NV}}
+    [API_STEP_STATE_MATRIX]     = {"state_matrix", true, {API_TANGENT, API_TANGENT}},                                  \
+    [API_STEP_INPUT_MATRIX]     = {"input_matrix", true, {API_TANGENT, API_NV}},                                       \
+    [API_STEP_WRENCH_MATRIX]    = {"wrench_matrix", false, {API_REQUEST_WRENCHES, API_TANGENT, 6}},                    \
+    [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}}
 
 /* The options of a step. */
 typedef struct api_step_options {

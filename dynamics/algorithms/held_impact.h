@@ -9,16 +9,19 @@
  * that the wrenches p cause, and v takes the place of the acceleration in J qdd + J' qd. So with a_q the derivative of
  * M^-1 J^T p at constant p, and C_q that of J v at constant v,
  *
- *     dv/dq = a_q - Y G^-1 (J a_q + C_q),  dv/dqd = 1 - Y G^-1 J. */
+ *     dv/dq = a_q - Y G^-1 (J a_q + C_q),  dv/dqd = 1 - Y G^-1 J,
+ *     dv/dparameters = -(dv/dqd) M^-1 R, with the regressor R of M (v - qd). */
 #pragma once
-#include "held_frames.h"
+#include "step_pass.h"
 
 typedef struct held_impact {
     dyn_scene   scene; /* the model at rest */
     dyn_step    io;    /* without tau and the request's wrenches */
     held_system held;
-    lane       *v, *row;    /* [nv]: velocities after the impact; scratch */
-    lane       *v_q, *v_qd; /* [nv x nv] */
+    lane       *v, *change, *row; /* [nv]: velocities after the impact; v - qd; scratch */
+    lane       *v_q, *v_qd;       /* [nv x nv] */
+    lane       *admittance;       /* [nv x nv] (dv/dqd) M^-1 */
+    lane       *regressor;        /* [nv x 10 n_rows] */
 } held_impact;
 
 /* Lays the impact out in the memory of held frames and the entries after it. */
@@ -31,9 +34,12 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
     i->io.sites                = io->sites + nw;
     i->held                    = held_place(&i->scene, &i->io, work);
     i->v                       = work + dyn_step_held_work(scene->model, nw, io->n_held, i->held.k);
-    i->row                     = i->v + nv;
+    i->change                  = i->v + nv;
+    i->row                     = i->change + nv;
     i->v_q                     = i->row + nv;
     i->v_qd                    = i->v_q + nv * nv;
+    i->admittance              = i->v_qd + nv * nv;
+    i->regressor               = i->admittance + nv * nv;
 }
 
 /* Computes v and, if `differentiates`, its derivatives. qd NULL means zeros. */
@@ -46,6 +52,8 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
     clear(i->v, nv);
     if (qd) memcpy(i->v, qd, nv * sizeof(lane));
     held_correct(&i->held, i->v, &ignored);
+    for (size_t k = 0; k < nv; k++)
+        i->change[k] = qd ? i->v[k] - qd[k] : lane_of(0);
     if (!differentiates) return;
     memcpy(i->held.qdd, i->v, nv * sizeof(lane));
     held_differentiate(&i->held, q, NULL, &(held_outputs){.qdd = i->row, .a_q = i->v_q, .a_qd = i->v_qd}, memory);
@@ -53,6 +61,28 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
     for (size_t c = 0; c < nv; c++)
         i->v_qd[c * nv + c] = lane_of(1);
     held_project(&i->held, i->v_qd, NULL);
+    memcpy(i->admittance, i->held.inverse, nv * nv * sizeof(lane));
+    held_project(&i->held, i->admittance, NULL);
+}
+
+/* Adds A_v dv/dparameters to B, with the columns A_v of A by v. */
+static inline void impact_add_parameters(const held_impact *i, const lane *q, const lane *A, step_rows B, void *memory)
+{
+    const size_t nv = i->held.nv, n = B.columns;
+    LANE_NAME(regressor)
+    (&i->scene, memory,
+     &(dyn_regressor){.q = (const double *)q, .qdd = (const double *)i->change, .regressor = (double *)i->regressor},
+     1);
+    for (size_t r = 0; r < 2 * nv; r++) {
+        const lane *by_v = A + r * 2 * nv + nv;
+        clear(i->row, nv);
+        for (size_t e = 0; e < nv; e++)
+            for (size_t k = 0; k < nv; k++)
+                i->row[k] = add_mul(i->row[k], by_v[e], i->admittance[e * nv + k]);
+        for (size_t k = 0; k < nv; k++)
+            for (size_t c = 0; c < n; c++)
+                B.at[r * B.stride + c] = sub_mul(B.at[r * B.stride + c], i->row[k], i->regressor[k * n + c]);
+    }
 }
 
 /* Replaces the derivatives A (2 nv x 2 nv) with respect to (q, v) by those with respect to (q, qd). */

@@ -5,8 +5,9 @@
  *
  *     e+ = by_q e + by_u du,  dqd+ = dqd + h (a_q e + a_qd dqd + a_tau dtau),
  *
- * and du follows from the method. Columns of all matrices are e, dqd and dtau, nv each. step_rk4.h and step_implicit.h
- * have the methods with several evaluations. */
+ * and du follows from the method. Columns of all matrices are e and dqd, nv each, then those of the inputs: tau and, if
+ * wanted, wrenches and inertial parameters. step_rk4.h and step_implicit.h have the methods with several evaluations.
+ */
 #include "kernels.h"
 #include "step_pass.h"
 #include "held_impact.h"
@@ -38,14 +39,18 @@ static void integrate(const step_pass *p)
 /* Integrates from the velocities after an impact. */
 static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, const step_pass *p)
 {
-    held_impact impact;
-    dyn_step    after  = *io;
-    step_pass   behind = *p;
-    impact_place(&impact, scene, io, block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method));
-    impact_evaluate(&impact, block_in(io->q, 0, 0), block_in(io->qd, 0, 0), p->differentiates, p->singular, p->memory);
+    held_impact  impact;
+    dyn_step     after      = *io;
+    step_pass    behind     = *p;
+    const lane  *q          = block_in(io->q, 0, 0);
+    const size_t parameters = io->parameter_matrix ? 10 * scene->model->n_rows : 0;
+    impact_place(&impact, scene, io, block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method, p->inputs));
+    impact_evaluate(&impact, q, block_in(io->qd, 0, 0), p->differentiates, p->singular, p->memory);
     after.qd  = (const double *)impact.v;
     behind.io = behind.held.io = &after;
     integrate(&behind);
+    step_rows by_parameters = {p->B + p->inputs - parameters, p->inputs, parameters};
+    if (parameters > 0) impact_add_parameters(&impact, q, p->A, by_parameters, p->memory);
     if (p->differentiates) impact_chain(&impact, p->A);
 }
 
@@ -58,6 +63,7 @@ static void one_block(const dyn_scene *scene, const dyn_step *io, const step_pas
         impact_and_integrate(scene, io, p);
     else
         integrate(p);
+    if (p->differentiates) step_put_inputs(p);
 }
 
 dyn_step_kernel LANE_NAME(step);
@@ -66,15 +72,17 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
 {
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     for (size_t block = 0; block < blocks; block++) {
-        dyn_step one     = *io;
-        one.q            = (const double *)block_in(io->q, block, nq);
-        one.qd           = (const double *)block_in(io->qd, block, nv);
-        one.tau          = (const double *)block_in(io->tau, block, nv);
-        one.wrenches     = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL;
-        one.q_after      = (double *)block_out(io->q_after, block, nq);
-        one.qd_after     = (double *)block_out(io->qd_after, block, nv);
-        one.state_matrix = (double *)block_out(io->state_matrix, block, 4 * nv * nv);
-        one.input_matrix = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
+        dyn_step one         = *io;
+        one.q                = (const double *)block_in(io->q, block, nq);
+        one.qd               = (const double *)block_in(io->qd, block, nv);
+        one.tau              = (const double *)block_in(io->tau, block, nv);
+        one.wrenches         = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL;
+        one.q_after          = (double *)block_out(io->q_after, block, nq);
+        one.qd_after         = (double *)block_out(io->qd_after, block, nv);
+        one.state_matrix     = (double *)block_out(io->state_matrix, block, 4 * nv * nv);
+        one.input_matrix     = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
+        one.wrench_matrix    = nw ? (double *)block_out(io->wrench_matrix, block, 12 * nw * nv) : NULL;
+        one.parameter_matrix = (double *)block_out(io->parameter_matrix, block, 20 * nv * scene->model->n_rows);
         lane      singular, unsolved, contradictory;
         step_pass p = step_begin(scene, memory, &one, &singular, &unsolved, &contradictory);
         one_block(scene, &one, &p);

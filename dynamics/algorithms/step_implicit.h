@@ -4,7 +4,7 @@
  *
  *     W = dr/dv = 1 - h (a_qd + h a_q by_u),
  *
- * from v = qd. At the solution, W dv = dqd + h (a_q by_q e + a_tau dtau). */
+ * from v = qd. At the solution, W dv = dqd + h (a_q by_q e + a_input dinput). */
 #pragma once
 #include "step_pass.h"
 
@@ -96,7 +96,8 @@ static inline lane_mask solve_equations(const linear_equations *s)
 
 /* --- Newton's method -------------------------------------------------------------------------------------------- */
 
-/* Adds -h^2 a_q by_u of one joint to W, and writes h a_q by_q to `right` (nv x 3 nv) unless it is NULL. */
+/* Adds -h^2 a_q by_u of one joint to W, and writes h a_q by_q to `right`, nv x (2 nv + inputs), unless
+ * it is NULL. */
 static inline void joint_columns(const step_pass *p, const displacement_rates *rates, size_t v, lane *W, lane *right)
 {
     const size_t nv = p->nv;
@@ -109,7 +110,7 @@ static inline void joint_columns(const step_pass *p, const displacement_rates *r
                 by_q = add_mul(by_q, p->a_q[i * nv + v + k], rates->by_q[k][j]);
             }
             W[i * nv + v + j] = sub_mul(W[i * nv + v + j], h * h, by_u);
-            if (right) right[i * 3 * nv + v + j] = h * by_q;
+            if (right) right[i * (2 * nv + p->inputs) + v + j] = h * by_q;
         }
 }
 
@@ -183,19 +184,19 @@ static inline void solve_velocity(const step_pass *p, const lane *q, const lane 
 /* Sets the rows of A and B of the velocities, by solving for the derivatives of v. */
 static inline void implicit_velocity_rows(const step_pass *p, const lane *q, lane *W, lane *X)
 {
-    const size_t nv = p->nv, columns = 3 * nv;
+    const size_t nv = p->nv, inputs = p->inputs, columns = 2 * nv + inputs;
     clear(X, nv * columns);
     implicit_evaluate(p, q, W, X);
     for (size_t i = 0; i < nv; i++) {
         X[i * columns + nv + i] = lane_of(1);
-        for (size_t c = 0; c < nv; c++)
-            X[i * columns + 2 * nv + c] = p->io->h * p->a_tau[i * nv + c];
+        for (size_t c = 0; c < inputs; c++)
+            X[i * columns + 2 * nv + c] = p->io->h * p->a_input[i * inputs + c];
     }
     lane_mask regular = solve_equations(&(linear_equations){nv, columns, W, X});
     *p->unsolved      = lane_select(regular, *p->unsolved, lane_of(DYN_STEP_SINGULAR));
     for (size_t i = 0; i < nv; i++) {
         memcpy(p->A + (nv + i) * 2 * nv, X + i * columns, 2 * nv * sizeof *X);
-        memcpy(p->B + (nv + i) * nv, X + i * columns + 2 * nv, nv * sizeof *X);
+        memcpy(p->B + (nv + i) * inputs, X + i * columns + 2 * nv, inputs * sizeof *X);
     }
 }
 

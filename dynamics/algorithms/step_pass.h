@@ -12,15 +12,30 @@ typedef struct step_pass {
     const dyn_scene *scene;
     void            *memory; /* workspace of the kernels that this one calls */
     const dyn_step  *io;
-    size_t           nv;
+    size_t           nv, inputs; /* inputs: tau, then wrenches and parameters if they are wanted */
     bool             differentiates;
-    lane            *A, *B;              /* state and input matrix */
+    lane            *A, *B;              /* state matrix; [2 nv x inputs] derivatives by the inputs */
     lane            *a_q, *a_qd, *a_tau; /* [nv x nv] derivatives of qdd */
+    lane            *a_input;            /* [nv x inputs] derivatives of qdd by the inputs */
+    lane            *efforts, *unused;   /* [nv x (inputs - nv)] dtau by wrenches and parameters; [3 nv x nv] */
     lane       *qdd, *u, *v, *stage_q;   /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
     lane       *matrices, *vectors;      /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
 } step_pass;
+
+/* Places the derivatives by all inputs at `next`, or those by tau alone. Returns the room after them. */
+static inline lane *step_place_inputs(step_pass *p, lane *next)
+{
+    const size_t nv = p->nv;
+    p->a_input      = p->a_tau;
+    if (p->inputs == nv) return next;
+    p->a_input = next;
+    p->B       = p->a_input + nv * p->inputs;
+    p->efforts = p->B + 2 * nv * p->inputs;
+    p->unused  = p->efforts + nv * (p->inputs - nv);
+    return p->unused + 3 * nv * nv;
+}
 
 static inline step_pass step_begin(const dyn_scene *scene, void *memory, const dyn_step *io, lane *singular,
                                    lane *unsolved, lane *contradictory)
@@ -28,26 +43,91 @@ static inline step_pass step_begin(const dyn_scene *scene, void *memory, const d
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;
     lane        *work    = block_out(io->work, 0, 0);
     lane        *vectors = work + 3 * nv * nv + nq;
-    return (step_pass){.scene          = scene,
-                       .memory         = memory,
-                       .io             = io,
-                       .nv             = nv,
-                       .differentiates = io->state_matrix != NULL,
-                       .A              = block_out(io->state_matrix, 0, 0),
-                       .B              = block_out(io->input_matrix, 0, 0),
-                       .a_q            = work,
-                       .a_qd           = work + nv * nv,
-                       .a_tau          = work + 2 * nv * nv,
-                       .stage_q        = work + 3 * nv * nv,
-                       .qdd            = vectors,
-                       .u              = vectors + nv,
-                       .v              = vectors + 2 * nv,
-                       .vectors        = vectors + 3 * nv,
-                       .matrices       = vectors + 6 * nv,
-                       .singular       = singular,
-                       .unsolved       = unsolved,
-                       .contradictory  = contradictory,
-                       .held           = held_place(scene, io, work + dyn_step_work(scene->model, io->method))};
+    step_pass    p       = {.scene          = scene,
+                            .memory         = memory,
+                            .io             = io,
+                            .nv             = nv,
+                            .inputs         = dyn_step_inputs(scene, io->wrench_matrix, io->parameter_matrix),
+                            .differentiates = io->state_matrix != NULL,
+                            .A              = block_out(io->state_matrix, 0, 0),
+                            .B              = block_out(io->input_matrix, 0, 0),
+                            .a_q            = work,
+                            .a_qd           = work + nv * nv,
+                            .a_tau          = work + 2 * nv * nv,
+                            .stage_q        = work + 3 * nv * nv,
+                            .qdd            = vectors,
+                            .u              = vectors + nv,
+                            .v              = vectors + 2 * nv,
+                            .vectors        = vectors + 3 * nv,
+                            .singular       = singular,
+                            .unsolved       = unsolved,
+                            .contradictory  = contradictory};
+    p.matrices           = step_place_inputs(&p, vectors + 6 * nv);
+    p.held               = held_place(scene, io, work + dyn_step_work(scene->model, io->method, p.inputs));
+    return p;
+}
+
+/* Sets dtau by the wrenches, [wrench][nv][6], and by the parameters, [nv][10 n_rows], at (q, qd, qdd). */
+static inline void step_set_efforts(const step_pass *p, const lane *q, const lane *qd)
+{
+    const size_t    nv = p->nv, matrix = nv * nv, wrenches = p->io->wrench_matrix ? 6 * p->scene->n_wrenches : 0;
+    dyn_sensitivity by_wrenches   = {.q            = (const double *)q,
+                                     .qd           = (const double *)qd,
+                                     .qdd          = (const double *)p->qdd,
+                                     .wrenches     = p->io->wrenches,
+                                     .dtau_dq      = (double *)p->unused,
+                                     .dtau_dqd     = (double *)(p->unused + matrix),
+                                     .dtau_dqdd    = (double *)(p->unused + 2 * matrix),
+                                     .dtau_dwrench = (double *)p->efforts};
+    dyn_regressor   by_parameters = {.q         = (const double *)q,
+                                     .qd        = (const double *)qd,
+                                     .qdd       = (const double *)p->qdd,
+                                     .regressor = (double *)(p->efforts + nv * wrenches)};
+    if (wrenches > 0) LANE_NAME(sensitivity)(p->scene, p->memory, &by_wrenches, 1);
+    if (p->io->parameter_matrix) LANE_NAME(regressor)(p->scene, p->memory, &by_parameters, 1);
+}
+
+/* Sets columns [first, first + columns) of a_input to -a_tau E, with E nv x columns. */
+static inline void step_input_columns(const step_pass *p, const lane *E, size_t columns, size_t first)
+{
+    const size_t nv = p->nv;
+    for (size_t i = 0; i < nv; i++) {
+        lane *to = p->a_input + i * p->inputs + first;
+        clear(to, columns);
+        for (size_t k = 0; k < nv; k++)
+            for (size_t c = 0; c < columns; c++)
+                to[c] = sub_mul(to[c], p->a_tau[i * nv + k], E[k * columns + c]);
+    }
+}
+
+/* Sets a_input. With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E, with held frames too. */
+static inline void step_set_inputs(const step_pass *p, const lane *q, const lane *qd)
+{
+    const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
+    if (p->inputs == nv) return;
+    step_set_efforts(p, q, qd);
+    for (size_t i = 0; i < nv; i++)
+        memcpy(p->a_input + i * p->inputs, p->a_tau + i * nv, nv * sizeof(lane));
+    for (size_t w = 0; w < wrenches; w++)
+        step_input_columns(p, p->efforts + w * nv * 6, 6, nv + 6 * w);
+    if (p->io->parameter_matrix)
+        step_input_columns(p, p->efforts + nv * 6 * wrenches, 10 * p->scene->model->n_rows, nv + 6 * wrenches);
+}
+
+/* Copies the derivatives by the inputs to the matrices of tau, wrenches and parameters. */
+static inline void step_put_inputs(const step_pass *p)
+{
+    const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
+    const size_t parameters = p->inputs - nv - 6 * wrenches;
+    lane        *by_tau = block_out(p->io->input_matrix, 0, 0), *by_wrench = block_out(p->io->wrench_matrix, 0, 0);
+    lane        *by_parameter = block_out(p->io->parameter_matrix, 0, 0);
+    for (size_t i = 0; p->inputs > nv && i < 2 * nv; i++) {
+        const lane *row = p->B + i * p->inputs;
+        memcpy(by_tau + i * nv, row, nv * sizeof *row);
+        for (size_t w = 0; w < wrenches; w++)
+            memcpy(by_wrench + (w * 2 * nv + i) * 6, row + nv + 6 * w, 6 * sizeof *row);
+        if (parameters > 0) memcpy(by_parameter + i * parameters, row + nv + 6 * wrenches, parameters * sizeof *row);
+    }
 }
 
 /* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. Keeps the first singular body. */
@@ -79,6 +159,7 @@ static inline void step_evaluate(const step_pass *p, const lane *q, const lane *
                                                              .qdd      = (double *)p->qdd,
                                                              .singular = (double *)&singular},
                                      1);
+    if (differentiates) step_set_inputs(p, q, qd);
     *p->singular = lane_select(lane_less(*p->singular, lane_of(0)), singular, *p->singular);
 }
 
@@ -124,18 +205,19 @@ LANE_INLINE void scale_rates(displacement_rates *rates, double h)
             rates->by_u[i][k] = h * rates->by_u[i][k];
 }
 
-/* The rows of A and B of the velocities: [h a_q, 1 + h a_qd] and h a_tau. */
+/* The rows of A and B of the velocities: [h a_q, 1 + h a_qd] and h a_input. */
 static inline void set_velocity_rows(const step_pass *p)
 {
     const size_t nv = p->nv;
     const double h  = p->io->h;
     for (size_t i = 0; i < nv; i++) {
-        lane *A = p->A + (nv + i) * 2 * nv, *B = p->B + (nv + i) * nv;
+        lane *A = p->A + (nv + i) * 2 * nv, *B = p->B + (nv + i) * p->inputs;
         for (size_t c = 0; c < nv; c++) {
             A[c]      = h * p->a_q[i * nv + c];
             A[nv + c] = h * p->a_qd[i * nv + c];
-            B[c]      = h * p->a_tau[i * nv + c];
         }
+        for (size_t c = 0; c < p->inputs; c++)
+            B[c] = h * p->a_input[i * p->inputs + c];
         A[nv + i] = A[nv + i] + 1.0;
     }
 }
@@ -144,14 +226,14 @@ static inline void set_velocity_rows(const step_pass *p)
  * it, in the rows that are already set. */
 static inline void set_position_rows(const step_pass *p, const displacement_rates *rates, size_t v, bool after)
 {
-    const size_t nv = p->nv;
-    step_rows    A = {p->A + v * 2 * nv, 2 * nv, 2 * nv}, B = {p->B + v * nv, nv, nv};
+    const size_t nv = p->nv, inputs = p->inputs;
+    step_rows    A = {p->A + v * 2 * nv, 2 * nv, 2 * nv}, B = {p->B + v * inputs, inputs, inputs};
     set_own_columns(rates, v, A);
     for (int i = 0; i < rates->n; i++)
-        clear(B.at + (size_t)i * nv, nv);
+        clear(B.at + (size_t)i * inputs, inputs);
     if (after) {
         add_displaced_rows(rates, (step_rows){p->A + (nv + v) * 2 * nv, 2 * nv, 2 * nv}, A);
-        add_displaced_rows(rates, (step_rows){p->B + (nv + v) * nv, nv, nv}, B);
+        add_displaced_rows(rates, (step_rows){p->B + (nv + v) * inputs, inputs, inputs}, B);
         return;
     }
     for (int i = 0; i < rates->n; i++)

@@ -14,26 +14,28 @@
 
 enum { STAGES = 4, TILE_COLUMNS = 8 };
 
-/* The chain of stages: values, and their derivatives with respect to (q, qd, tau), nv x 3 nv. */
+/* The chain of stages: values, and their derivatives with respect to (q, qd, inputs). */
 typedef struct rk4_chain {
-    lane *k, *sum_k, *sum_a;                        /* [nv] */
-    lane *du, *dv, *dq, *dk, *da, *dsum_k, *dsum_a; /* [nv x 3 nv] */
+    size_t columns;                                  /* 2 nv + inputs */
+    lane  *k, *sum_k, *sum_a;                        /* [nv] */
+    lane  *du, *dv, *dq, *dk, *da, *dsum_k, *dsum_a; /* [nv x columns] */
 } rk4_chain;
 
 static inline rk4_chain rk4_place(const step_pass *p)
 {
-    const size_t nv = p->nv, n = 3 * nv * nv;
+    const size_t nv = p->nv, columns = 2 * nv + p->inputs, n = nv * columns;
     lane        *m = p->matrices;
-    return (rk4_chain){.k      = p->vectors,
-                       .sum_k  = p->vectors + nv,
-                       .sum_a  = p->vectors + 2 * nv,
-                       .du     = m,
-                       .dv     = m + n,
-                       .dq     = m + 2 * n,
-                       .dk     = m + 3 * n,
-                       .da     = m + 4 * n,
-                       .dsum_k = m + 5 * n,
-                       .dsum_a = m + 6 * n};
+    return (rk4_chain){.columns = columns,
+                       .k       = p->vectors,
+                       .sum_k   = p->vectors + nv,
+                       .sum_a   = p->vectors + 2 * nv,
+                       .du      = m,
+                       .dv      = m + n,
+                       .dq      = m + 2 * n,
+                       .dk      = m + 3 * n,
+                       .da      = m + 4 * n,
+                       .dsum_k  = m + 5 * n,
+                       .dsum_a  = m + 6 * n};
 }
 
 /* --- rates of displacements ------------------------------------------------------------------------------------- */
@@ -83,7 +85,7 @@ LANE_INLINE void set_twist_column(const dyn_body *b, lane *M, size_t columns, si
 /* Sets k = dexpinv(u, v) of a joint with a quaternion, and its derivatives. */
 static inline void free_rate(const step_pass *p, const rk4_chain *c, const dyn_body *b)
 {
-    const size_t columns = 3 * p->nv;
+    const size_t columns = c->columns;
     twist        u = twist_of(b, p->u), v = twist_of(b, p->v), y = bracket(u, v), z = bracket(u, y);
     set_twist_column(b, c->k, 1, 0, dexpinv_sum(v, y, z));
     for (size_t j = 0; p->differentiates && j < columns; j++) {
@@ -98,7 +100,7 @@ static inline void rk4_rates(const step_pass *p, const rk4_chain *c)
 {
     const dyn_model *m = p->scene->model;
     memcpy(c->k, p->v, p->nv * sizeof *c->k);
-    if (p->differentiates) memcpy(c->dk, c->dv, 3 * p->nv * p->nv * sizeof *c->dk);
+    if (p->differentiates) memcpy(c->dk, c->dv, p->nv * c->columns * sizeof *c->dk);
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!m->body[i].joint.mimic && dyn_joint_has_quaternion(m->body[i].joint.kind)) free_rate(p, c, &m->body[i]);
 }
@@ -132,13 +134,13 @@ static inline void add_product(size_t n, const lane *M, const lane *X, lane *Y, 
                 Y[i * columns + e] = add_mul(Y[i * columns + e], M[i * n + k], X[k * columns + e]);
 }
 
-/* da = a_q dq + a_qd dv + [0 0 a_tau] */
+/* da = a_q dq + a_qd dv + [0 0 a_input] */
 static inline void rk4_acceleration_rates(const step_pass *p, const rk4_chain *c)
 {
-    const size_t nv = p->nv, columns = 3 * nv;
+    const size_t nv = p->nv, columns = c->columns;
     for (size_t i = 0; i < nv; i++) {
         clear(c->da + i * columns, 2 * nv);
-        memcpy(c->da + i * columns + 2 * nv, p->a_tau + i * nv, nv * sizeof *c->da);
+        memcpy(c->da + i * columns + 2 * nv, p->a_input + i * p->inputs, p->inputs * sizeof *c->da);
     }
     add_product(nv, p->a_q, c->dq, c->da, columns);
     add_product(nv, p->a_qd, c->dv, c->da, columns);
@@ -149,7 +151,7 @@ static inline void rk4_acceleration_rates(const step_pass *p, const rk4_chain *c
 /* Sets the first stage: u = 0, k = v = qd, dq = [1 0 0], dk = dv = [0 1 0]. */
 static inline void rk4_first_stage(const step_pass *p, const rk4_chain *c, const lane *qd)
 {
-    const size_t nv = p->nv, columns = 3 * nv;
+    const size_t nv = p->nv, columns = c->columns;
     for (size_t i = 0; i < nv; i++) {
         p->u[i]     = lane_of(0);
         p->v[i]     = velocity_at(qd, i);
@@ -166,7 +168,7 @@ static inline void rk4_first_stage(const step_pass *p, const rk4_chain *c, const
 static inline void rk4_displace(const step_pass *p, const rk4_chain *c, const lane *q, lane *to)
 {
     const dyn_model   *m       = p->scene->model;
-    const size_t       columns = 3 * p->nv;
+    const size_t       columns = c->columns;
     displacement_rates rates;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
@@ -183,7 +185,7 @@ static inline void rk4_displace(const step_pass *p, const rk4_chain *c, const la
 /* Begins the next stage, at the part `h` of the step with the rates of the present one. */
 static inline void rk4_next_stage(const step_pass *p, const rk4_chain *c, const lane *qd, double h)
 {
-    const size_t nv = p->nv, columns = 3 * nv;
+    const size_t nv = p->nv, columns = c->columns;
     for (size_t i = 0; i < nv; i++) {
         p->u[i] = h * c->k[i];
         p->v[i] = add_mul(velocity_at(qd, i), h, p->qdd[i]);
@@ -203,19 +205,19 @@ static inline void rk4_accumulate(const step_pass *p, const rk4_chain *c, double
         c->sum_k[i] = add_mul(c->sum_k[i], weight, c->k[i]);
         c->sum_a[i] = add_mul(c->sum_a[i], weight, p->qdd[i]);
     }
-    for (size_t e = 0; p->differentiates && e < 3 * p->nv * p->nv; e++) {
+    for (size_t e = 0; p->differentiates && e < p->nv * c->columns; e++) {
         c->dsum_k[e] = add_mul(c->dsum_k[e], weight, c->dk[e]);
         c->dsum_a[e] = add_mul(c->dsum_a[e], weight, c->da[e]);
     }
 }
 
-/* Copies the derivatives of the positions or velocities, nv x 3 nv, to their rows of A and B. */
+/* Copies the derivatives of the positions or velocities to their rows of A and B. */
 static inline void rk4_put_rows(const step_pass *p, const lane *rows, size_t first)
 {
-    const size_t nv = p->nv;
-    for (size_t i = 0; i < nv; i++) {
-        memcpy(p->A + (first + i) * 2 * nv, rows + i * 3 * nv, 2 * nv * sizeof *rows);
-        memcpy(p->B + (first + i) * nv, rows + i * 3 * nv + 2 * nv, nv * sizeof *rows);
+    const size_t nv = p->nv, inputs = p->inputs;
+    for (size_t i = 0; i < nv; i++, rows += 2 * nv + inputs) {
+        memcpy(p->A + (first + i) * 2 * nv, rows, 2 * nv * sizeof *rows);
+        memcpy(p->B + (first + i) * inputs, rows + 2 * nv, inputs * sizeof *rows);
     }
 }
 
@@ -229,12 +231,12 @@ static inline void rk4_finish(const step_pass *p, const rk4_chain *c, const lane
         p->u[i]     = part * c->sum_k[i];
         qd_after[i] = add_mul(velocity_at(qd, i), part, c->sum_a[i]);
     }
-    for (size_t e = 0; p->differentiates && e < 3 * nv * nv; e++) {
+    for (size_t e = 0; p->differentiates && e < nv * c->columns; e++) {
         c->du[e]     = part * c->dsum_k[e];
         c->dsum_a[e] = part * c->dsum_a[e];
     }
     for (size_t i = 0; p->differentiates && i < nv; i++)
-        c->dsum_a[i * 3 * nv + nv + i] = c->dsum_a[i * 3 * nv + nv + i] + 1.0;
+        c->dsum_a[i * c->columns + nv + i] = c->dsum_a[i * c->columns + nv + i] + 1.0;
     rk4_displace(p, c, q, block_out(p->io->q_after, 0, 0));
     if (!p->differentiates) return;
     rk4_put_rows(p, c->dq, 0);

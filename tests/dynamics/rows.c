@@ -240,7 +240,8 @@ void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
 
 size_t step_work(const dyn_scene *scene, const dyn_step *io)
 {
-    size_t k = 0, entries = dyn_step_work(scene->model, io->method);
+    size_t inputs = dyn_step_inputs(scene, io->wrench_matrix, io->parameter_matrix), k = 0;
+    size_t entries = dyn_step_work(scene->model, io->method, inputs);
     for (size_t i = 0; i < io->n_held; i++)
         k += io->held[i].n;
     if (io->n_held > 0) entries += dyn_step_held_work(scene->model, scene->n_wrenches, io->n_held, k);
@@ -260,6 +261,8 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
                           OUT(dyn_step, qd_after, nv),
                           OUT(dyn_step, state_matrix, 4 * nv * nv),
                           OUT(dyn_step, input_matrix, 2 * nv * nv),
+                          OUT(dyn_step, wrench_matrix, 12 * scene->n_wrenches * nv),
+                          OUT(dyn_step, parameter_matrix, 20 * scene->model->n_rows * nv),
                           OUT(dyn_step, work, entries),
                           OUT(dyn_step, singular, 1),
                           OUT(dyn_step, unsolved, 1),

@@ -80,6 +80,56 @@ class Steps(ServerCase):
                 with self.subTest(model=model, integrator=integrator):
                     self.check_jacobians(model, integrator, held=cases[0], impact=True)
 
+    CHANGES = (1e-3, -1e-3, 2e-3, -2e-3)    # of a wrench or a parameter
+
+    def check_column(self, model, column, steps):
+        """A column of a matrix against extrapolated differences of the steps after four changes."""
+        after = np.array(steps[0]["q_after"])
+        x = [np.concatenate([self.tangent(model, after, np.array(step["q_after"])), step["qd_after"]]) for step in steps]
+        self.assertClose(list(column), ((8 * (x[0] - x[1]) - (x[2] - x[3])) / (12 * self.CHANGES[0])).tolist(), 1e-7)
+
+    MORE = ["q_after", "qd_after", "wrench_matrix", "parameter_matrix"]
+    LAST = {"panda": ("panda_link7", 6), "solo12": ("FR_LOWER_LEG", 6)}    # a link, and its row among the bodies
+
+    def test_wrench_and_parameter_matrices(self):
+        """Columns against differences by a wrench, and by the mass of a payload at a link's origin."""
+        for model, (link, body) in self.LAST.items():
+            s = {name: value[0].tolist() for name, value in self.state(model, 15).items()}
+            for integrator in INTEGRATORS:
+                for held in ({}, {"held": self.HELD[model][0]}, {"held": self.HELD[model][0], "impact": True}):
+                    with self.subTest(model=model, integrator=integrator, held=held):
+                        self.check_more(model, link, body, {**s, **held, "step": H, "integrator": integrator})
+
+    def check_more(self, model, link, body, request):
+        force = [3.0, -1.0, 2.0]
+        wrench = lambda change: {"link": link, "force": [force[0], force[1] + change, force[2]], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0.05]}
+        ask = lambda change, mass, outputs: self.ask(model, "step", {
+            **request, "wrenches": [wrench(change)], "payload": [{"link": link, "mass": 0.5 + mass, "com": [0, 0, 0]}], "outputs": outputs})
+        answer = ask(0, 0, self.MORE)
+        self.check_column(model, np.array(answer["wrench_matrix"])[0, :, 1], [ask(d, 0, self.MORE[:2]) for d in self.CHANGES])
+        masses = [ask(0, d, self.MORE[:2]) for d in self.CHANGES]
+        parameters = np.array(answer["parameter_matrix"])
+        bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
+        self.check_column(model, parameters[:, 10 * bodies.index(link)], masses)
+
+    def test_more_matrices_in_rollouts(self):
+        """The same bits as in a step, in a phase as well, and beside other outputs."""
+        s = {name: value[0].tolist() for name, value in self.state("solo12", 16).items()}
+        load = {"wrenches": [{"link": "base_link", "force": [1, 2, 3]}, {"link": "FL_FOOT", "torque": [0, 1, 0]}], "step": H}
+        request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, **load,
+                   "phases": [{"steps": 1}, {"steps": 2, "held": self.PHASES[0]["held"]}]}
+        texts = self.ask_texts("solo12", "rollout", {**request, "outputs": [*MATRICES, *self.MORE[2:]]})
+        few = self.ask_texts("solo12", "rollout", {**request, "outputs": ["parameter_matrix"]})
+        values = self.ask("solo12", "rollout", request)
+        step = self.ask_texts("solo12", "step", {
+            "q": values["q_after"][0], "qd": values["qd_after"][0], "tau": s["tau"], **load, "held": self.PHASES[0]["held"],
+            "impact": True, "outputs": [*MATRICES, *self.MORE[2:]]})
+        for name in step:
+            self.assertEqual(texts[name][1], step[name], name)
+        self.assertEqual(texts["parameter_matrix"], few["parameter_matrix"])
+        without = self.ask("solo12", "step", {**s, "step": H, "outputs": ["wrench_matrix"]})
+        self.assertEqual(without["wrench_matrix"], [])
+
     def test_impact_equations(self):
         """A step with an impact is the operation impact, then a step; dependent directions change nothing."""
         for model, cases in self.HELD.items():

@@ -307,6 +307,10 @@ class StepAnswer(Answer):
     state_matrix: Array
     # 2 nv × nv: B = ∂x₊/∂tau.
     input_matrix: Array
+    # wrenches × 2 nv × 6: ∂x₊ by force and torque of each wrench of the request, in its axes.
+    wrench_matrix: Array
+    # 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
+    parameter_matrix: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -324,6 +328,10 @@ class RolloutAnswer(Answer):
     state_matrix: Array
     # N × 2 nv × nv: B = ∂x₊/∂tau.
     input_matrix: Array
+    # N × wrenches × 2 nv × 6: ∂x₊ by force and torque of each wrench of the request, in its axes.
+    wrench_matrix: Array
+    # N × 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
+    parameter_matrix: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -723,7 +723,7 @@ class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     held: Sequence[Held]
     # Whether the step begins with a plastic impact of the held frames.
     impact: bool
-    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]
+    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix', 'parameter_matrix']]
 
 
 class EvaluationsCoriolis(TypedDict, total=False):

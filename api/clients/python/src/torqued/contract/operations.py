@@ -460,7 +460,8 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]] = None,
+            outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
+            'parameter_matrix']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
         """One step of integration, with its Jacobians.
@@ -474,12 +475,16 @@ class Operations:
         the 422 integration-failed. With `held` frames a and its derivatives are those of forward-dynamics with these frames: M
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
         With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
-        Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well. q
-        ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of
-        its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
-        entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the
-        matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A
-        mass matrix that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
+        Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well.
+        On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and points are
+        constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then
+        the moments and products of inertia about the link's origin. A payload adds its own parameters, about the origin and in
+        the axes of its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕ u is q
+        + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of its body:
+        R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for
+        a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are
+        first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix
+        that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -510,7 +515,8 @@ class Operations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix']]] = None,
+            outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
+            'parameter_matrix']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
