@@ -202,6 +202,7 @@ PGresult *srv_link_query(srv_link *link, const srv_query *query, uint64_t deadli
 {
     static const int binary[SRV_QUERY_PARAMETERS] = {1, 1, 1, 1, 1};
     link->unreplicated                            = false;
+    link->state[0]                                = '\0';
     if (!link->pq->sendQueryParams(link->connection, query->text, query->n, query->types, query->values, query->lengths,
                                    binary, 1)) {
         lose(link, link->pq->errorMessage(link->connection));
