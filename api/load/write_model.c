@@ -1,6 +1,7 @@
 /* write_model.c - write a loaded model as the text of a file, for commands that run without a server. */
 #include "api/http/call.h"
 #include "api/load/document/document.h"
+#include "api/memory/shortage.h"
 #include "report.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +52,15 @@ static char *write_model(const api *a, const api_model *model, const api_model_f
     api_arena  arena  = {0};
     api_reader reader = {.arena = &arena, .problem = problem, .report = json_array()};
     char      *text   = NULL;
+    api_shortage_forget();
     if (!reader.report)
         api_reader_no_memory(&reader);
     else
         text = write_document(a, model, format, &reader, length);
+    if (api_shortage_check(problem)) { /* libxml2 leaves out an attribute for which it has no memory */
+        free(text);
+        text = NULL;
+    }
     if (text) api_report_entries(reader.report, report);
     json_decref(reader.report);
     api_arena_free(&arena);

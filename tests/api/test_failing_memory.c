@@ -437,6 +437,36 @@ static unsigned follow_status(const question *q)
     return status;
 }
 
+/* Writes the model `target` in the format `content_type`. A text that differs from the first one counts as 999. */
+static unsigned write_status(const question *q)
+{
+    static char *first;
+    api_problem  problem;
+    size_t       length;
+    api_problem_clear(&problem);
+    char *text     = api_write_model(door_api(), q->target, q->content_type, NULL, &length, &problem);
+    bool  is_armed = armed;
+    armed          = false;
+    if (!is_armed) free(first), first = text ? strdup(text) : NULL;
+    unsigned status = !text ? api_problem_kind_of(problem.code)->status : strcmp(text, first) == 0 ? 200 : 999;
+    free(text);
+    armed = is_armed;
+    return status;
+}
+
+static void test_writing(void **state)
+{
+    const question questions[] = {
+        {.method = "write", .target = "puma560", .content_type = "urdf", .run = write_status},
+        {.method = "write", .target = "humanoid", .content_type = "mjcf", .run = write_status},
+        {.method = "write", .target = "delta", .content_type = "document", .run = write_status},
+    };
+    int bad = 0;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        bad += try(&questions[i]);
+    assert_int_equal(bad, 0);
+}
+
 static unsigned export_status(const question *q)
 {
     size_t length;
@@ -539,7 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),          cmocka_unit_test(test_models),         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_further_fields), cmocka_unit_test(test_identification), cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_writing),        cmocka_unit_test(test_tokens),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

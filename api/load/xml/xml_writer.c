@@ -60,6 +60,7 @@ char *api_xml_writer_finish(api_xml_writer *w, size_t *length)
     }
     xmlFree(text);
     xmlFreeDoc(w->file);
+    xmlResetLastError(); /* which keeps the texts of an error */
     return copy;
 }
 
