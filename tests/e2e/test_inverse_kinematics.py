@@ -140,6 +140,9 @@ class InverseKinematics(Closed):
         self.assertEqual(problem["code"], "out-of-reach")
         self.assertIn(f"{2 * np.sin(0.25):.3g} m", problem["detail"])
         self.near(self.ask("knee", "inverse-kinematics", {**goal, "limits": False})["q"], [1], 1e-9)
+        for start in (-0.5, 0.5):       # a joint at its limit moves back from it
+            inside = {"frame": "foot", "position": [np.cos(0.2), np.sin(0.2), 0], "q": [start], "starts": 1}
+            self.near(self.ask("knee", "inverse-kinematics", inside)["q"], [0.2], 1e-9)
 
     def test_floating_base(self):
         """The base moves, too; its quaternion stays one."""
