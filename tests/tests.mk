@@ -101,7 +101,7 @@ check-asan-few: ## the C tests of api and server and a few end to end under thes
 
 check-tsan: ## all tests under ThreadSanitizer
 	@tests/deps test
-	@TSAN_OPTIONS=halt_on_error=1 \
+	@TSAN_OPTIONS=halt_on_error=1:suppressions=$(abspath tests/tsan.suppressions) \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread FUZZ_CC= test-run
 
 .PHONY: failing-memory
