@@ -1,10 +1,8 @@
 """Servers that share a store in PostgreSQL: they follow each other, and outlive the database and one another."""
 import http.client
-import itertools
+import math
 import os
-import re
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -13,6 +11,7 @@ import tap
 from harness import BINARY, MODELS, PATIENCE, ROOT, Server
 from postgres import BIN, await_state
 from python_client import torqued
+from relay import Relay
 from samples import chain, pendulum
 from stores import DatabaseCase
 
@@ -299,38 +298,9 @@ class Clients(DatabaseCase):
     def setUp(self):
         super().setUp()
         self.servers = [self.another(), self.another()]
-        self.heads = []
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.addCleanup(listener.close)
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        threading.Thread(target=self.relay, args=(listener,), daemon=True).start()
-
-    def relay(self, listener):
-        """Takes one request from each connection and answers it by the next server."""
-        for number in itertools.count():
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            with client, self.servers[number % 2].socket().sock as server:
-                head = b""
-                while b"\r\n\r\n" not in head:
-                    head += client.recv(65536)
-                fields, body = head.split(b"\r\n\r\n", 1)
-                length = re.search(rb"content-length: *(\d+)", fields, re.I)
-                while length and len(body) < int(length.group(1)):
-                    body += client.recv(65536)
-                self.heads.append(fields.decode())
-                fields = re.sub(rb"\r\n(connection|expect):[^\r]*", b"", fields, flags=re.I)
-                server.sendall(fields + b"\r\nConnection: close\r\n\r\n" + body)
-                while data := server.recv(65536):
-                    client.sendall(data)
-
-    def check(self):
-        """Each request after the first change has named one."""
-        self.assertNotIn("Model-Change", self.heads[0])
-        for head in self.heads[1:]:
-            self.assertRegex(head, r"(?i)Model-Change: *[1-9]")
+        self.relay = Relay(self.servers)
+        self.addCleanup(self.relay.close)
+        self.url = self.relay.url
 
     def test_python(self):
         with torqued.Client(self.url) as client:
@@ -341,7 +311,26 @@ class Clients(DatabaseCase):
             with self.assertRaises(torqued.Problem) as caught:
                 client.model("mine")
             self.assertEqual(caught.exception.status, 404)
-        self.check()
+        self.relay.check()
+
+    def test_python_replicas(self):
+        """A change by one of the clients is named to all servers."""
+        relays = [Relay([server]) for server in self.servers]
+        for relay in relays:
+            self.addCleanup(relay.close)
+        with torqued.Replicas([relay.url for relay in relays], at_once=1) as servers:
+            servers.clients[0].put("mine", pendulum(3))
+            answer = servers.batch("mine", torqued.Model.inverse_dynamics, q=[[0.1]] * 10, size=1)
+            for tau in answer.tau.ravel():
+                self.assertAlmostEqual(abs(tau), 3 * 9.81 * 0.5 * math.sin(0.1), places=9)
+            servers.clients[1].delete("mine")
+            with self.assertRaises(torqued.Problem) as caught:
+                servers.clients[0].model("mine")
+            self.assertEqual(caught.exception.status, 404)
+        self.assertGreater(len(relays[1].heads), 0)
+        for head in relays[0].heads[1:] + relays[1].heads:
+            self.assertRegex(head, "(?i)Model-Change: *[1-9]")
+        self.assertRegex(relays[0].heads[-1], "(?i)Model-Change: *2")
 
     def test_c(self):
         program = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "program")
@@ -350,7 +339,7 @@ class Clients(DatabaseCase):
                         os.path.join(client, "torqued.c"), "-lcurl", "-lpthread", "-lm"], input=C_PROGRAM, text=True, check=True)
         done = subprocess.run([program, self.url], capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.check()
+        self.relay.check()
 
     def test_the_command_line(self):
         for name in ("a", "b"):
@@ -358,7 +347,7 @@ class Clients(DatabaseCase):
         await_state(lambda: self.servers[1].client().get("/v1/models/b").status == 200, "the models arrive")
         done = subprocess.run([BINARY, "delete", "a", "b", "--url", self.url], capture_output=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.check()
+        self.relay.check()
 
 
 class Versions(DatabaseCase):

@@ -10,11 +10,13 @@ import tempfile
 import threading
 import unittest
 
+import postgres
 import tap
 from access import Certificates, Tokens
 from client_samples import CLIENTS, SampleCase
-from harness import ROOT, Server
-from samples import PUMA
+from harness import BINARY, ROOT, Server
+from relay import Relay
+from samples import PUMA, pendulum
 
 BUILD = os.environ.get("BUILD", "build")
 FOLDER = os.path.join(ROOT, BUILD, "typescript")
@@ -23,6 +25,19 @@ FOLDER = os.path.join(ROOT, BUILD, "typescript")
 def version():
     with open(os.path.join(ROOT, "Makefile")) as file:
         return re.search(r"^VERSION := (\S+)", file.read(), re.MULTILINE)[1]
+
+
+CHANGES = """
+import {Torqued} from 'torqued';
+const client = new Torqued(process.argv[2]), document = JSON.parse(process.argv[3]);
+let seen = 0;
+for (let mass = 1; mass <= 10; mass++) {
+    document.links[0].inertial.mass = mass;
+    const {revision} = await client.putModel('mine', document);
+    seen += (await client.model('mine')).revision === revision ? 1 : 0;
+}
+console.log(seen);
+"""
 
 
 class Page:
@@ -92,6 +107,24 @@ class TypeScript(SampleCase):
                                environment={"TORQUED_GUARDED": guarded.url(), "TORQUED_PLANNER": tokens.token["planner"]})
         self.assertRegex(said, r"# pass [89]")
         self.assertIn("# skipped 0", said)
+
+    def test_changes_are_seen_everywhere(self):
+        """Two servers share a database, and each request goes to the next one: the client names its last change."""
+        if not postgres.available():
+            self.skipTest("no postgres here")
+        program = os.path.join(FOLDER, "samples", "changes.mjs")
+        with open(program, "w") as file:
+            file.write(CHANGES)
+        database = postgres.Postgres()
+        self.addCleanup(database.close)
+        self.output(BINARY, "store", "migrate", "--store", database.url())
+        servers = [Server("--store", database.url()) for _ in range(2)]
+        for server in servers:
+            self.addCleanup(server.kill)
+        relay = Relay(servers)
+        self.addCleanup(relay.close)
+        self.assertEqual(self.output("node", program, relay.url, json.dumps(pendulum())), "10\n")
+        relay.check()
 
     def test_samples(self):
         samples = os.path.join(FOLDER, "samples")

@@ -21,11 +21,14 @@ class Replicas:
 
     `urls`: the servers, or the one of the balancer. Each gets up to `at_once` pieces of a batch at a time; behind a balancer that is
     the number of pieces in all. `options` are those of Client. A server that fails or stays busy gets no more pieces of the batch,
-    and its pieces go to the others.
+    and its pieces go to the others. A model that one of `clients` has put or deleted in a store that the servers share is seen so by the
+    next requests of all of them.
     """
 
     def __init__(self, urls: Union[str, Sequence[str]], *, at_once: int = 2, **options: Any) -> None:
         self.clients = [Client(url, **options) for url in ([urls] if isinstance(urls, str) else urls)]
+        for client in self.clients:
+            client._changes = self.clients[0]._changes
         self.at_once = at_once
         if not self.clients or at_once < 1:
             raise ValueError("a batch needs at least one server and one piece at a time")
