@@ -27,6 +27,25 @@ static void torque_derivative(void *what)
     f->kernels->torque_derivative(&f->scene, s->workspace, &io, f->blocks);
 }
 
+/* The calls of the operation `path` for a robot without dampers: three of inverse dynamics, three of the derivative. */
+static void path(void *what)
+{
+    const workload       *f     = what;
+    const states         *s     = &f->states;
+    const dyn_scene       still = {.model = f->scene.model};
+    dyn_inverse_dynamics  a     = {.q = s->q, .qdd = s->qd, .tau = s->out[0]};
+    dyn_inverse_dynamics  b     = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = s->out[1]};
+    dyn_inverse_dynamics  c     = {.q = s->q, .tau = s->out[2]};
+    dyn_torque_derivative rate  = {
+         .q = s->q, .qd = s->qd, .qdd = s->qdd, .qddd = s->qddd, .tau = s->out[0], .tau_dot = s->out[1]};
+    f->kernels->inverse_dynamics(&still, s->workspace, &a, f->blocks);
+    f->kernels->inverse_dynamics(&still, s->workspace, &b, f->blocks);
+    f->kernels->inverse_dynamics(&f->scene, s->workspace, &c, f->blocks);
+    f->kernels->torque_derivative(&still, s->workspace, &rate, f->blocks);
+    f->kernels->torque_derivative(&still, s->workspace, &rate, f->blocks);
+    f->kernels->torque_derivative(&f->scene, s->workspace, &rate, f->blocks);
+}
+
 static void sensitivity(void *what)
 {
     const workload *f  = what;
@@ -156,6 +175,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "inverse dynamics", .pass = inverse_dynamics, .per_joint = true},
     {.name = "inverse dynamics and joint wrenches", .pass = joint_wrenches},
     {.name = "torque derivative", .pass = torque_derivative, .per_joint = true},
+    {.name = "coefficients along a path", .pass = path},
     {.name = "sensitivity: dtau by q, qd, qdd", .pass = sensitivity},
     {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
     {.name = "forward dynamics", .pass = forward_dynamics, .per_joint = true},
