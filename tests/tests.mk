@@ -192,6 +192,17 @@ bench-overhead: $(BUILD)/tests/bench/overhead ## ns to check where a request beg
 
 $(BUILD)/tests/bench/overhead: $(BUILD)/libserver.a
 
+# Instructions of each kernel, counted by Valgrind, beside what the processor can do.
+.PHONY: bench-limits
+bench-limits: $(BUILD)/tests/bench/limits ## multiply-adds, bytes and share of the processor's limits, by kernel and robot
+	@tests/deps bench
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/limits.py
+
+# BASE, the build folder of another commit, is measured beside this one.
+.PHONY: bench-wire
+bench-wire: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## forward sensitivity of 100 states over HTTP beside a bare server, and beside BASE=another/build
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py $(BASE)
+
 # Control loops in C; the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
 	@echo '  LINK  $@'
@@ -224,8 +235,8 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libd
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads: $(BUILD)/tests/bench/passes.o
-$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
+$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/limits: $(BUILD)/tests/bench/passes.o
+$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/limits $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
 $(BUILD)/tests/bench/peers.o: private DEFINES := $(PEERS:%=-DHAVE_PEER_%)
 
 # KDL is a C++ library.

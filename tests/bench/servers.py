@@ -167,10 +167,10 @@ class Server:
 
 
 class Torqued(Server):
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, build=BUILD):
         self.store = tempfile.TemporaryDirectory(prefix="torqued-bench-")  # removed with this object
         port = free_port()
-        super().__init__([f"{BUILD}/torqued", "--listen", f"127.0.0.1:{port}", "--store", self.store.name,
+        super().__init__([f"{build}/torqued", "--listen", f"127.0.0.1:{port}", "--store", self.store.name,
                           "--models", "models", "--log-level", "warning", *arguments], port)
         for _ in range(500):
             if self.request("GET", "/readyz")[0] == 200:
