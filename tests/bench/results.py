@@ -7,6 +7,7 @@ import chart
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATE = "2026-11-22"
+LIMITS_DATE = "2026-11-26"  # of the run of `make bench-limits`
 OPERATIONS = {"inverse dynamics": "inverse dynamics", "forward dynamics": "forward dynamics", "mass matrix": "mass matrix",
               "torque derivative": "torque derivative", "sensitivity": "sensitivity: dtau by q, qd, qdd",
               "forward sensitivity": "forward sensitivity: qdd, dqdd by q, qd, tau", "Coriolis matrix": "Coriolis matrix",
@@ -17,10 +18,10 @@ ROBOTS = {"`ur5`, 6 joints": "ur5, 6 joints", "`panda`, 7 joints": "panda, 7 joi
 SIZES = (1, 10, 100, 1000, 10000, 100000)
 
 
-def read(name):
+def read(name, date=DATE):
     """{heading: [row, ...]} of a file; a row is {column: cell}, a column that repeats has its number behind it."""
     found, heading, head = {}, "", None
-    with open(os.path.join(HERE, "results", DATE, name + ".md"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "results", date, name + ".md"), encoding="utf-8") as file:
         for line in file:
             if line.startswith("#"):
                 heading = line.strip("# \n").split(":")[0]
@@ -62,6 +63,7 @@ class Run:
                         for states, kind in [re.fullmatch(r"([\d ]+) states?, (\w+)", heading).groups()] for row in rows}
         self.robots = read("robots")["Larger and other robots"]
         self.peers, self.mixed = read("peers"), read("mixed")["Mixed load"]
+        self.limits = read("limits", LIMITS_DATE)
         self.python = read("python")["Beside a Python service"]
         self.scaling = read("scaling")["Against the number of joints"]
 
@@ -149,10 +151,19 @@ class Run:
                          alone, among, row["p99 ratio"]))
         return table(("one request in 100 is", "connections", "p99 without them, µs", "p99 among them, µs", "ratio"), rows)
 
+    def near_limits(self, column, number):
+        """A column of the table of limits, with kernels down and robots across."""
+        cells = {robot: {row[""]: number(first(row[column])) for row in rows} for robot, rows in self.limits.items()}
+        kernels = list(dict.fromkeys(kernel for by in cells.values() for kernel in by))
+        return table((column, *(robot.split(",")[0] if "chain" not in robot else robot.replace(",", " of") for robot in cells)),
+                     [(kernel.split(":")[0], *(by.get(kernel, "") for by in cells.values())) for kernel in kernels])
+
     def tables(self):
         return {"one request": self.one_request(), "larger": self.larger(), "batch": self.batch(), "by robot": self.by_robot(8),
                 "one lane": self.by_robot(1), "by target": self.by_target(), "libraries": self.beside_libraries(),
-                "python": self.beside_python(), "bare": self.beside_bare(), "mixed": self.mixed_load()}
+                "python": self.beside_python(), "bare": self.beside_bare(), "mixed": self.mixed_load(),
+                "multiply-adds": self.near_limits("fused multiply-adds", thousands),
+                "bytes": self.near_limits("bytes stored", thousands), "share": self.near_limits("share", lambda x: f"{x:.2f}")}
 
     # --- charts
 

@@ -1,7 +1,7 @@
 """wire.py [BASE] - forward sensitivity of 100 states of solo12 over HTTP in CBOR: its time, and the share of the wire.
 
 The bare server of the benchmarks takes the same request and returns as many bytes; its time is that of the wire. The servers
-take turns on one connection each, and figures are medians. BASE: the build folder of another commit, measured beside this
+take turns on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE: the build folder of another commit, measured beside this
 one. Run through `make bench-wire`.
 """
 import json
@@ -42,15 +42,17 @@ def takes(server, content, connection):
 
 
 def measure(servers, content):
-    """{name: ms} of servers that take turns."""
+    """{name: (ms, ms of the processors)} of servers that take turns."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 10) for name, server in servers.items()}
-    times = {name: [] for name in servers}
+    times, used = {name: [] for name in servers}, {name: [] for name in servers}
     for _ in range(TURNS):
         for name, server in servers.items():
+            before = server.cpu()
             times[name].append(takes(server, content, connections[name])[0])
+            used[name].append((server.cpu() - before) / REQUESTS)
     for connection in connections.values():
         connection.close()
-    return {name: 1e3 * median(of) for name, of in times.items()}
+    return {name: (1e3 * min(times[name]), 1e3 * min(used[name])) for name in servers}
 
 
 def main():
@@ -61,10 +63,11 @@ def main():
         with Echo(size) as echo:
             servers = {"torqued": server, "bare server": echo} | ({"BASE": base} if len(sys.argv) > 1 else {})
             times = measure(servers, content)
-    wire = times["bare server"]
+    wire, moved = times["bare server"]
     print(f"{machine()}\n\nForward sensitivity of {STATES} states of `{MODEL}` in CBOR, {len(content)} bytes sent and {size} "
           "received, one connection.\n")
-    print(table(["", "ms", "share of the wire"], [[name, f"{ms:.3f}", f"{wire / ms:.2f}"] for name, ms in times.items()]))
+    print(table(["", "ms", "share of the wire", "processor ms", "share of the wire"],
+                [[name, f"{ms:.3f}", f"{wire / ms:.2f}", f"{used:.3f}", f"{moved / used:.2f}"] for name, (ms, used) in times.items()]))
 
 
 if __name__ == "__main__":
