@@ -1,7 +1,8 @@
-/* step.h - declares the kernel that integrates the motion over one step, and differentiates the result.
+/* step.h - declares the kernel that integrates the motion over one step and differentiates the result, and the one that
+ * differentiates forward dynamics with held frames.
  *
- * This kernel calls kernels of dynamics.h and has a table of its own. Its arrays, lanes and blocks follow the rules of
- * dynamics.h. */
+ * These kernels call kernels of dynamics.h and have a table of their own. Their arrays, lanes and blocks follow the
+ * rules of dynamics.h. */
 #pragma once
 #include "dynamics/dynamics.h"
 
@@ -93,3 +94,27 @@ typedef void dyn_step_kernel(const dyn_scene *, void *ws, const dyn_step *, size
 
 /* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
 dyn_step_kernel *dyn_step_kernel_of(const dyn_kernels *kernels);
+
+/* Analytical derivatives of forward dynamics, as dyn_forward_sensitivity, of a robot whose frames are held. */
+typedef struct dyn_held_sensitivity {
+    const double          *q, *qd, *tau, *wrenches;
+    size_t                 n_held;
+    const dyn_held_frame  *held;                           /* [n_held] */
+    const dyn_wrench_site *sites;                          /* as dyn_step.sites */
+    double                *qdd;                            /* nv; must not be NULL */
+    double                *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; must not be NULL */
+    double                *dqdd_dwrench;                   /* n_wrenches x nv x 6 */
+    double                *work;                           /* dyn_held_sensitivity_work(); must not be NULL */
+    double                *singular, *contradictory;       /* as of dyn_step; must not be NULL */
+} dyn_held_sensitivity;
+
+/* Returns the entries per state of `work` of dyn_held_sensitivity, with k held directions. */
+static inline size_t dyn_held_sensitivity_work(const dyn_scene *scene, bool wrenches, size_t n_held, size_t k)
+{
+    return dyn_step_work(scene->model, DYN_EXPLICIT_EULER, dyn_step_inputs(scene, wrenches, false)) +
+           dyn_step_held_work(scene->model, scene->n_wrenches, n_held, k);
+}
+
+typedef void dyn_held_kernel(const dyn_scene *, void *ws, const dyn_held_sensitivity *, size_t blocks);
+
+dyn_held_kernel *dyn_held_kernel_of(const dyn_kernels *kernels);

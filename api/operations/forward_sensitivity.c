@@ -1,18 +1,97 @@
-/* forward_sensitivity.c - computes the derivatives of forward dynamics. */
+/* forward_sensitivity.c - computes the derivatives of forward dynamics, also of a robot whose frames are held. */
 #include "api/lanes/evaluation.h"
+#include "held_ranges.h"
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
+/* --- held frames ------------------------------------------------------------------------------------------------ */
+
+/* The operation's options. */
+typedef struct held_options {
+    api_held_ranges held; /* one range */
+    size_t          work; /* entries of dyn_held_sensitivity.work */
+} held_options;
+
+/* The held frames, NULL if there are none. */
+static const api_held_range *held_of(const api_selection *selected)
+{
+    const api_held_range *range = ((const held_options *)selected->options)->held.range;
+    return range->contact ? range : NULL;
+}
+
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    held_options *o = selected->options = api_take(q->pool, sizeof *o);
+    if (!o || !api_held_read(q, given, up, &o->held)) return false;
+    api_place at = api_place_key(up, "held");
+    return !held_of(selected) || !q->model->loops ||
+           api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
+                       "derivatives with held frames are for models without loops, which %s has", q->model->name);
+}
+
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    held_options         *o    = selected->options;
+    const api_query      *q    = plan->query;
+    const api_held_range *held = held_of(selected);
+    if (!held) return true;
+    o->work = dyn_held_sensitivity_work(&q->scene, selected->outputs & API_BIT(DQDD_DWRENCH), held->contact->n,
+                                        held->contact->k);
+    return api_held_prepare(q, &o->held);
+}
+
+/* Fails the states whose frames no accelerations hold. The result is that of api_fail_state. */
+static bool check_contradictory(const api_evaluation *e, const double *contradictory, size_t block)
+{
+    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++)
+        if (contradictory[lane] != 0 && !api_contact_fail(e, API_CONTRADICTORY_CONTACTS, block * e->lanes + lane))
+            return false;
+    return true;
+}
+
+static bool evaluate_held(const api_evaluation *e, const api_selection *selected, size_t block)
+{
+    const held_options   *o        = selected->options;
+    const api_held_range *held     = held_of(selected);
+    double               *singular = e->spare, *contradictory = singular + e->lanes, *work = contradictory + e->lanes;
+    double               *next = api_behind(e, work, o->work, 1);
+    dyn_held_sensitivity  io   = {
+           .q             = api_state_block(e, API_Q, block),
+           .qd            = api_state_block(e, API_QD, block),
+           .tau           = api_state_block(e, API_TAU, block),
+           .wrenches      = api_wrench_block(e, block),
+           .n_held        = held->contact->n,
+           .held          = held->frames,
+           .sites         = held->sites,
+           .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
+           .dqdd_dq       = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
+           .dqdd_dqd      = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
+           .dqdd_dtau     = api_result_or_spare(e, selected, DQDD_DTAU, block, &next),
+           .dqdd_dwrench  = api_result_block(e, selected, DQDD_DWRENCH, block),
+           .work          = work,
+           .singular      = singular,
+           .contradictory = contradictory,
+    };
+    dyn_held_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    return api_check_singular(e, singular, block, 1) && check_contradictory(e, contradictory, block);
+}
+
+/* --- all states ------------------------------------------------------------------------------------------------- */
+
 /* Counts the scratch lanes that the kernel needs: the singular mask, and those of dqdd_dq, dqdd_dqd and qdd that are
- * not requested. */
+ * not requested; with held frames, also a mask, work arrays and dqdd_dtau. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) + api_missing_entries(model, selected, QDD, QDD);
+    const held_options *o = selected->options;
+    return 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) +
+           api_missing_entries(model, selected, QDD, QDD) +
+           (held_of(selected) ? 1 + o->work + api_missing_entries(model, selected, DQDD_DTAU, DQDD_DTAU) : 0);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
+    if (held_of(selected)) return evaluate_held(e, selected, block);
     double                 *singular = e->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {
         .q            = api_state_block(e, API_Q, block),
@@ -35,7 +114,7 @@ const api_operation api_forward_sensitivity = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
     .outputs       = {[DQDD_DQ]      = {"dqdd_dq", true, {API_NV, API_NV}},
                       [DQDD_DQD]     = {"dqdd_dqd", true, {API_NV, API_NV}},
                       [DQDD_DTAU]    = {"dqdd_dtau", true, {API_NV, API_NV}},
@@ -44,6 +123,8 @@ const api_operation api_forward_sensitivity = {
     .one_by_one    = true,
     .weight        = 7,
     .square_weight = 1,
+    .options       = options,
+    .prepare       = prepare,
     .spare         = spare,
     .evaluate      = evaluate,
 };

@@ -91,3 +91,54 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         if (io->unsolved) *block_out(io->unsolved, block, 1) = unsolved;
     }
 }
+
+dyn_held_kernel LANE_NAME(held_sensitivity);
+
+/* Evaluates the accelerations of a step, which differentiates nothing else, and copies their derivatives. */
+static void held_block(const dyn_scene *scene, void *memory, const dyn_held_sensitivity *io)
+{
+    const size_t nv = (size_t)scene->model->nv, square = nv * nv * sizeof(lane);
+    dyn_step     step      = {.q             = io->q,
+                              .qd            = io->qd,
+                              .tau           = io->tau,
+                              .wrenches      = io->wrenches,
+                              .method        = DYN_EXPLICIT_EULER,
+                              .n_held        = io->n_held,
+                              .held          = io->held,
+                              .sites         = io->sites,
+                              .wrench_matrix = io->dqdd_dwrench,
+                              .work          = io->work};
+    lane        *by_wrench = block_out(io->dqdd_dwrench, 0, 0);
+    step_pass    p =
+        step_begin(scene, memory, &step, block_out(io->singular, 0, 0), NULL, block_out(io->contradictory, 0, 0));
+    *p.singular      = lane_of(-1);
+    *p.contradictory = lane_of(0);
+    step_evaluate(&p, block_in(io->q, 0, 0), block_in(io->qd, 0, 0), true);
+    memcpy(io->qdd, p.qdd, nv * sizeof(lane));
+    memcpy(io->dqdd_dq, p.a_q, square);
+    memcpy(io->dqdd_dqd, p.a_qd, square);
+    memcpy(io->dqdd_dtau, p.a_tau, square);
+    for (size_t w = 0; by_wrench && w < scene->n_wrenches; w++)
+        for (size_t i = 0; i < nv; i++)
+            memcpy(by_wrench + (w * nv + i) * 6, p.a_input + i * p.inputs + nv + 6 * w, 6 * sizeof(lane));
+}
+
+void LANE_NAME(held_sensitivity)(const dyn_scene *scene, void *memory, const dyn_held_sensitivity *io, size_t blocks)
+{
+    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    for (size_t block = 0; block < blocks; block++) {
+        dyn_held_sensitivity one = *io;
+        one.q                    = (const double *)block_in(io->q, block, nq);
+        one.qd                   = (const double *)block_in(io->qd, block, nv);
+        one.tau                  = (const double *)block_in(io->tau, block, nv);
+        one.wrenches             = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL;
+        one.qdd                  = (double *)block_out(io->qdd, block, nv);
+        one.dqdd_dq              = (double *)block_out(io->dqdd_dq, block, nv * nv);
+        one.dqdd_dqd             = (double *)block_out(io->dqdd_dqd, block, nv * nv);
+        one.dqdd_dtau            = (double *)block_out(io->dqdd_dtau, block, nv * nv);
+        one.dqdd_dwrench         = nw ? (double *)block_out(io->dqdd_dwrench, block, 6 * nw * nv) : NULL;
+        one.singular             = (double *)block_out(io->singular, block, 1);
+        one.contradictory        = (double *)block_out(io->contradictory, block, 1);
+        held_block(scene, memory, &one);
+    }
+}

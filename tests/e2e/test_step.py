@@ -130,6 +130,36 @@ class Steps(ServerCase):
         without = self.ask("solo12", "step", {**s, "step": H, "outputs": ["wrench_matrix"]})
         self.assertEqual(without["wrench_matrix"], [])
 
+    def test_forward_sensitivity_with_held_frames(self):
+        """qdd is that of forward-dynamics; the derivatives are those in the matrices of an explicit Euler step."""
+        names = ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dwrench"]
+        for model, cases in self.HELD.items():
+            s = {name: value.tolist() for name, value in self.state(model, 17, rows=5).items()}
+            s["wrenches"] = [{"link": self.LAST[model][0], "force": [1, 2, 3]}]
+            nv = len(s["qd"][0])
+            for held in cases:
+                answer = self.ask(model, "forward-sensitivity", {**s, "held": held, "outputs": names})
+                qdd = self.ask(model, "forward-dynamics", {**s, "held": held})["qdd"]
+                step = self.ask(model, "step", {**s, "held": held, "step": 1, "integrator": "explicit_euler",
+                                                "outputs": ["state_matrix", "input_matrix", "wrench_matrix"]})
+                A = np.array(step["state_matrix"])[:, nv:] - np.hstack([np.zeros((nv, nv)), np.eye(nv)])
+                self.assertClose(answer["qdd"], qdd, 1e-10)
+                self.assertClose(answer["dqdd_dq"], A[:, :, :nv].tolist(), 1e-12)
+                self.assertClose(answer["dqdd_dqd"], A[:, :, nv:].tolist(), 1e-12)
+                self.assertClose(answer["dqdd_dtau"], np.array(step["input_matrix"])[:, nv:].tolist(), 1e-12)
+                self.assertClose(answer["dqdd_dwrench"], np.array(step["wrench_matrix"])[:, :, nv:].tolist(), 1e-12)
+                one = self.ask(model, "forward-sensitivity", {**{k: s[k][3] for k in ("q", "qd", "tau")}, "wrenches": s["wrenches"],
+                                                              "held": held, "outputs": ["dqdd_dq"]})
+                self.assertEqual(one["dqdd_dq"], answer["dqdd_dq"][3])
+        turn = [{"frame": "link2", "axes": ["x", "y", "rz"]}, {"frame": "link1", "axes": ["x", "y", "rz"]}]
+        problem = self.assertProblem(self.client.post("/v1/models/two_link/forward-sensitivity", {
+            "q": [0.3, 0.5], "qd": [1, -3], "tau": [0, 0], "held": turn}), 422)
+        self.assertEqual(problem["code"], "contradictory-contacts")
+        loops = self.ok(self.client.get("/v1/models/five_bar"))
+        problem = self.assertProblem(self.client.post("/v1/models/five_bar/forward-sensitivity", {
+            "q": [0] * loops["nq"], "tau": [0] * loops["nv"], "held": [{"frame": loops["bodies"][0], "axes": ["x"]}]}), 422, "/held")
+        self.assertEqual(problem["code"], "not-for-loops")
+
     def test_impact_equations(self):
         """A step with an impact is the operation impact, then a step; dependent directions change nothing."""
         for model, cases in self.HELD.items():

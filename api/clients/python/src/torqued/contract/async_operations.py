@@ -418,7 +418,7 @@ class AsyncOperations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardSensitivityAnswer:
@@ -426,7 +426,8 @@ class AsyncOperations:
 
         Analytical derivatives of forward-dynamics, dqdd/dx = -M⁻¹ dtau/dx at the acceleration that follows from `tau`. Columns
         for `q`, and the quantities that are constant, are as in sensitivity. Missing `qd` is zero. A mass matrix that is
-        singular at the state is a 422 naming the joint.
+        singular at the state is a 422 naming the joint. With `held` frames the accelerations are those of forward-dynamics with
+        these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ)⁻¹J M⁻¹); models with loops are then the 422 not-for-loops.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -445,6 +446,8 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -452,7 +455,7 @@ class AsyncOperations:
         """
         return await self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+            "platform": platform, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
