@@ -1,6 +1,7 @@
 /* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes: as in the
  * windows of a batch but for its first one, where zeros of every state stand already. */
 #include "passes.h"
+#include "dynamics/step.h"
 
 static void inverse_dynamics(void *what)
 {
@@ -171,6 +172,39 @@ static void energy(void *what)
     f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
 }
 
+/* One step of semi-implicit Euler with A and B; with `held` the tip does not move along x, y and z. */
+static void integrate(const workload *f, size_t n_held)
+{
+    const states         *s        = &f->states;
+    const dyn_held_frame  held     = {.frame = f->tip, .n = 3, .axis = {0, 1, 2}};
+    const dyn_wrench_site site     = {.body = f->tip.body, .X_bl = f->tip.X_bf, .world_axes = true};
+    const size_t          n_states = f->blocks * (size_t)f->kernels->lanes;
+    dyn_step              io       = {.q            = s->q,
+                                      .qd           = s->qd,
+                                      .tau          = s->tau,
+                                      .method       = DYN_SEMI_IMPLICIT_EULER,
+                                      .h            = 1e-3,
+                                      .n_held       = n_held,
+                                      .held         = &held,
+                                      .sites        = &site,
+                                      .q_after      = s->out[2],
+                                      .qd_after     = s->out[2] + n_states * (size_t)f->scene.model->nq,
+                                      .state_matrix = s->out[0],
+                                      .input_matrix = s->out[1],
+                                      .work         = s->out[3]};
+    dyn_step_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void step(void *what)
+{
+    integrate(what, 0);
+}
+
+static void held_step(void *what)
+{
+    integrate(what, 1);
+}
+
 const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "inverse dynamics", .pass = inverse_dynamics, .per_joint = true},
     {.name = "inverse dynamics and joint wrenches", .pass = joint_wrenches},
@@ -180,6 +214,8 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
     {.name = "forward dynamics", .pass = forward_dynamics, .per_joint = true},
     {.name = "forward sensitivity: qdd, dqdd by q, qd, tau", .pass = forward_sensitivity},
+    {.name = "step: x+ and its derivatives by x and tau", .pass = step},
+    {.name = "the same with the tip held along x, y, z", .pass = held_step},
     {.name = "mass matrix", .pass = mass_matrix},
     {.name = "mass matrix and inverse", .pass = inverse},
     {.name = "bias", .pass = bias},
