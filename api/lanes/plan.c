@@ -24,7 +24,8 @@ bool api_plan_choose_kernels(api_plan *plan)
 static bool states_are_independent(const api_query *q)
 {
     for (size_t i = 0; i < q->n_selected; i++)
-        if (q->selected[i].operation->begin || q->selected[i].operation->finish) return false;
+        if (q->selected[i].operation->begin || q->selected[i].operation->finish || q->selected[i].all_in_lanes)
+            return false;
     return !q->model->loops && q->samples == 0;
 }
 

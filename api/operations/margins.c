@@ -8,12 +8,13 @@
  *     dtau'/dq = (dtau/dq)',  dtau'/dqd = (dtau/dqd)' + dtau/dq,  dtau'/dqdd = (dtau/dqdd)' + dtau/dqd,  dtau'/dqddd =
  * M. */
 #include "api/lanes/evaluation.h"
+#include "api/lanes/failed_rows.h"
 #include "api/model/actuation.h"
 #include "api/request/fields.h"
 #include <math.h>
 #include <string.h>
 
-enum { LIMITS, MARGINS, DMARGINS_DQ, DMARGINS_DQD, DMARGINS_DQDD, DMARGINS_DQDDD };
+enum { LIMITS, MARGINS, DMARGINS_DQ, DMARGINS_DQD, DMARGINS_DQDD, DMARGINS_DQDDD, LEAST };
 #define GRADIENTS (API_BIT(DMARGINS_DQ) | API_BIT(DMARGINS_DQD) | API_BIT(DMARGINS_DQDD) | API_BIT(DMARGINS_DQDDD))
 
 typedef enum limit_kind { POSITION, VELOCITY, EFFORT, EFFORT_RATE, KINDS } limit_kind;
@@ -118,8 +119,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     api_place        at = api_place_key(up, "kinds");
     margins_options *o  = api_take(q->pool, sizeof *o);
     if (!o) return false;
-    *o                = (margins_options){0};
-    selected->options = o;
+    *o                     = (margins_options){0};
+    selected->options      = o;
+    selected->all_in_lanes = selected->outputs & API_BIT(LEAST);
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL, "margins are for models without loops, and %s has loops",
                         q->model->name);
@@ -130,6 +132,14 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
             q->problem, &at, API_NOT_SUPPORTED,
             "gradients of effort rates are for models with as many positions as velocities: list other kinds");
     return true;
+}
+
+/* The least margins are found in the margins of all states, which need lanes even if they are not in the answer. */
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    if (!(selected->outputs & API_BIT(LEAST))) return true;
+    selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(plan->query->model, selected, MARGINS));
+    return selected->result[MARGINS] != NULL;
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -249,17 +259,57 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     (void)blocks; /* always 1 */
     const margins_options *o = selected->options;
     const block_lanes      b = place(e);
-    if (selected->outputs & (API_BIT(MARGINS) | GRADIENTS)) find_efforts(e, o, &b, block);
+    if (selected->outputs & (API_BIT(MARGINS) | API_BIT(LEAST) | GRADIENTS)) find_efforts(e, o, &b, block);
     if (selected->outputs & GRADIENTS) find_derivatives(e, o, &b, block);
     for (size_t i = 0; i < o->n; i++)
         write_limit(e, selected, &b, block, i);
     return true;
 }
 
+/* Returns the state with the least margin of limit i, the first of several; states that failed alone do not count. */
+static size_t find_least(const api_evaluation *e, const api_selection *selected, size_t i)
+{
+    const size_t n     = ((const margins_options *)selected->options)->n;
+    size_t       least = 0;
+    double       value = HUGE_VAL;
+    for (size_t state = 0; state < api_states(e->query); state++) {
+        const double margin = api_state_lane(e, selected->result[MARGINS], n, state)[i * e->lanes];
+        if (api_failed_rows_has(e->plan->failed_rows, state) || !(margin < value)) continue;
+        least = state;
+        value = margin;
+    }
+    return least;
+}
+
+/* Emits the least margin of each limit. Before the evaluation the numbers are only measured. */
+static void emit_least(const api_plan *plan, const api_selection *selected, api_emit *to)
+{
+    const margins_options *o = selected->options;
+    const api_evaluation   e = api_evaluation_of(plan);
+    api_emit_array(to);
+    for (size_t i = 0; i < o->n; i++) {
+        const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
+        api_emit_object(to);
+        api_emit_string_member(to, "joint", o->limit[i].joint);
+        api_emit_string_member(to, "kind", kind_names[o->limit[i].kind]);
+        api_emit_number_member(to, "margin",
+                               to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->n, row)[i * e.lanes] : 0);
+        api_emit_integer_member(to, "row", (long long)row);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}
+
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)plan, (void)output; /* only limits is written by this function */
     const margins_options *o = selected->options;
+    if (output == LEAST) {
+        if (to->buffer && api_failed_rows_all(plan->failed_rows))
+            api_emit_null(to);
+        else
+            emit_least(plan, selected, to);
+        return;
+    }
     api_emit_array(to);
     for (size_t i = 0; i < o->n; i++) {
         api_emit_object(to);
@@ -283,11 +333,13 @@ const api_operation api_margins = {
                       [DMARGINS_DQ]    = {"dmargins_dq", false, {API_JOINT_LIMITS, API_NV}},
                       [DMARGINS_DQD]   = {"dmargins_dqd", false, {API_JOINT_LIMITS, API_NV}},
                       [DMARGINS_DQDD]  = {"dmargins_dqdd", false, {API_JOINT_LIMITS, API_NV}},
-                      [DMARGINS_DQDDD] = {"dmargins_dqddd", false, {API_JOINT_LIMITS, API_NV}}},
+                      [DMARGINS_DQDDD] = {"dmargins_dqddd", false, {API_JOINT_LIMITS, API_NV}},
+                      [LEAST]          = {"least", false, {API_STRUCTURED}}},
     .one_by_one    = true,
     .weight        = 8,
     .square_weight = 1,
     .options       = options,
+    .prepare       = prepare,
     .spare         = spare,
     .emit          = emit,
     .evaluate      = evaluate,

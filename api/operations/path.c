@@ -33,7 +33,8 @@ typedef struct path_options {
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     (void)given, (void)up;
-    selected->options = api_take(q->pool, sizeof(path_options));
+    selected->options      = api_take(q->pool, sizeof(path_options));
+    selected->all_in_lanes = selected->outputs & API_BIT(JUMPS);
     return selected->options != NULL;
 }
 
@@ -55,13 +56,6 @@ static bool prepare(api_plan *plan, api_selection *selected)
                         q->model->name);
     o->whole.model = api_path_without_coulomb(q);
     return o->whole.model != NULL;
-}
-
-/* The sign changes of a row are found in the next one: all rows are in lanes at once. */
-static bool begin(api_plan *plan, const api_selection *selected)
-{
-    (void)plan, (void)selected;
-    return true;
 }
 
 /* --- coefficients of torques and joint wrenches --------------------------------------------------------------------
@@ -271,6 +265,5 @@ const api_operation api_path = {
     .prepare      = prepare,
     .spare        = spare,
     .emit         = emit,
-    .begin        = begin,
     .evaluate     = evaluate,
 };

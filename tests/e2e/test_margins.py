@@ -40,6 +40,25 @@ class Margins(Closed):
             alone = self.ask("limited", "margins", {name: s[name][row] for name in STATE})
             self.assertEqual(alone, {"limits": answer["limits"], "margins": answer["margins"][row]})
 
+    def test_least(self):
+        s = self.motion(5, 700)
+        answer = self.ask("limited", "margins", {**s, "outputs": ["limits", "margins", "least"]})
+        margins = np.array(answer["margins"])
+        self.assertEqual([(one["joint"], one["kind"]) for one in answer["least"]],
+                         [(one["joint"], one["kind"]) for one in answer["limits"]])
+        self.assertEqual([one["row"] for one in answer["least"]], margins.argmin(axis=0).tolist())
+        self.assertEqual([one["margin"] for one in answer["least"]], margins.min(axis=0).tolist())
+        self.assertEqual(self.ask("limited", "margins", {**s, "outputs": ["least"]})["least"], answer["least"])
+        first = answer["least"][0]["row"]
+        s["q"][first] = [1e9] * 6
+        rest = self.ask("limited", "margins", {**s, "on_error": "row", "outputs": ["least"]})
+        margins[first] = np.inf
+        self.assertEqual([one["row"] for one in rest["least"]], margins.argmin(axis=0).tolist())
+        alone = self.ask("limited", "margins", {**{name: s[name][first + 1] for name in STATE}, "outputs": ["least"]})["least"]
+        self.assertEqual([one["row"] for one in alone], [0] * 24)
+        failed = self.client.post("/v1/models/limited/margins", {"q": [[1e9] * 6], "on_error": "row", "outputs": ["least"]})
+        self.assertEqual(failed.json()["least"], None)
+
     def test_gradients(self):
         s, h = self.motion(2), 1e-6
         loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]},

@@ -596,6 +596,9 @@ class MarginsAnswer(Answer):
     dmargins_dqdd: Array
     # limits × nv.
     dmargins_dqddd: Array
+    # Of each limit the least margin of all rows of the request, such as the samples of a trajectory or simulation; null if all
+    # rows fail.
+    least: list[MarginsLeastItem]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -1041,7 +1041,7 @@ class AsyncOperations:
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
-            'dmargins_dqddd']]] = None,
+            'dmargins_dqddd', 'least']]] = None,
             timeout: Optional[float] = None,
     ) -> MarginsAnswer:
         """How far joints are from their limits, with gradients.

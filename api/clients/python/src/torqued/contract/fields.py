@@ -17,7 +17,7 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase",
            "Grouping", "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
            "FoundFrictionCoulomb", "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "MarginsLeastItem",
            "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
            "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
            "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep",
@@ -612,6 +612,15 @@ class MarginsLimitsItem(TypedDict):
     upper: float
 
 
+class MarginsLeastItem(TypedDict):
+    joint: str
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    # In the unit of the limit.
+    margin: float
+    # The first row with it, from 0.
+    row: int
+
+
 class PathSmoothFrictionItem(TypedDict):
     # A velocity coordinate.
     joint: str
@@ -760,7 +769,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all that the model has.
     kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
-    outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd']]
+    outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least']]
 
 
 class EvaluationsFeedForward(TypedDict, total=False):
