@@ -204,6 +204,18 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
 
 /* --- costs ------------------------------------------------------------------------------------------------------ */
 
+/* Returns the seconds of what a request for held frames or for the columns of parameters adds to a state: the held
+ * frames as much as two evaluations, each of the 10 n columns of n bodies as much as a product of M^-1 and a vector. */
+static double seconds_of_options(const api_call *call, const api_input *input, double evaluations, double each)
+{
+    const api_model *m       = call->model;
+    double           columns = 10 * (double)m->n_bodies, nv = (double)m->nv, sum = 0;
+    if (api_body_mentions(input, api_field_names[API_HELD_FIELD])) sum += 2 * (1 + evaluations) * each;
+    if (api_body_mentions(input, api_step.outputs[API_STEP_PARAMETER_MATRIX].name))
+        sum += (1 + evaluations) * columns * nv * nv * API_STEP_SQUARE_WEIGHT;
+    return sum * call->api->calibration.body;
+}
+
 double api_step_seconds(const api_call *call, const api_input *input)
 {
     enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 }; /* the latter per nv^3: products and elimination */
@@ -218,7 +230,8 @@ double api_step_seconds(const api_call *call, const api_input *input)
         cube        = IMPLICIT_CUBE;
     }
     double each = API_STEP_WEIGHT * (double)m->n_bodies + API_STEP_SQUARE_WEIGHT * nv * nv;
-    return (evaluations * each + cube * nv * nv * nv) * call->api->calibration.body;
+    return (evaluations * each + cube * nv * nv * nv) * call->api->calibration.body +
+           seconds_of_options(call, input, evaluations, each);
 }
 
 const api_operation api_step = {
