@@ -9,18 +9,23 @@ import time
 
 import tap
 from harness import SANITIZED, ServerCase
+from postgres import await_state
 from samples import chain, pendulum, slider
-from stores import StoreCase
+from stores import DatabaseCase, StoreCase
 from threads import in_threads, meanwhile
 
 KILLS = 1000 if "SOAK_SECONDS" in os.environ else 40 if SANITIZED else 200
 REPLACEMENTS = 200 if SANITIZED else 1000
 
 
-class Killed(StoreCase):
+class KilledSuite:
     """kill -9 while clients put and delete: afterwards each name is in the state that was last acknowledged, or in the
     one that was being asked for."""
     BUNDLED = ("ur5", "two_link", "stanford", "puma560")
+    kills = KILLS
+
+    def await_end(self):
+        """Waits until nothing of the killed server changes the store any more."""
 
     def documents(self):
         """What is put: revision by document, documents from a few hundred bytes to a hundred thousand."""
@@ -90,27 +95,31 @@ class Killed(StoreCase):
     def test_kill_at_random_moments(self):
         self.prepare()
         rng, starts = random.Random(int.from_bytes(os.urandom(4), "big")), []
-        for _ in range(KILLS):
+        for _ in range(self.kills):
             threads = [threading.Thread(target=self.client_loop, args=(i, random.Random(rng.random())))
                        for i in range(len(self.mine))]
             for thread in threads:
                 thread.start()
+            goal = self.acknowledged + 2
+            await_state(lambda: self.acknowledged >= goal or self.wrong, "changes are acknowledged")
             time.sleep(rng.random() * 0.12)
             self.server.process.kill()
             for thread in threads:
                 thread.join()
+            self.await_end()
             began = time.monotonic()
             self.start()
             starts.append(time.monotonic() - began)
             self.assertEqual(self.wrong, [])
             self.verify()
-        print(f"# {KILLS} kills, {self.acknowledged} changes acknowledged, {self.in_flight} in flight when killed, "
-              f"{self.unacknowledged} of them in effect; ready again after {1e3 * sorted(starts)[KILLS // 2]:.0f} ms, "
+        print(f"# {self.kills} kills, {self.acknowledged} changes acknowledged, {self.in_flight} in flight when killed, "
+              f"{self.unacknowledged} of them in effect; ready again after {1e3 * sorted(starts)[self.kills // 2]:.0f} ms, "
               f"at most {1e3 * max(starts):.0f} ms")
-        self.assertGreater(self.acknowledged, KILLS)
-        self.assertGreater(self.in_flight, KILLS // 2)
+        self.assertGreater(self.acknowledged, self.kills)
+        self.assertGreater(self.in_flight, self.kills // 2)
         self.stop()
 
+class Killed(KilledSuite, StoreCase):
     def test_many_models_come_back_quickly(self):
         """Reported, not asserted: the machine may be busy."""
         self.start()
@@ -129,6 +138,14 @@ class Killed(StoreCase):
         print(f"# ready with {len(names)} models {1e3 * (time.monotonic() - began):.0f} ms after kill -9")
         self.assertEqual(self.names(), names)
         self.stop()
+
+
+class KilledWithDatabase(KilledSuite, DatabaseCase):
+    kills = KILLS // 10
+
+    def await_end(self):
+        await_state(lambda: self.database.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'torqued%'") == "0",
+                    "the sessions of the killed server have ended")
 
 
 class Replaced(ServerCase):
