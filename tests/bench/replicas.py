@@ -163,13 +163,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     options = parser.parse_args()
     for encoding in ("JSON", "CBOR"):
-        print(f"\n| {encoding}: servers | measured, states/s | on paper | simulated |\n| --: | --: | --: | --: |")
+        print(f"\n| {encoding}: servers | measured, states/s | on paper | simulated | share of the quota used | µs of a core for a request |\n"
+              "| --: | --: | --: | --: | --: | --: |")
         service = None
         for number in (1, 2, 3, 4):
             rate, cpu, load = measure(number, encoding, options)
             service = service or cpu / options.quota        # the first measurement is the input for all
             print(f"| {number} | {ROWS * rate:.0f} | {ROWS * number / service:.0f} | "
-                  f"{ROWS * simulate(number, options.clients, service, 0.0005):.0f} |", flush=True)
+                  f"{ROWS * simulate(number, options.clients, service, 0.0005):.0f} | {rate * cpu / number / options.quota:.2f} | {1e6 * cpu:.0f} |",
+                  flush=True)
         print(f"\n{encoding}: {service * options.quota / ROWS:.3g} s of a core for a state, {len(load.content) / ROWS:.0f} bytes to the server, "
               f"{load.received / ROWS:.0f} from it")
         print(f"HAProxy: {measure_balancer(encoding, options):.3g} s of a core for a byte", flush=True)
