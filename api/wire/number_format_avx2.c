@@ -73,14 +73,12 @@ __attribute__((always_inline)) static inline unsigned shorten(const double *valu
     return ~(unsigned)_mm256_movemask_pd(_mm256_or_pd(usual, zero)) & 0xF;
 }
 
-/* Splits integers below 2^53 in two of eight digits. The quotient may be one too large at first. */
+/* Splits integers below 2^53 in two of eight digits. */
 static inline __m256d split_eight(__m256d x, __m256d *rest)
 {
-    const __m256d ten_to_8 = _mm256_set1_pd(1e8);
-    __m256d       q = _mm256_floor_pd(_mm256_mul_pd(x, _mm256_set1_pd(1e-8))), r = _mm256_fnmadd_pd(q, ten_to_8, x);
-    __m256d       below = _mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_LT_OQ);
-    *rest               = _mm256_add_pd(r, _mm256_and_pd(below, ten_to_8));
-    return _mm256_sub_pd(q, _mm256_and_pd(below, _mm256_set1_pd(1)));
+    __m256d q = _mm256_floor_pd(_mm256_mul_pd(x, _mm256_set1_pd(1e-8)));
+    *rest     = _mm256_fnmadd_pd(q, _mm256_set1_pd(1e8), x);
+    return q;
 }
 
 /* Splits integers of eight digits in two of four, 10^4 a + b: returns a + 2^16 b in the lower 32 bits. */

@@ -69,6 +69,9 @@ class Tables(unittest.TestCase):
         for digits in (4, 8):
             factor = Fraction(float(f"1e-{digits}"))
             self.assertTrue(TEN ** -digits < factor < TEN ** -digits * (1 + TWO ** -52))
+        most = 2 ** 53 // 10 ** 8 + 1       # the distance falls with k
+        self.assertGreater(most - (most * 10 ** 8 - 1) * Fraction(1e-8), TWO ** -27)
+        self.assertGreater(10 ** 4 - (10 ** 8 - 1) * Fraction(1e-4), TEN ** -5)
 
 
 class Reading(unittest.TestCase):
