@@ -17,6 +17,7 @@ import http.client
 import json
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -389,6 +390,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=200, help="with a database that ends")
     parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what was started
     with contextlib.ExitStack() as ended:
         cluster = Cluster(ended)
         try:
