@@ -48,7 +48,7 @@ class NamedFrames(ServerCase):
         super().setUpClass()
         for base in ("fixed", "floating"):
             assert cls.client.put(f"/v1/models/{base}", arm(base)).status == 201
-        assert cls.client.put("/v1/models/chain", chain(60)).status == 201
+        assert cls.client.put("/v1/models/chain", chain(90)).status == 201
 
     def rows(self, base, n=3):
         return states(n, 10 if base == "floating" else 4, base == "floating")
@@ -168,14 +168,14 @@ class NamedFrames(ServerCase):
 
     def test_of_many_names_the_nearest(self):
         def nearest(name):
-            detail = self.detail("chain", "bias", {"q": [0] * 60, "wrenches": [{"link": name}]}, "/wrenches/0/link")
+            detail = self.detail("chain", "bias", {"q": [0] * 90, "wrenches": [{"link": name}]}, "/wrenches/0/link")
             self.assertIn("; the nearest are: ", detail)
             return detail.split("; the nearest are: ")[1].split(", ")
         self.assertEqual(nearest("L37")[0], "l37")
         self.assertEqual(nearest("link37")[0], "l37")
         self.assertEqual(nearest("7")[0], "l7")
         self.assertEqual(len(nearest("x" * 5000)), 5)
-        problem = self.assertProblem(self.client.put("/v1/models/broken", {**chain(60), "frames": [{"name": "f", "link": "L5"}]}), 422)
+        problem = self.assertProblem(self.client.put("/v1/models/broken", {**chain(90), "frames": [{"name": "f", "link": "L5"}]}), 422)
         self.assertIn("; the nearest are: l5, ", problem["detail"])
 
     def test_names_of_documents(self):
