@@ -19,13 +19,13 @@ void srv_pool_wake_next(srv_pool *pool)
     if (condition) pthread_cond_signal(condition);
 }
 
-/* Charges the client of the running job the time so far, which may raise its cost. */
-static void charge(srv_worker *self)
+/* Charges the client of the running job the processor time so far, which may raise its cost. */
+static void charge(srv_worker *self, double taken)
 {
     srv_job *job    = self->job;
     bool     counts = job->admitted;
     if (counts) srv_pool_count_work(job, -1);
-    srv_queue_charge(&self->pool->queue, job, fmax(srv_processor_time() - self->began + self->helped, job->charged));
+    srv_queue_charge(&self->pool->queue, job, fmax(taken + self->helped, job->charged));
     if (counts) srv_pool_count_work(job, 1);
 }
 
@@ -63,9 +63,12 @@ void srv_worker_yield(void *arg, uint64_t now)
 {
     srv_worker *self = arg;
     if (!pthread_equal(pthread_self(), self->thread) || now < self->checked + TURN) return;
+    /* The mutex is held without a system call, in which a worker could lose its core while loops wait for the mutex. A
+     * worker that waited for it would get it as soon as it is free, and keep it until it has a core. */
+    const double taken = srv_processor_time() - self->began;
+    if (pthread_mutex_trylock(&self->pool->mutex) != 0) return;
     self->checked = now;
-    pthread_mutex_lock(&self->pool->mutex);
-    charge(self);
+    charge(self, taken);
     if (must_park(self)) park(self);
     pthread_mutex_unlock(&self->pool->mutex);
 }
