@@ -9,8 +9,8 @@ import math
 # Inverse dynamics of panda (7 joints), 1000 states in a request. `cpu`: processor time of the server for a state, s, with its share of
 # the request. `received`, `sent`: bytes of a state. Measured by tests/bench/replicas.py; cores are those of its machine.
 ENCODINGS = {
-    "JSON": {"cpu": 0.64e-6, "received": 442, "sent": 139},
-    "CBOR": {"cpu": 0.18e-6, "received": 168, "sent": 56},
+    "JSON": {"cpu": 0.62e-6, "received": 442, "sent": 139},
+    "CBOR": {"cpu": 0.17e-6, "received": 168, "sent": 56},
 }
 CORES = 16                  # of a server
 UTILISATION = 0.7           # of the cores, at which queues stay short
