@@ -149,11 +149,12 @@ void srv_log_ms(srv_line *line, const char *name, uint64_t ns)
     put_field(line, name, text, false);
 }
 
-static void finish(srv_line *line)
+/* `log` is that of the line. */
+static void finish(const srv_log *log, srv_line *line)
 {
-    const char *end    = line->log->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n")
-                                         : (line->truncated ? " truncated=1\n" : "\n");
-    size_t      length = strlen(end);
+    const char *end =
+        log->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n") : (line->truncated ? " truncated=1\n" : "\n");
+    size_t length = strlen(end);
     memcpy(line->text + line->length, end, length); /* it fits, because TAIL bytes were kept free */
     line->length += length;
 }
@@ -181,7 +182,7 @@ static bool enqueue_lost(srv_log *log)
     srv_line line;
     srv_log_begin(&line, log, SRV_ERROR, "lost");
     srv_log_count(&line, "lines", log->lost);
-    finish(&line);
+    finish(log, &line);
     return enqueue(log, line.text, line.length);
 }
 
@@ -189,7 +190,7 @@ void srv_log_end(srv_line *line)
 {
     srv_log *log = line->log;
     if (!log) return;
-    finish(line);
+    finish(log, line);
     pthread_mutex_lock(&log->mutex);
     if (log->lost > 0 && enqueue_lost(log)) log->lost = 0;
     if (log->lost > 0 || !enqueue(log, line->text, line->length)) note_lost(log, 1);

@@ -13,7 +13,7 @@ enum { ACCEPTS_PER_TURN = 64 }; /* connections accepted per event, before other 
 
 static const uint64_t RETRY_INTERVAL = 10000000; /* ns until a full server looks again for silent connections */
 
-static void on_listener(uv_poll_t *poll, int status, int events);
+static void on_listener(uv_poll_t *listener, int status, int events);
 
 /* True if the server is below its limit of connections. Those that this loop has shut count no longer, though
  * libmicrohttpd closes them only after this turn. Loops that check at the same time may exceed the limit by one

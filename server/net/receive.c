@@ -173,6 +173,7 @@ static ssize_t read_session(void *handle, void *buffer, size_t size)
 }
 
 /* Overrides the function of libc; recvfrom without an address is the same. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of libc are reserved */
 ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
     srv_inflow  *in   = find_inflow(fd);
@@ -182,7 +183,7 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags)
 }
 
 /* Overrides the function of GnuTLS. */
-ssize_t gnutls_record_recv(gnutls_session_t session, void *buffer, size_t size)
+ssize_t gnutls_record_recv(gnutls_session_t session, void *data, size_t data_size)
 {
     srv_inflow  *in   = find_inflow(gnutls_transport_get_int(session));
     const source from = {.read        = read_session,
@@ -190,6 +191,6 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *buffer, size_t size)
                          .again       = GNUTLS_E_AGAIN,
                          .no_memory   = GNUTLS_E_MEMORY_ERROR,
                          .has_records = true};
-    if (!in || !in->encrypted) return read_session(session, buffer, size);
-    return receive(in, &from, buffer, size);
+    if (!in || !in->encrypted) return read_session(session, data, data_size);
+    return receive(in, &from, data, data_size);
 }

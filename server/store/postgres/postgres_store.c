@@ -24,7 +24,7 @@ void srv_postgres_url_print(const char *url, char *text, size_t size)
     static const char parameter[] = "password=";
     const char       *user        = strstr(url, "://");
     const char       *host        = user ? user + 3 + strcspn(user + 3, "@/?") : url;
-    const char       *colon       = *host == '@' ? memchr(user + 3, ':', (size_t)(host - user - 3)) : NULL;
+    const char       *colon       = user && *host == '@' ? memchr(user + 3, ':', (size_t)(host - user - 3)) : NULL;
     const char       *hidden      = strstr(host, parameter);
     const char       *rest        = hidden ? hidden + strcspn(hidden, "&") : "";
     int               start       = (int)(colon ? colon - url : host - url);
