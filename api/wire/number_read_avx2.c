@@ -178,10 +178,11 @@ static size_t stage_all(const api_rows_reader *r, const uint32_t *ends, size_t n
     const api_gap within = r->gap[0], between = r->gap[1];
     size_t        column = r->column, i = 0;
     for (;; i++) {
-        g->begin[i]        = (uint32_t)(p - text);
+        g->begin[i] = (uint32_t)(p - text);
+        if (i == n) return i;
         const char *end    = text + ends[i];
         size_t      length = (size_t)(end - p);
-        if (i == n || length - 1 > 30) return i;
+        if (length - 1 > 30) return i;
         bool ends_row = ++column == r->width;
         if (stage(p, length, g, i) | differs(end, ends_row ? &between : &within)) return i;
         p      = end + (ends_row ? between.length : within.length);
