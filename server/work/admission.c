@@ -8,7 +8,7 @@ enum { MOST_OVERFULL = 2 }; /* times the limit of the queue, to which clients wi
 
 static const double CROWD_PART = 0.125; /* of the limit of the queue, the most that counts of one client for others */
 
-/* The same rounding for admission and release leaves no rest. */
+/* Admission and release round alike, so that the metric returns to zero. */
 void srv_pool_count_work(const srv_job *job, int sign)
 {
     const double most = 1e6; /* s; an estimate may be as large as the numbers in a request */
