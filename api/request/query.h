@@ -99,8 +99,16 @@ typedef enum api_field {
 extern const char *const api_field_names[API_FIELD_COUNT];
 
 /* A set of fields or of outputs: bit i stands for member i. */
-typedef uint64_t api_set;
+__extension__ typedef unsigned __int128 api_set;
 #define API_BIT(member) ((api_set)1 << (member))
+_Static_assert(API_FIELD_COUNT <= 128, "each field has a bit of a set");
+
+/* Returns the least member of a set that is not empty. */
+static inline int api_first_member(api_set set)
+{
+    uint64_t low = (uint64_t)set;
+    return low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(set >> 64));
+}
 
 typedef struct api_selection     api_selection; /* operation.h */
 typedef struct api_platform      api_platform;  /* platform.h */

@@ -23,7 +23,7 @@ static void list_fields(api_set mask, const char *more, const char *names[API_FI
 static int field_named(api_set mask, const char *name)
 {
     while (mask) {
-        int f = __builtin_ctzll(mask);
+        int f = api_first_member(mask);
         if (*api_field_names[f] == *name && strcmp(api_field_names[f], name) == 0) return f;
         mask &= mask - 1;
     }
@@ -117,7 +117,7 @@ static bool check_needed_options(const api_query *q, const api_operation *operat
                                  const api_place *up)
 {
     for (api_set left = operation->needs_options; left; left &= left - 1) {
-        const char *name = api_field_names[__builtin_ctzll(left)];
+        const char *name = api_field_names[api_first_member(left)];
         api_place   at   = api_place_key(up, name);
         if (!api_node_get(options, name))
             return api_fail_at(q->problem, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
@@ -140,7 +140,7 @@ static bool check_needs(const api_query *q)
         const api_operation *operation = q->selected[i].operation;
         api_set              missing   = operation->needs & ~there;
         if (!missing) continue;
-        const char *name = api_field_names[__builtin_ctzll(missing)];
+        const char *name = api_field_names[api_first_member(missing)];
         api_place   at   = api_place_key(NULL, name);
         return api_fail_at(q->problem, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
     }

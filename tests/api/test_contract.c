@@ -89,7 +89,7 @@ static bool lists(const json_t *array, const char *text)
 
 static size_t count_bits(api_set bits)
 {
-    return (size_t)__builtin_popcountll(bits);
+    return (size_t)(__builtin_popcountll((uint64_t)bits) + __builtin_popcountll((uint64_t)(bits >> 64)));
 }
 
 /* What a platform may stand for: fields that are needed unless there is one, and that an answer then begins with. */
