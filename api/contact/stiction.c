@@ -9,6 +9,19 @@ enum { MAX_ROUNDS = 100000 /* most pivoting rounds; a few are typical */ };
 
 /* --- joints ------------------------------------------------------------------------------------------------------ */
 
+/* Sharp friction of a body's joint against motion of its coordinate in the direction `side` at a rate: in terms of the
+ * coordinate, hence the factor ratio. */
+static double magnitude(const dyn_body *b, int side, double rate)
+{
+    const dyn_friction *f       = &b->joint.friction;
+    const double        r       = fabs(b->joint.ratio);
+    const bool          forward = (b->joint.ratio > 0) == (side > 0);
+    const double        fast    = forward ? f->positive : f->negative;
+    if (!(f->stribeck_velocity > 0)) return r * fast;
+    const double slow = forward ? f->breakaway_positive : f->breakaway_negative, u = r * rate / f->stribeck_velocity;
+    return r * (fast + (slow - fast) * exp(-u * u));
+}
+
 /* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
  * number of entries. */
 static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
@@ -17,10 +30,9 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
     while (k < n && joints[k].v != (size_t)b->joint.v)
         k++;
     if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v};
-    double along = fabs(b->joint.ratio) * b->joint.friction.positive,
-           back  = fabs(b->joint.ratio) * b->joint.friction.negative;
-    joints[k].positive += b->joint.ratio > 0 ? along : back;
-    joints[k].negative += b->joint.ratio > 0 ? back : along;
+    joints[k].positive += magnitude(b, 1, 0);
+    joints[k].negative += magnitude(b, -1, 0);
+    joints[k].stribeck |= b->joint.friction.stribeck_velocity > 0;
     return n;
 }
 
@@ -30,6 +42,15 @@ size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
     for (size_t i = 0; i < m->n_bodies; i++)
         if (api_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
     return n;
+}
+
+double api_stiction_sliding(const dyn_model *m, size_t v, int side, double rate)
+{
+    double friction = 0;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
+            friction += magnitude(&m->body[i], side, rate);
+    return side > 0 ? friction : -friction;
 }
 
 /* --- the complementarity problem --------------------------------------------------------------------------------- */

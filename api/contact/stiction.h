@@ -16,18 +16,24 @@
 typedef struct api_stiction_joint {
     size_t v;
     double positive, negative;
+    bool   stribeck; /* true: it slides with less friction than these limits, depending on its rate */
 } api_stiction_joint;
 
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
 static inline bool api_stiction_is_possible(const dyn_body *b)
 {
     return b->joint.has_friction && !(b->joint.friction.coulomb_velocity > 0) &&
-           (b->joint.friction.positive > 0 || b->joint.friction.negative > 0);
+           (b->joint.friction.positive > 0 || b->joint.friction.negative > 0 ||
+            b->joint.friction.stribeck_velocity > 0);
 }
 
 /* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their
  * number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
+
+/* Returns the sharp friction, N m or N, with which coordinate v slides in the direction `side` (1 or -1) at a rate,
+ * rad/s or m/s. Only the size of the rate counts. */
+double api_stiction_sliding(const dyn_model *model, size_t v, int side, double rate);
 
 /* The complementarity problem for the friction of n joints at rest. The caller provides all arrays. */
 typedef struct api_stiction_problem {

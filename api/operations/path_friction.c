@@ -5,12 +5,18 @@
 static bool has_coulomb(const dyn_body *body)
 {
     const dyn_friction *f = &body->joint.friction;
-    return body->joint.has_friction && (f->positive != 0 || f->negative != 0);
+    return body->joint.has_friction && (f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0);
 }
 
 static bool has_sharp_coulomb(const dyn_body *body)
 {
     return has_coulomb(body) && !(body->joint.friction.coulomb_velocity > 0);
+}
+
+/* True if the friction is a constant for each direction of motion, and so a term of c. */
+static bool is_constant(const dyn_body *body)
+{
+    return has_sharp_coulomb(body) && !(body->joint.friction.stribeck_velocity > 0);
 }
 
 /* Joint position per coordinate. */
@@ -33,7 +39,7 @@ void api_path_add_coulomb(const api_evaluation *e, const double *dq, double *c)
         const dyn_friction *f = &b->joint.friction;
         const size_t        v = (size_t)b->joint.v;
         const double        r = ratio_of(b);
-        for (size_t lane = 0; has_sharp_coulomb(b) && lane < W; lane++) {
+        for (size_t lane = 0; is_constant(b) && lane < W; lane++) {
             const double rate = r * dq[v * W + lane];
             c[v * W + lane] += rate > 0 ? r * f->positive : rate < 0 ? 0 - r * f->negative : 0;
         }
@@ -49,12 +55,19 @@ void api_path_emit_smooth_friction(const api_query *q, api_emit *to)
         const dyn_friction *f       = &b->joint.friction;
         const bool          against = ratio_of(b) < 0;
         const double        r       = against ? 0 - ratio_of(b) : ratio_of(b);
-        if (!has_coulomb(b) || has_sharp_coulomb(b)) continue;
+        if (!has_coulomb(b) || is_constant(b)) continue;
         api_emit_object(to);
         api_emit_string_member(to, "joint", q->model->velocity_names[b->joint.v]);
         api_emit_number_member(to, "positive", r * (against ? f->negative : f->positive));
         api_emit_number_member(to, "negative", r * (against ? f->positive : f->negative));
         api_emit_number_member(to, "velocity", f->coulomb_velocity / r);
+        if (f->stribeck_velocity > 0) {
+            api_emit_number_member(to, "breakaway_positive",
+                                   r * (against ? f->breakaway_negative : f->breakaway_positive));
+            api_emit_number_member(to, "breakaway_negative",
+                                   r * (against ? f->breakaway_positive : f->breakaway_negative));
+            api_emit_number_member(to, "stribeck_velocity", f->stribeck_velocity / r);
+        }
         api_emit_end(to);
     }
     api_emit_end(to);
@@ -122,6 +135,6 @@ const dyn_model *api_path_without_coulomb(const api_query *q)
     copy->body = bodies;
     memcpy(bodies, m->body, m->n_bodies * sizeof *bodies);
     for (size_t i = 0; i < m->n_bodies; i++)
-        bodies[i].joint.friction.positive = bodies[i].joint.friction.negative = 0;
+        bodies[i].joint.friction = (dyn_friction){.viscous = m->body[i].joint.friction.viscous};
     return copy;
 }

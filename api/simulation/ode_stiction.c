@@ -46,8 +46,8 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
     size_t n = api_stiction_list_joints(e->query->scene.model, can);
     for (size_t k = 0; k < n; k++)
         if (!s->driven[can[k].v])
-            s->joint[s->n++] =
-                (api_friction_joint){.v = can[k].v, .positive = can[k].positive, .negative = can[k].negative};
+            s->joint[s->n++] = (api_friction_joint){
+                .v = can[k].v, .positive = can[k].positive, .negative = can[k].negative, .stribeck = can[k].stribeck};
     if (s->n == 0) return true;
     if (!take_problem(e, s)) return false;
     ode->stiction = s;
@@ -57,10 +57,18 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction that the kernels apply: it has the sign of q' and is zero at rest. */
-static double kernel_friction(const api_friction_joint *j, double rate)
+/* Returns the friction of motion in the direction `side`, 1 or -1, at a rate; 0 without a direction. */
+static double sliding_friction(const api_ode *ode, const api_friction_joint *j, int side, double rate)
 {
-    return rate > 0 ? j->positive : rate < 0 ? -j->negative : 0;
+    if (side == 0) return 0;
+    if (j->stribeck) return api_stiction_sliding(ode->e->query->scene.model, j->v, side, rate);
+    return side > 0 ? j->positive : -j->negative;
+}
+
+/* Returns the friction that the kernels apply: it has the sign of q' and is zero at rest. */
+static double kernel_friction(const api_ode *ode, const api_friction_joint *j, double rate)
+{
+    return sliding_friction(ode, j, (rate > 0) - (rate < 0), rate);
 }
 
 void api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *friction)
@@ -68,10 +76,11 @@ void api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *
     const api_ode_stiction *s = ode->stiction;
     size_t                  W = ode->W;
     for (size_t k = 0; k < s->n; k++) {
-        const api_friction_joint *j      = &s->joint[k];
-        double                    wanted = j->side > 0 ? j->positive : j->side < 0 ? -j->negative : 0;
-        for (size_t l = 0; l < W; l++)
-            friction[j->v * W + l] += wanted - kernel_friction(j, qd[j->v * W + l]);
+        const api_friction_joint *j = &s->joint[k];
+        for (size_t l = 0; l < W; l++) {
+            const double rate = qd[j->v * W + l];
+            friction[j->v * W + l] += sliding_friction(ode, j, j->side, rate) - kernel_friction(ode, j, rate);
+        }
     }
 }
 
@@ -107,8 +116,8 @@ void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, do
         const api_friction_joint *j = &s->joint[k];
         for (size_t l = 0; l < W && j->side == 0; l++) {
             double *needed = &s->needed[j->v * W + l];
-            *needed += kernel_friction(
-                j, qd[j->v * W + l]); /* perturbed states of a finite-difference Jacobian have q' other than 0 */
+            /* perturbed states of a finite-difference Jacobian have q' other than 0 */
+            *needed += kernel_friction(ode, j, qd[j->v * W + l]);
             load[k * W + l] = *needed / (j->positive + j->negative);
         }
     }

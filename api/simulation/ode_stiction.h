@@ -17,6 +17,7 @@
 typedef struct api_friction_joint {
     size_t v;
     double positive, negative; /* friction limits against positive and negative motion, N m or N */
+    bool   stribeck;           /* true: friction is less than these limits while the coordinate slides */
     int    side;               /* 1, -1: slides in that direction; 0: sticks */
 } api_friction_joint;
 

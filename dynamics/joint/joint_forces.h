@@ -5,12 +5,25 @@
 #pragma once
 #include "joint.h"
 
-/* Friction effort of a joint: viscous sd + coulomb(sd) */
+/* Coulomb magnitude for the direction of motion, and what Stribeck's curve adds to it at the rate sd:
+ * (breakaway - coulomb) exp(-(sd / stribeck_velocity)^2). */
+LANE_INLINE lane coulomb_magnitude(const dyn_friction *f, lane sd)
+{
+    return lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+}
+LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
+{
+    lane at_rest = lane_select(lane_less(sd, lane_of(0)), lane_of(f->breakaway_negative - f->negative),
+                               lane_of(f->breakaway_positive - f->positive));
+    return at_rest * lane_gauss(sd / f->stribeck_velocity);
+}
+/* Friction effort of a joint: viscous sd + magnitude(sd) sense(sd) */
 LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
     const dyn_friction *f         = &b->joint.friction;
-    lane                magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+    lane                magnitude = coulomb_magnitude(f, sd);
     lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
+    if (f->stribeck_velocity > 0) magnitude += stribeck_excess(f, sd);
     return add_mul(magnitude * sense, f->viscous, sd);
 }
 /* Spring effort of a joint: stiffness (s - rest) + damping sd */
@@ -27,23 +40,44 @@ LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q,
         effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
-/* d friction / d sd. The derivative of sign() is taken as zero; that of tanh(sd / v) is (1 - tanh^2) / v. */
+/* The sense of the motion with its derivatives by sd: sign(sd), whose derivatives are taken as zero, or t = tanh(sd /
+ * v), with t' = (1 - t^2) / v and t'' = -2 t t' / v. */
+typedef struct friction_sense {
+    lane value, slope, curvature;
+} friction_sense;
+LANE_INLINE friction_sense sense_of(const dyn_friction *f, lane sd)
+{
+    if (!(f->coulomb_velocity > 0)) return (friction_sense){lane_sign(sd), lane_of(0), lane_of(0)};
+    lane t = lane_tanh(sd / f->coulomb_velocity), slope = sub_mul(1.0, t, t) / f->coulomb_velocity;
+    return (friction_sense){t, slope, -2.0 * t * (slope / f->coulomb_velocity)};
+}
+/* d friction / d sd = viscous + magnitude sense' + magnitude' sense. With the excess x and u = sd / stribeck_velocity,
+ * magnitude' = -2 u x / stribeck_velocity. */
 LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 {
     const dyn_friction *f = &b->joint.friction;
-    if (!(f->coulomb_velocity > 0)) return lane_of(f->viscous);
-    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
+    if (!(f->coulomb_velocity > 0) && !(f->stribeck_velocity > 0)) return lane_of(f->viscous);
+    friction_sense sense = sense_of(f, sd);
+    lane           slope = add_mul(f->viscous, coulomb_magnitude(f, sd), sense.slope);
+    if (!(f->stribeck_velocity > 0)) return slope;
+    lane x = stribeck_excess(f, sd), u = sd / f->stribeck_velocity;
+    return add_mul(slope, x, sub_mul(sense.slope, 2.0 * u, sense.value / f->stribeck_velocity));
 }
-/* Time derivative of d friction / d sd. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
+/* Time derivative of d friction / d sd: (magnitude sense'' + 2 magnitude' sense' + magnitude'' sense) sdd, where
+ * magnitude'' = (4 u^2 - 2) x / stribeck_velocity^2. */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     const dyn_friction *f = &b->joint.friction;
-    if (!(f->coulomb_velocity > 0)) return lane_of(0);
-    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return -2.0 * magnitude * t * (sub_mul(1.0, t, t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
+    if (!(f->coulomb_velocity > 0) && !(f->stribeck_velocity > 0)) return lane_of(0);
+    friction_sense sense     = sense_of(f, sd);
+    lane           curvature = coulomb_magnitude(f, sd) * sense.curvature;
+    if (f->stribeck_velocity > 0) {
+        lane u = sd / f->stribeck_velocity, by_rate = 1.0 / f->stribeck_velocity - lane_of(0);
+        lane both = sub_mul(sense.curvature, 4.0 * u, sense.slope * by_rate);
+        curvature = add_mul(curvature, stribeck_excess(f, sd),
+                            add_mul(both, sub_mul(4.0 * u * u, 2.0, lane_of(1)), sense.value * by_rate * by_rate));
+    }
+    return curvature * sdd;
 }
 /* Time derivative of the friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)

@@ -1,4 +1,4 @@
-/* trig.h - computes sine, cosine and tanh in lanes.
+/* trig.h - computes sine, cosine, tanh and exp(-x^2) in lanes.
  *
  * Library functions for vectors differ between widths and versions, so this file has its own. Sine and cosine:
  * reduction by multiples of pi/2 in three parts, then the minimax polynomials of Sun's fdlibm on [-pi/4, pi/4]. Error
@@ -21,6 +21,10 @@ LANE_INLINE lane lane_tanh(lane x)
 {
     return tanhl(x);
 }
+LANE_INLINE lane lane_gauss(lane x)
+{
+    return expl(-x * x);
+}
 #elif defined DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
 LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
@@ -33,6 +37,10 @@ LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *
 LANE_INLINE lane lane_tanh(lane x)
 {
     return ctanh(x);
+}
+LANE_INLINE lane lane_gauss(lane x)
+{
+    return cexp(-x * x);
 }
 #else
 
@@ -177,5 +185,12 @@ LANE_INLINE lane lane_tanh(lane x)
     lane e = lane_expm1(a + a);
     lane t = e / (e + 2.0);
     return lane_select(lane_less(x, lane_of(0)), -t, t);
+}
+/* exp(-x^2), with an error of about 2e-16. For |x| >= 6.6 it is less than that. */
+LANE_INLINE lane lane_gauss(lane x)
+{
+    lane a = lane_abs(x);
+    a      = lane_select(lane_less(a, lane_of(6.6)), a, lane_of(6.6));
+    return lane_expm1(-(a * a)) + 1.0;
 }
 #endif

@@ -30,7 +30,9 @@ static bool is_unit(const double axis[3])
 
 static bool friction_is_finite(const dyn_friction *f)
 {
-    return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity}, 4);
+    return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity, f->breakaway_positive,
+                                       f->breakaway_negative, f->stribeck_velocity},
+                      7);
 }
 
 static bool spring_is_finite(const dyn_spring *s)
@@ -43,8 +45,10 @@ static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
     const dyn_spring   *s         = &l->spring;
-    const double        numbers[] = {l->offset,   l->rotor_inertia,    l->pitch,     f->viscous, f->positive,
-                                     f->negative, f->coulomb_velocity, s->stiffness, s->damping, s->rest};
+    const double        numbers[] = {
+               l->offset,           l->rotor_inertia, l->pitch,   f->viscous, f->positive,           f->negative,
+               f->coulomb_velocity, s->stiffness,     s->damping, s->rest,    f->breakaway_positive, f->breakaway_negative,
+               f->stribeck_velocity};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != 0) return false;
     return l->ratio == 1 && !l->moment_at_parent_frame;

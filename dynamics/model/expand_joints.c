@@ -91,10 +91,13 @@ bool dyn_link_has_rotor_body(const dyn_link *link)
 static dyn_friction spin_friction(const dyn_friction *f, double r)
 {
     double size = r < 0 ? -r : r;
-    return (dyn_friction){.viscous          = f->viscous / (r * r),
-                          .positive         = (r < 0 ? f->negative : f->positive) / size,
-                          .negative         = (r < 0 ? f->positive : f->negative) / size,
-                          .coulomb_velocity = f->coulomb_velocity * size};
+    return (dyn_friction){.viscous            = f->viscous / (r * r),
+                          .positive           = (r < 0 ? f->negative : f->positive) / size,
+                          .negative           = (r < 0 ? f->positive : f->negative) / size,
+                          .coulomb_velocity   = f->coulomb_velocity * size,
+                          .breakaway_positive = (r < 0 ? f->breakaway_negative : f->breakaway_positive) / size,
+                          .breakaway_negative = (r < 0 ? f->breakaway_positive : f->breakaway_negative) / size,
+                          .stribeck_velocity  = f->stribeck_velocity * size};
 }
 
 /* Moves the spin inertia J a a^T from the body that carries the motor, `host`, to the rotor's body. In the rotor's

@@ -30,12 +30,18 @@ typedef struct dyn_inertia {
 } dyn_inertia;
 
 /* tau_f = viscous qd + coulomb sign(qd), with a Coulomb magnitude for each sign of qd. With coulomb_velocity > 0,
- * sign(qd) is replaced by tanh(qd / coulomb_velocity); the magnitude is still chosen by the sign of qd. */
+ * sign(qd) is replaced by tanh(qd / coulomb_velocity); the magnitude is still chosen by the sign of qd. With
+ * stribeck_velocity > 0 the magnitude falls from breakaway at rest to coulomb in fast motion (Stribeck's curve,
+ * Armstrong-Hélouvry et al. 1994, with exponent 2):
+ *
+ *     magnitude(qd) = coulomb + (breakaway - coulomb) exp(-(qd / stribeck_velocity)^2) */
 typedef struct dyn_friction {
     double viscous;          /* N m s/rad or N s/m */
     double positive;         /* N m or N, Coulomb magnitude for qd > 0 */
     double negative;         /* N m or N, Coulomb magnitude for qd < 0 */
     double coulomb_velocity; /* rad/s or m/s, width of the smoothed sign(qd); 0: sharp, with sign(0) = 0 */
+    double breakaway_positive, breakaway_negative; /* N m or N, magnitudes at rest; 0 without stribeck_velocity */
+    double stribeck_velocity;                      /* rad/s or m/s; 0: the magnitudes do not depend on the speed */
 } dyn_friction;
 
 /* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. */

@@ -139,6 +139,11 @@ static void random_friction(random_source *source, dyn_friction *friction)
                                .positive         = coulomb ? random_between(source, 0, 1) : 0,
                                .negative         = coulomb ? random_between(source, 0, 1) : 0,
                                .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
+    if (!coulomb || friction->viscous < 0.6) return;
+    /* no further draws: the other numbers of a seed stay as they are */
+    friction->breakaway_positive = friction->positive + friction->viscous / 2;
+    friction->breakaway_negative = friction->negative + friction->viscous / 3;
+    friction->stribeck_velocity  = 2 * friction->viscous - 0.7;
 }
 
 static void random_joint_forces(random_source *source, unsigned features, dyn_link *l)

@@ -20,7 +20,7 @@ void     random_pose(random_source *source, dyn_pose *X);
 void     random_inertia(random_source *source, dyn_inertia *inertia); /* of a solid body */
 
 enum {
-    TREE_FRICTION = 1, /* viscous and Coulomb, sharp and smoothed, with different magnitudes for the two directions */
+    TREE_FRICTION = 1, /* viscous, Coulomb (sharp and smoothed) and Stribeck, with magnitudes for each direction */
     TREE_SPRINGS  = 2, /* stiffness and damping */
     TREE_ROTORS   = 4,
     TREE_GEARS    = 8,  /* joint position = ratio * coordinate + offset */

@@ -60,7 +60,10 @@ void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real
 real friction_force(const dyn_friction *f, real ds)
 {
     real sign = f->coulomb_velocity > 0 ? tanhl(ds / f->coulomb_velocity) : (real)((ds > 0) - (ds < 0));
-    return f->viscous * ds + (ds > 0 ? f->positive : f->negative) * sign;
+    real fast = ds > 0 ? f->positive : f->negative, slow = ds > 0 ? f->breakaway_positive : f->breakaway_negative;
+    real u    = f->stribeck_velocity > 0 ? ds / (real)f->stribeck_velocity : 0;
+    real more = f->stribeck_velocity > 0 ? (slow - fast) * expl(-u * u) : 0;
+    return f->viscous * ds + (fast + more) * sign;
 }
 
 static real spring_force(const dyn_spring *s, real position, real ds)

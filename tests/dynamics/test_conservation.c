@@ -41,8 +41,10 @@ static double dissipation(const trial *t)
         const dyn_friction *f    = &body->joint.friction;
         double              rate = body->joint.ratio * t->qd[body->joint.v], sign = (rate > 0) - (rate < 0);
         if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
-        heat +=
-            rate * ((f->viscous + body->joint.spring.damping) * rate + (rate > 0 ? f->positive : f->negative) * sign);
+        double fast = rate > 0 ? f->positive : f->negative, slow = fast;
+        if (f->stribeck_velocity > 0) slow = rate > 0 ? f->breakaway_positive : f->breakaway_negative;
+        double share = f->stribeck_velocity > 0 ? exp(-pow(rate / f->stribeck_velocity, 2)) : 0;
+        heat += rate * ((f->viscous + body->joint.spring.damping) * rate + (fast + share * (slow - fast)) * sign);
     }
     for (size_t i = 0; i < t->model->n_couplings; i++) {
         const dyn_coupling *c    = &t->model->coupling[i];

@@ -167,10 +167,10 @@ static void test_friction(void **state)
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         random_tree tree = random_tree_make(seed, 12, false, TREE_ALL & ~(unsigned)TREE_SPRINGS);
         for (size_t i = 0; i < tree.description.n_links; i++) {
-            tree.links[i].friction.negative               = tree.links[i].friction.positive;
-            tree.links[i].friction.coulomb_velocity       = 0;
-            tree.links[i].motor.friction.negative         = tree.links[i].motor.friction.positive;
-            tree.links[i].motor.friction.coulomb_velocity = 0;
+            dyn_friction *both[] = {&tree.links[i].friction, &tree.links[i].motor.friction};
+            for (int k = 0; k < 2; k++)
+                *both[k] = (dyn_friction){
+                    .viscous = both[k]->viscous, .positive = both[k]->positive, .negative = both[k]->positive};
         }
         trial   t = trial_of(seed, tree, 1, 0);
         size_t  n = 3 * t.model->n_movers;

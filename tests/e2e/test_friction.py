@@ -6,6 +6,7 @@ import numpy as np
 import tap
 from harness import ServerCase
 from samples import body
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 METHODS = {"tolerance": 1e-9}, {"tolerance": 1e-8, "stiff": True}
@@ -13,6 +14,9 @@ INERTIA, FRICTION = 2.0, 3.0
 WHEEL = {"gravity": [0, 0, 0], "links": [
     {"name": "wheel", "parent": "base", "inertial": {"mass": 1, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 1, "zz": INERTIA}},
      "joint": {"name": "axle", "type": "revolute", "axis": [0, 0, 1], "friction": {"coulomb": FRICTION}}}]}
+
+
+STRIBECK = {"breakaway": {"positive": 4.5, "negative": 5}, "stribeck_velocity": 0.4}
 
 
 def arm(velocity=0, **friction):
@@ -58,7 +62,8 @@ class Friction(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for name, document in (("wheel", WHEEL), ("arm", arm()), ("nearly", arm(2e-6))):
+        for name, document in (("wheel", WHEEL), ("arm", arm()), ("nearly", arm(2e-6)), ("stribeck", arm(**STRIBECK)),
+                               ("nearly-stribeck", arm(2e-6, **STRIBECK))):
             answer = cls.client.put("/v1/models/" + name, document)
             assert answer.status == 201, answer
 
@@ -76,6 +81,33 @@ class Friction(ServerCase):
                 self.assertClose(a["qd"][1], [sign * 1.0], 1e-9)
                 self.assertEqual(a["qd"][2:] + a["qdd"][2:], [[0]] * 4)
                 self.assertClose(a["friction_work"][1:], [-3.0, -4.0, -4.0], 1e-9)
+
+    def test_a_wheel_with_stribeck_friction(self):
+        """It stops after the integral of I / F(v), and starts only against the breakaway friction."""
+        breakaway, slow = 2 * FRICTION, 0.7
+        document = {**WHEEL, "links": [{**WHEEL["links"][0], "joint": {**WHEEL["links"][0]["joint"], "friction": {
+            "coulomb": FRICTION, "breakaway": breakaway, "stribeck_velocity": slow}}}]}
+        self.put_model("grabbing", document)
+        force = lambda v: FRICTION + (breakaway - FRICTION) * math.exp(-(v / slow) ** 2)
+        stop = quad(lambda v: INERTIA / force(v), 0, 2, epsabs=1e-13)[0]
+        angle = quad(lambda v: INERTIA * v / force(v), 0, 2, epsabs=1e-13)[0]
+        for how in METHODS:
+            for sign in (1, -1):
+                a = self.simulate("grabbing", {"q": [0], "qd": [2 * sign], "duration": 5, "times": [stop + 1e-6, 5], **how}, "q", "qd",
+                                  "friction_work")
+                self.assertClose(a["q"], [[sign * angle]] * 2, 2e-8)
+                self.assertEqual(a["qd"], [[0]] * 2)
+                self.assertClose(a["friction_work"], [-4.0, -4.0], 2e-8)
+            held = {"q": [0], "duration": 5, **how}
+            self.assertEqual(self.simulate("grabbing", {**held, "samples": 3, "input": {"tau": [breakaway]}}, "q")["q"], [[0]] * 3)
+            # 0.1 N m more: the time to a speed is the integral of I / (tau - F(v)).
+            tau = breakaway + 0.1
+            after = quad(lambda v: INERTIA / (tau - force(v)), 0, 0.9, epsabs=1e-13)[0]
+            a = self.simulate("grabbing", {**held, "times": [after], "input": {"tau": [tau]}}, "qd")
+            self.assertClose(a["qd"], [[0.9]], 1e-6)
+        for torque, rate in ((breakaway, 0), (-breakaway, 0), (breakaway + 0.2, 0.1)):
+            a = self.ask("grabbing", "forward-dynamics", {"q": [0], "tau": [torque], "friction_at_rest": "stick"})
+            self.assertClose(a["qdd"], [rate], 1e-14)
 
     def test_what_friction_holds_stays(self):
         for torque in (FRICTION, -FRICTION, 1):
@@ -104,14 +136,15 @@ class Friction(ServerCase):
         """Gravity, a spring and torques that come and go; every joint sticks at some time, together and alone."""
         request = {"q": [1.2, -0.5, 0.05], "duration": 4, "samples": 41, "input": {
             "tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5], "offset": [0, 0.5, 0]}}}
-        nearly = self.simulate("nearly", request, "q", "qd", tolerance=1e-8, stiff=True)
-        rests = np.abs(nearly["qd"]) < 1e-4
-        self.assertTrue((rests.sum(axis=0) > 1).all() and (~rests).sum() > 40)
-        for how in METHODS:
-            a = self.simulate("arm", request, "q", "qd", "steps", **how)
-            self.assertClose(a["q"], nearly["q"], 3e-5, 1, str(how))
-            self.assertTrue((np.array(a["qd"])[rests & (np.abs(np.array(a["qd"])) < 1e-4)] == 0).all())
-            self.assertLess(a["steps"][-1], 3000)
+        for prefix, model in (("nearly", "arm"), ("nearly-stribeck", "stribeck")):
+            nearly = self.simulate(prefix, request, "q", "qd", tolerance=1e-8, stiff=True)
+            rests = np.abs(nearly["qd"]) < 1e-4
+            self.assertTrue((rests.sum(axis=0) > 1).all() and (~rests).sum() > 40)
+            for how in METHODS:
+                a = self.simulate(model, request, "q", "qd", "steps", **how)
+                self.assertClose(a["q"], nearly["q"], 3e-5, 1, str(how))
+                self.assertTrue((np.array(a["qd"])[rests & (np.abs(np.array(a["qd"])) < 1e-4)] == 0).all())
+                self.assertLess(a["steps"][-1], 3000)
 
     def test_energy(self):
         request = {"q": [1.2, -0.5, 0.05], "qd": [1, 2, -0.3], "duration": 3, "samples": 7,

@@ -164,6 +164,29 @@ class Path(Closed):
         self.near(tau, self.ask("smooth", "torque-derivative", moving)["tau"], 1e-11)
         self.assertEqual(self.ask("smooth", "path", {**p, "friction": False})["smooth_friction"], [])
 
+    def test_stribeck_friction(self):
+        """It is listed, sharp or smooth, and all that the polynomial lacks."""
+        friction = {"coulomb": {"positive": 2, "negative": 3}, "breakaway": {"positive": 5, "negative": 4}, "stribeck_velocity": 0.7}
+        for smooth in ({}, {"coulomb_velocity": 0.5}):
+            model = f"stribeck{len(smooth)}"
+            self.put_model(model, elastic_arm(**friction, **smooth))
+            names = self.ok(self.client.get("/v1/models/" + model))["velocity_names"]
+            p, speed = self.path(model), np.full(6, 0.8)
+            answer = self.ask(model, "path", {**p, "outputs": [*COEFFICIENTS, *RATES, "smooth_friction", "jumps"]})
+            self.assertEqual(len(answer["smooth_friction"]), 3)
+            tau, _ = polynomials(answer, COEFFICIENTS, RATES, speed, speed, speed)
+            for term in answer["smooth_friction"]:
+                v = names.index(term["joint"])
+                rate = np.array(p["qd"])[:, v] * 0.8
+                fast = np.where(rate > 0, term["positive"], term["negative"])
+                slow = np.where(rate > 0, term["breakaway_positive"], term["breakaway_negative"])
+                sense = np.tanh(rate / term["velocity"]) if smooth else np.sign(rate)
+                tau[:, v] += (fast + (slow - fast) * np.exp(-(rate / term["stribeck_velocity"]) ** 2)) * sense
+            moving = derivatives(p, speed, speed, speed)
+            self.near(tau, self.ask(model, "torque-derivative", moving)["tau"], 1e-11)
+            self.assertEqual(bool(np.any(np.array(answer["jumps"]) >= 0)), not smooth and bool(
+                np.any(np.diff(np.sign(np.array(p["qd"])[:, [names.index(t["joint"]) for t in answer["smooth_friction"]]]), axis=0))))
+
     def test_jumps(self):
         qd = np.zeros((6, 6))
         qd[:, 0] = [1, 1, -3, -1, 0, 2]

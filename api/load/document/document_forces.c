@@ -2,21 +2,40 @@
  * between a joint and its motor. */
 #include "document.h"
 
-/* Reads "coulomb", the Coulomb friction: one magnitude for both directions of motion, or one for each direction. */
-static bool read_coulomb(const api_entry *friction, dyn_friction *out)
+/* Reads a magnitude of friction, "coulomb" or "breakaway": one for both directions of motion, or one for each. */
+static bool read_magnitudes(const api_entry *friction, const char *key, double *positive, double *negative)
 {
     static const char *const fields[] = {"positive", "negative", NULL};
-    api_entry                coulomb;
-    if (!json_is_object(json_object_get(friction->input, "coulomb"))) {
-        bool ok       = api_entry_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
-        out->negative = out->positive;
+    api_entry                both;
+    if (!json_is_object(json_object_get(friction->input, key))) {
+        bool ok   = api_entry_not_negative(friction, key, API_OPTIONAL, positive);
+        *negative = *positive;
         return ok;
     }
-    if (!api_entry_open(&coulomb, friction, "coulomb", fields) ||
-        !api_entry_not_negative(&coulomb, "positive", API_OPTIONAL, &out->positive) ||
-        !api_entry_not_negative(&coulomb, "negative", API_OPTIONAL, &out->negative))
+    if (!api_entry_open(&both, friction, key, fields) ||
+        !api_entry_not_negative(&both, "positive", API_OPTIONAL, positive) ||
+        !api_entry_not_negative(&both, "negative", API_OPTIONAL, negative))
         return false;
-    api_entry_close(&coulomb, false);
+    api_entry_close(&both, false);
+    return true;
+}
+
+/* Reads Stribeck's curve: "breakaway" and "stribeck_velocity", both or none. */
+static bool read_stribeck(const api_entry *friction, dyn_friction *out)
+{
+    bool breakaway = api_entry_has(friction, "breakaway"), velocity = api_entry_has(friction, "stribeck_velocity");
+    if (!breakaway && !velocity) return true;
+    if (!breakaway || !velocity)
+        return api_entry_fail(friction, breakaway ? "stribeck_velocity" : "breakaway", API_MISSING_FIELD,
+                              "friction has breakaway and stribeck_velocity together, or neither");
+    if (!read_magnitudes(friction, "breakaway", &out->breakaway_positive, &out->breakaway_negative) ||
+        !api_entry_not_negative(friction, "stribeck_velocity", API_REQUIRED, &out->stribeck_velocity))
+        return false;
+    if (!(out->stribeck_velocity > 0))
+        return api_entry_fail(friction, "stribeck_velocity", API_BAD_VALUE, "the stribeck_velocity is not positive");
+    if (out->breakaway_positive < out->positive || out->breakaway_negative < out->negative)
+        return api_entry_fail(friction, "breakaway", API_BAD_VALUE,
+                              "the breakaway friction is less than the Coulomb friction of fast motion");
     return true;
 }
 
@@ -30,12 +49,14 @@ static bool read_damping(const api_entry *entry, const char *key, double *value)
 
 bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
 {
-    static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", NULL};
+    static const char *const fields[] = {"viscous",   "coulomb",           "coulomb_velocity",
+                                         "breakaway", "stribeck_velocity", NULL};
     api_entry                friction;
     if (!api_entry_has(owner, "friction")) return true;
     if (!api_entry_open(&friction, owner, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
-        !read_coulomb(&friction, out) ||
-        !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity))
+        !read_magnitudes(&friction, "coulomb", &out->positive, &out->negative) ||
+        !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity) ||
+        !read_stribeck(&friction, out))
         return false;
     api_entry_close(&friction, false);
     return true;

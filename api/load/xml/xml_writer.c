@@ -130,9 +130,10 @@ void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field)
     api_xml_not_held(w, where, "\"%s\" of joint \"%.*s\" is not part of the file", field, api_text_shown(name), name);
 }
 
-static bool is_one_sided(const dyn_friction *friction)
+static bool is_more_than_one_number(const dyn_friction *friction)
 {
-    return friction->positive != friction->negative || friction->coulomb_velocity != 0;
+    return friction->positive != friction->negative || friction->coulomb_velocity != 0 ||
+           friction->stribeck_velocity != 0;
 }
 
 void api_xml_report_forces(api_xml_writer *w)
@@ -140,7 +141,7 @@ void api_xml_report_forces(api_xml_writer *w)
     for (size_t i = 0; i < w->document->n_links; i++) {
         const api_document_link *link = &w->document->links[i];
         if (link->dyn.elastic) api_xml_joint_not_held(w, i, "elastic");
-        if (is_one_sided(&link->dyn.friction)) api_xml_joint_not_held(w, i, "friction/coulomb");
+        if (is_more_than_one_number(&link->dyn.friction)) api_xml_joint_not_held(w, i, "friction/coulomb");
         if (link->has_effort_rate_limit) api_xml_joint_not_held(w, i, "limits/effort_rate");
         if (!link->dyn.mimic && (link->dyn.ratio != 1 || link->dyn.offset != 0)) api_xml_joint_not_held(w, i, "screws");
     }

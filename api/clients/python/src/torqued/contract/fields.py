@@ -621,15 +621,24 @@ class MarginsLeastItem(TypedDict):
     row: int
 
 
-class PathSmoothFrictionItem(TypedDict):
+class _PathSmoothFrictionItemNeeded(TypedDict):
     # A velocity coordinate.
     joint: str
     # N m or N.
     positive: float
     # N m or N.
     negative: float
-    # rad/s or m/s.
+    # rad/s or m/s; 0: sharp.
     velocity: float
+
+
+class PathSmoothFrictionItem(_PathSmoothFrictionItemNeeded, total=False):
+    # N m or N. With a stribeck_velocity.
+    breakaway_positive: float
+    # N m or N.
+    breakaway_negative: float
+    # rad/s or m/s.
+    stribeck_velocity: float
 
 
 Evaluations = TypedDict("Evaluations", {

@@ -102,10 +102,10 @@ class Operations:
         Contacts push and pull; the caller checks whether the ground could pull. Joints at rest. Coulomb friction has the sign
         of the velocity, and is zero where the velocity is zero: by default a joint that is exactly at rest accelerates as if it
         had no Coulomb friction. With `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction
-        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`: its qdd is exactly 0. A
-        joint that cannot be held starts to move against its full friction. Which joints stick is one problem for all joints;
-        its solution is unique, and simulations with a tolerance start with it. `friction` is then among the outputs by default.
-        It cannot be combined with `held`, with `"friction": false`, or with models with loops: a 422.
+        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given:
+        its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Which joints stick is one
+        problem for all joints; its solution is unique, and simulations with a tolerance start with it. `friction` is then among
+        the outputs by default. It cannot be combined with `held`, with `"friction": false`, or with models with loops: a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -845,19 +845,19 @@ class Operations:
         coordinate: a joint, active or passive, faster than 1e5 rad/s or m/s, or an acceleration above 1e12 rad/s² or m/s². So
         does a step that becomes too short for the tolerance, or so short that the rest would need more than 10 million steps.
         Friction. With a tolerance, joints with sharp Coulomb friction stop, stick and break loose at instants that are located:
-        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb`. With fixed
-        steps, in models with loops and where frames are held, sharp friction is integrated as it is: a joint that should stick
-        oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become very short, down to a
-        422 `integration-failed`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller":
-        "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the
-        torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers
-        use the stored model with the request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act
-        on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The
-        efforts of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains
-        and reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
-        linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
-        `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
-        quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
+        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb` or `breakaway`.
+        With fixed steps, in models with loops and where frames are held, sharp friction is integrated as it is: a joint that
+        should stick oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become very short,
+        down to a 422 `integration-failed`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller:
+        `{"controller": "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or
+        `"computed_torque"` for the torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for
+        each velocity. Controllers use the stored model with the request's `gravity` and `friction`, but without `payload` and
+        `wrenches`. Controllers act on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint,
+        that of its motor. The efforts of a floating base, of other joints and of the link's side of an elastic joint are zero,
+        and entries of gains and reference that belong to them are ignored. With such passive coordinates `computed_torque` is
+        partial feedback linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the
+        dynamics. `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with
+        a quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
         coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the
         l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium exists. `computed_torque`
         gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
@@ -1088,11 +1088,13 @@ class Operations:
         b ṡ² + d ṡ + c dtau/dt = a s⃛ + (da/ds + 2 b) ṡ s̈ + db/ds ṡ³ + d s̈ + dd/ds ṡ² + dc/ds ṡ with a = `tau_a` and so on. d
         contains viscous friction and dampers, c gravity, springs, wrenches and Coulomb friction. Wrenches are constant along
         the path. Joint wrenches have the same form without d. Sharp Coulomb friction enters c by the sign of dq/ds, and dc/ds
-        is without the jumps of c: `jumps` has their places. Friction with a `coulomb_velocity` is no polynomial in ṡ and not in
-        c. `smooth_friction` lists it: tau of the joint also has p tanh(dq/ds ṡ / velocity), with p = `positive` where dq/ds >
-        0, `negative` where dq/ds < 0. With a floating base or spherical joints the derivatives are those of velocities at ṡ =
-        1. With elastic joints the path is one of all coordinates, those of motors included. Models with `loops` have no joint
-        wrenches and no Coulomb friction here. Missing `qdd` and `qddd` are zero.
+        is without the jumps of c: `jumps` has their places. Friction with a `coulomb_velocity` or a `stribeck_velocity` is no
+        polynomial in ṡ and not in c. `smooth_friction` lists it: tau of the joint also has p tanh(v / velocity), with v = dq/ds
+        ṡ and p = `positive` where v > 0, `negative` where v < 0; p sign(v) if `velocity` is 0. With a `stribeck_velocity` p is
+        positive + (breakaway_positive - positive) exp(-(v / stribeck_velocity)²) where v > 0, and likewise where v < 0. With a
+        floating base or spherical joints the derivatives are those of velocities at ṡ = 1. With elastic joints the path is one
+        of all coordinates, those of motors included. Models with `loops` have no joint wrenches and no Coulomb friction here.
+        Missing `qdd` and `qddd` are zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
