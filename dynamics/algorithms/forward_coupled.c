@@ -58,7 +58,7 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);
     }
-    factor_prepare(m, &ws.factor);
+    coordinate_tree_prepare(m, &ws.factor.tree);
     lane singular = factor_make(m, &ws.factor, ws.M);
     factor_solve(m, &ws.factor, qdd);
     for (int v = 0; v < m->nv; v++)

@@ -5,36 +5,26 @@
  * follow from the tree. */
 #include "kernels.h"
 #include "dynamics/recursion/mass_solve.h"
+#include "dynamics/recursion/world_fixed.h"
+#include <string.h>
 
 typedef struct workspace {
-    factor factor;
-    panels derivative, unit; /* the columns of dtau/dq, dtau/dqd, and of the unit matrix */
-    panel  wrench;           /* the columns of dtau/dW for one wrench */
-    lane  *strip;
-    lane  *mass;   /* [nv x nv] M, if dqdd_dtau is not requested */
-    bool  *mark;   /* [nv] scratch memory */
-    void  *memory; /* workspace of the kernels that this one calls */
+    mass_blocks blocks;
+    lane       *mass, *by_q, *by_qd; /* [nv x nv] M, dtau/dq and dtau/dqd */
+    lane       *by_wrench;           /* [nv x 6] dtau/dW for one wrench */
+    void       *memory;              /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m), inverse = LANE_NAME(sensitivity_size)(m);
-    return (workspace){
-        .factor     = factor_place(a, m),
-        .derivative = panels_place(a, m, PANEL),
-        .unit       = panels_place(a, m, UNIT_PANEL),
-        .wrench = {.columns = 6, .related = arena_take(a, nv, sizeof(int)), .reached = arena_take(a, nv, sizeof(bool))},
-        .strip  = strip_place(a, m),
-        .mass   = arena_take(a, nv * nv, sizeof(lane)),
-        .mark   = arena_take(a, nv, sizeof(bool)),
-        .memory = arena_take(a, forward > inverse ? forward : inverse, 1)};
-}
-
-static void prepare(const dyn_model *m, workspace *ws, bool inverse)
-{
-    factor_prepare(m, &ws->factor);
-    panels_prepare(m, &ws->factor, &ws->derivative, PANEL, relate_derivative, ws->mark);
-    if (inverse) panels_prepare(m, &ws->factor, &ws->unit, UNIT_PANEL, relate_unit, ws->mark);
+    const size_t square = nv * nv + PACK; /* the last pack of a row is read */
+    return (workspace){.blocks    = mass_blocks_place(a, m),
+                       .mass      = arena_take(a, square, sizeof(lane)),
+                       .by_q      = arena_take(a, square, sizeof(lane)),
+                       .by_qd     = arena_take(a, square, sizeof(lane)),
+                       .by_wrench = arena_take(a, nv * 6 + PACK, sizeof(lane)),
+                       .memory    = arena_take(a, forward > inverse ? forward : inverse, 1)};
 }
 
 size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
@@ -44,40 +34,68 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-static void one_block(const dyn_scene *scene, workspace *ws, const dyn_forward_sensitivity *io)
+/* Returns some columns of a system. */
+static mass_system columns_of(mass_system all, int first, int end)
+{
+    return (mass_system){all.A + first, all.X + first, all.stride, first, end};
+}
+
+/* dqdd/dx = -M^-1 dtau/dx for x = q, qd. A wrench in world axes does not rotate with a floating base. */
+static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
+{
+    const dyn_model  *m      = scene->model;
+    const size_t      nv     = (size_t)m->nv;
+    const mass_system by_q   = {ws->by_q, block_out(io->dqdd_dq, 0, 0), nv, 0, m->nv};
+    const mass_system by_qd  = {ws->by_qd, block_out(io->dqdd_dqd, 0, 0), nv, 0, m->nv};
+    const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense;
+    const int         pose = !floats ? 0 : scene_has_world_fixed(scene) ? 3 : 6, velocity = floats ? 3 : 0;
+    if (floats) {
+        solve_floating_base(&ws->blocks, nv, columns_of(by_q, 0, pose), ws->mass[0]);
+        solve_floating_base(&ws->blocks, nv, columns_of(by_qd, 0, velocity), ws->mass[0]);
+    }
+    solve_derivative(&ws->blocks, nv, columns_of(by_q, pose, m->nv));
+    solve_derivative(&ws->blocks, nv, columns_of(by_qd, velocity, m->nv));
+}
+
+/* dqdd/dW = -M^-1 dtau/dW for each wrench. dtau/dW is in `derivative`, which is overwritten. */
+static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *derivative)
+{
+    const size_t nv = (size_t)scene->model->nv;
+    for (size_t n = 0; derivative && n < scene->n_wrenches; n++) {
+        const mass_system of_wrench = {ws->by_wrench, block_out(derivative, n, nv * 6), 6, 0, 6};
+        memcpy(of_wrench.A, of_wrench.X, nv * 6 * sizeof(lane));
+        solve_wrench(scene->model, &ws->blocks, of_wrench, scene->wrench[n].body);
+    }
+}
+
+static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
-    lane            *M  = io->dqdd_dtau ? block_out(io->dqdd_dtau, 0, 0) : ws->mass;
     /* qdd = FD(q, qd, tau, W) */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);
-    /* dtau/dx = dID/dx for x = q, qd, W, and M = dtau/dqdd, at the qdd that tau produces */
+    /* dtau/dx = dID/dx for x = q, qd, W, and M = dtau/dqdd, at the qdd that tau produces. Entries that are zero in
+     * every state are not read. */
     LANE_NAME(sensitivity)
     (scene, ws->memory,
-     &(dyn_sensitivity){.q            = io->q,
-                        .qd           = io->qd,
-                        .qdd          = io->qdd,
-                        .wrenches     = io->wrenches,
-                        .dtau_dq      = io->dqdd_dq,
-                        .dtau_dqd     = io->dqdd_dqd,
-                        .dtau_dqdd    = (double *)(void *)M,
-                        .dtau_dwrench = io->dqdd_dwrench},
+     &(dyn_sensitivity){.q             = io->q,
+                        .qd            = io->qd,
+                        .qdd           = io->qdd,
+                        .wrenches      = io->wrenches,
+                        .zeros_are_set = true,
+                        .dtau_dq       = (double *)(void *)ws->by_q,
+                        .dtau_dqd      = (double *)(void *)ws->by_qd,
+                        .dtau_dqdd     = (double *)(void *)ws->mass,
+                        .dtau_dwrench  = io->dqdd_dwrench},
      1);
-    /* M = L^T D L,  dqdd/dtau = M^-1, which replaces M */
-    lane singular = factor_make(m, &ws->factor, M);
+    lane singular = mass_blocks_factor(m, &ws->blocks, ws->mass);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
-    if (io->dqdd_dtau) invert_mass(&ws->factor, nv, &ws->unit, ws->strip, M);
-    /* dqdd/dx = -M^-1 dtau/dx */
-    lane *const by_state[] = {block_out(io->dqdd_dq, 0, 0), block_out(io->dqdd_dqd, 0, 0)};
-    for (size_t i = 0; i < ws->derivative.n; i++)
-        solve_panel(&ws->factor, nv, &ws->derivative.panel[i], 2, by_state, nv, ws->strip);
-    for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++) {
-        lane *const by_wrench[] = {block_out(io->dqdd_dwrench, n, nv * 6)};
-        relate_wrench(m, &ws->factor, scene->wrench[n].body, &ws->wrench, ws->mark);
-        solve_panel(&ws->factor, nv, &ws->wrench, 1, by_wrench, 6, ws->strip);
-    }
+    /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx */
+    if (io->dqdd_dtau) mass_blocks_invert(&ws->blocks, nv, block_out(io->dqdd_dtau, 0, 0));
+    solve_by_state(scene, ws, io);
+    solve_wrenches(scene, ws, io->dqdd_dwrench);
 }
 
 void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io,
@@ -86,7 +104,7 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
     size_t    nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
-    prepare(scene->model, &ws, io->dqdd_dtau);
+    mass_blocks_prepare(scene->model, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_sensitivity one = {.q         = (const double *)block_in(io->q, block, nq),
                                        .qd        = (const double *)block_in(io->qd, block, nv),

@@ -1,7 +1,7 @@
 /* mass_matrix.c - computes the joint-space inertia matrix M(q) and its inverse.
  *
- * M comes from the composite rigid body algorithm (mass_matrix_columns.h), the inverse from M = L^T D L, which keeps
- * the zeros of a tree (Featherstone 2008, ch. 6.5). Entries between coordinates of different branches are zero and are
+ * M comes from the composite rigid body algorithm (mass_matrix_columns.h), the inverse from an elimination in blocks,
+ * which keeps the zeros of a tree (mass_solve.h). Entries between coordinates of different branches are zero and are
  * not written. */
 #include "kernels.h"
 #include "mass_matrix_fast.h"
@@ -11,20 +11,14 @@
 typedef struct workspace {
     joint_transform *XJ;
     composite       *other_children;
-    factor           factor;
-    panels           unit; /* the columns of the unit matrix */
-    lane            *strip;
-    bool            *mark; /* [nv] scratch memory */
+    mass_blocks      blocks;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
     return (workspace){.XJ             = arena_take_joints(a, m),
                        .other_children = arena_take(a, m->n_bodies, sizeof(composite)),
-                       .factor         = factor_place(a, m),
-                       .unit           = panels_place(a, m, UNIT_PANEL),
-                       .strip          = strip_place(a, m),
-                       .mark           = arena_take(a, (size_t)m->nv, sizeof(bool))};
+                       .blocks         = mass_blocks_place(a, m)};
 }
 
 size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
@@ -59,18 +53,15 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
-    if (io->inverse) {
-        factor_prepare(m, &ws.factor);
-        panels_prepare(m, &ws.factor, &ws.unit, UNIT_PANEL, relate_unit, ws.mark);
-    }
+    if (io->inverse) mass_blocks_prepare(m, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
         if (m->has_mimics || (m->branched && !io->zeros_are_set)) memset(M, 0, nv * nv * sizeof *M);
         mass_matrix(m, &ws, M);
         if (!inverse) continue;
-        lane singular = factor_make(m, &ws.factor, M);
+        lane singular = mass_blocks_factor(m, &ws.blocks, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
-        invert_mass(&ws.factor, nv, &ws.unit, ws.strip, inverse);
+        mass_blocks_invert(&ws.blocks, nv, inverse);
     }
 }

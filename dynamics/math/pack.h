@@ -38,6 +38,41 @@ LANE_INLINE pack pack_zero(void)
 #endif
 }
 
+/* Loads or stores the first `entries` entries of a pack; more than PACK count as PACK. */
+LANE_INLINE pack pack_load_some(const lane *from, int entries)
+{
+    if (PACK == 1 || entries >= PACK) return pack_load(from);
+    pack x = pack_zero();
+#if LANES == 1 && !defined LANE_FOR_TESTS
+    for (int e = 0; e < PACK - 1; e++)
+        if (e < entries) x[e] = from[e];
+#endif
+    return x;
+}
+LANE_INLINE void pack_store_some(lane *to, pack x, int entries)
+{
+    if (PACK == 1 || entries >= PACK) {
+        pack_store(to, x);
+        return;
+    }
+#if LANES == 1 && !defined LANE_FOR_TESTS
+    for (int e = 0; e < PACK - 1; e++)
+        if (e < entries) to[e] = x[e];
+#endif
+}
+
+/* Stores the first `entries` entries of a pack `stride` lanes apart. */
+LANE_INLINE void pack_scatter(lane *to, size_t stride, pack x, int entries)
+{
+#if LANES == 1 && !defined LANE_FOR_TESTS
+    for (int e = 0; e < PACK; e++)
+        if (e < entries) to[(size_t)e * stride] = x[e];
+#else
+    (void)stride, (void)entries;
+    *to = x;
+#endif
+}
+
 /* x in every entry */
 LANE_INLINE pack pack_of(lane x)
 {
@@ -45,6 +80,20 @@ LANE_INLINE pack pack_of(lane x)
     return x;
 #else
     return x - (pack){0}; /* keeps the sign of -0 */
+#endif
+}
+
+/* c + a b, entry by entry, rounded as add_mul() rounds */
+LANE_INLINE pack pack_add_mul(pack c, pack a, pack b)
+{
+#if LANES > 1 || defined LANE_FOR_TESTS
+    return lane_fma(a, b, c);
+#elif defined DYN_UNFUSED
+    return a * b + c;
+#elif defined __AVX2__
+    return (pack)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return fma_double2(a, b, c);
 #endif
 }
 

@@ -1,291 +1,328 @@
-/* mass_solve.h - solves M X = A for several columns with M = L^T D L (mass_factor.h): L^T Z = A, then L X = D^-1 Z
- * (Featherstone 2008, ch. 6.5).
+/* mass_solve.h - inverts the mass matrix M and solves M X = A for many columns, segment by segment (mass_segments.h).
  *
- * Column c of A = dtau/dx has entries in related coordinates only: the ancestors and the descendants of c, and the
- * coordinate that an elastic joint couples with c. So has Z. X is zero in coordinates that have no ancestor in common
- * with a related one. A panel is a few neighbouring columns with the union of their related coordinates.
+ * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. Like it, it fills in no entry between
+ * branches. Let s be the coordinates of a segment and a their ancestors. S starts as M. Tips first,
  *
- * The work goes on in strips: TILE packs of columns, whose entries of two rows stay in registers. A strip is a part of
- * a panel, or the same panel of several matrices. Which sums are computed, and in which order, depends on the model
- * alone. */
+ *     S_ss = L^T D L,   V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y.
+ *
+ * P is the acceleration of the segment by those of its ancestors; -Y are the rows s of the L of all coordinates. A
+ * column of M X = -A is solved by Z = A and, tips first, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s; then, base first,
+ * X_s = L^-1 Z_s + P X_a. Without an entry in s or in its descendants, Z_s is zero: the column is not related to the
+ * segment. M^-1 is X for A = -1. Its columns s are computed in the rows of s and before; s adds -P^T to their Z_a.
+ *
+ * L^-1 and L^-T are applied by substitution, and M^-1 is found column by column: the errors of products with S_ss^-1 or
+ * with (M^-1)_aa grow with the condition of these matrices.
+ *
+ * Which sums are computed, and in which order, depends on the model alone. */
 #pragma once
-#include "mass_factor.h"
-#include "dynamics/math/pack.h"
+#include "segment_tile.h"
+#include <string.h>
 
 enum {
-    TILE       = LANE_REGISTERS == 32 ? 8 : 4,  /* packs of a strip: two rows of it take half of the registers */
-    STRIP      = TILE * PACK,                   /* columns of a strip */
-    PANEL      = 8,                             /* columns of a panel of a derivative */
-    UNIT_PANEL = STRIP > PANEL ? STRIP : PANEL, /* columns of a panel of the unit matrix */
-    PART       = STRIP < PANEL ? STRIP : PANEL  /* columns of a strip that are neighbours in one matrix */
+    PANEL = 16 * PACK, /* columns of a panel */
+    BLOCK = 8          /* distance of the rows of a block of a segment: a multiple of PACK */
 };
 
-typedef struct panel {
-    int   first, columns; /* its columns */
-    int   n;              /* number of related coordinates */
-    int  *related;        /* [n] in ascending order */
-    int   end;            /* rows of X from here on are not computed */
-    bool *reached;        /* [nv] the coordinate has an ancestor in common with a related one */
-} panel;
+typedef struct mass_blocks {
+    segments segments;
+    lane *S; /* [nv x nv] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the base
+                on, and of v; other entries are scratch */
+    lane *P; /* [nv x nv] row v has the entries of the ancestors of its segment */
+    lane *minus_reciprocal; /* [nv] -1 / D */
+    lane *minus_unit;       /* [SEGMENT x BLOCK] */
+    lane *panel;            /* [2 x nv x PANEL] scratch memory */
+} mass_blocks;
 
-/* The panels of a matrix of nv columns. */
-typedef struct panels {
-    size_t n;
-    panel *panel;   /* [n] */
-    int   *related; /* [n x nv] */
-    bool  *reached; /* [n x nv] */
-} panels;
-
-static inline panels panels_place(arena *a, const dyn_model *m, int width)
+static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
 {
-    size_t nv = (size_t)m->nv, n = (nv + (size_t)width - 1) / (size_t)width;
-    return (panels){.n       = n,
-                    .panel   = arena_take(a, n, sizeof(panel)),
-                    .related = arena_take(a, n * nv, sizeof(int)),
-                    .reached = arena_take(a, n * nv, sizeof(bool))};
+    const size_t nv = (size_t)m->nv, square = nv * nv + PACK; /* the last pack of a row is read */
+    return (mass_blocks){.segments         = segments_place(a, m),
+                         .S                = arena_take(a, square, sizeof(lane)),
+                         .P                = arena_take(a, square, sizeof(lane)),
+                         .minus_reciprocal = arena_take(a, nv, sizeof(lane)),
+                         .minus_unit       = arena_take(a, SEGMENT * BLOCK, sizeof(lane)),
+                         .panel            = arena_take(a, 2 * (nv * PANEL + PACK), sizeof(lane))};
 }
 
-static inline lane *strip_place(arena *a, const dyn_model *m)
+/* Sets what depends on the model only. */
+static inline void mass_blocks_prepare(const dyn_model *m, mass_blocks *b)
 {
-    return arena_take(a, (size_t)m->nv * STRIP, sizeof(lane));
+    segments_prepare(m, &b->segments);
+    for (int i = 0; i < SEGMENT; i++)
+        for (int j = 0; j < BLOCK; j++)
+            b->minus_unit[i * BLOCK + j] = lane_of(i == j ? -1 : 0);
 }
 
-/* --- which coordinates are related ------------------------------------------------------------------------------ */
-
-/* Marks coordinate v and its ancestors, up to one that is marked already. */
-static inline void mark_ancestors(const factor *f, bool *mark, int v)
+/* A task whose rows are not set */
+LANE_INLINE segment_task task_of(const mass_blocks *b, size_t nv, const segment *s, unsigned steps)
 {
-    for (; v >= 0 && !mark[v]; v = f->ancestor[v])
-        mark[v] = true;
+    const size_t offset = (size_t)s->own.first * nv;
+    return (segment_task){.s     = s,
+                          .nv    = nv,
+                          .f     = {.L                = b->S + offset + s->n_ancestors,
+                                    .V                = b->S + offset,
+                                    .P                = b->P + offset,
+                                    .minus_reciprocal = b->minus_reciprocal + s->own.first},
+                          .steps = steps};
 }
 
-/* Lists the marked coordinates, which include their ancestors, and finds those with a marked root. */
-static inline void list_related(const factor *f, panel *p, const bool *mark, int nv)
+/* --- the factors ------------------------------------------------------------------------------------------------ */
+
+/* Factors the lower triangle of a symmetric matrix of n rows, `stride` entries apart: A = L^T D L. From the last pivot
+ * to the first, L_ki = a_ki / a_kk and a_ij -= L_ki a_kj. Replaces a_ki by L_ki. n: a constant of the inlined code. */
+LANE_INLINE void factor_rows(lane *A, size_t stride, const int n, lane pivot[SEGMENT], lane minus_reciprocal[SEGMENT])
 {
-    p->n   = 0;
-    p->end = nv;
-    for (int v = 0; v < nv; v++) {
-        p->related[p->n] = v; /* the next coordinate overwrites one that is not marked */
-        p->n += mark[v];
-        p->reached[v] = mark[f->root[v]];
-    }
-}
-
-/* Relates the columns of a derivative of tau. */
-static inline void relate_derivative(const dyn_model *m, const factor *f, panel *p, bool *mark)
-{
-    const int first = p->first, end = first + p->columns;
-    for (int v = 0; v < m->nv; v++) /* v is a column or a descendant of one */
-        mark[v] = (v >= first && v < end) || (f->ancestor[v] >= first && mark[f->ancestor[v]]);
-    for (int v = first; v < end; v++)
-        mark_ancestors(f, mark, f->ancestor[v]);
-    for (size_t i = 0; i < m->n_couplings; i++) {
-        const dyn_coupling *c = &m->coupling[i];
-        if (c->v >= first && c->v < end) mark_ancestors(f, mark, c->v_theta);
-        if (c->v_theta >= first && c->v_theta < end) mark_ancestors(f, mark, c->v);
-    }
-    list_related(f, p, mark, m->nv);
-}
-
-/* Relates the columns of the unit matrix: X is M^-1, whose rows behind the last column follow by symmetry. */
-static inline void relate_unit(const dyn_model *m, const factor *f, panel *p, bool *mark)
-{
-    for (int v = 0; v < m->nv; v++)
-        mark[v] = false;
-    for (int v = p->first; v < p->first + p->columns; v++)
-        mark_ancestors(f, mark, v);
-    list_related(f, p, mark, m->nv);
-    p->end = p->first + p->columns;
-}
-
-/* Relates the derivatives of tau by a wrench on a body to the coordinates that move the body. */
-static inline void relate_wrench(const dyn_model *m, const factor *f, int body, panel *p, bool *mark)
-{
-    for (int v = 0; v < m->nv; v++)
-        mark[v] = false;
-    mark_ancestors(f, mark, m->dense ? m->nv - 1 : factor_coordinate_of(m, body));
-    list_related(f, p, mark, m->nv);
-}
-
-typedef void relation(const dyn_model *m, const factor *f, panel *p, bool *mark);
-
-/* Sets the panels of a matrix whose panels have `width` columns; `mark` is scratch memory, [nv]. */
-static inline void panels_prepare(const dyn_model *m, const factor *f, const panels *all, int width, relation *relate,
-                                  bool *mark)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        const int first = (int)i * width, left = m->nv - first;
-        all->panel[i] = (panel){.first   = first,
-                                .columns = left < width ? left : width,
-                                .related = all->related + i * (size_t)m->nv,
-                                .reached = all->reached + i * (size_t)m->nv};
-        relate(m, f, &all->panel[i], mark);
-    }
-}
-
-/* --- a strip ---------------------------------------------------------------------------------------------------- */
-
-LANE_INLINE void load_strip(const lane *row, pack x[TILE])
-{
-    for (int t = 0; t < TILE; t++)
-        x[t] = pack_load(row + t * PACK);
-}
-
-LANE_INLINE void store_strip(lane *row, const pack x[TILE])
-{
-    for (int t = 0; t < TILE; t++)
-        pack_store(row + t * PACK, x[t]);
-}
-
-/* x -= l y */
-LANE_INLINE void subtract_strip(pack x[TILE], lane l, const pack y[TILE])
-{
-    const pack a = pack_of(l);
-    for (int t = 0; t < TILE; t++)
-        x[t] = pack_sub_mul(x[t], a, y[t]);
-}
-
-LANE_INLINE void scale_strip(pack x[TILE], lane by)
-{
-    const pack a = pack_of(by);
-    for (int t = 0; t < TILE; t++)
-        x[t] = a * x[t];
-}
-
-/* Z_i -= L_ki Z_k for the ancestors i of k. With `two`, k - 1 is the parent of k, and is eliminated too: this halves
- * the accesses to Z_i. */
-LANE_INLINE void eliminate(const factor *f, size_t nv, int k, bool two, lane *strip)
-{
-    const lane *L = f->L + (size_t)k * nv, *L_parent = L - (two ? nv : 0);
-    pack        z[TILE], parent[TILE], z_i[TILE];
-    load_strip(strip + k * STRIP, z);
-    if (two) {
-        load_strip(strip + (k - 1) * STRIP, parent);
-        subtract_strip(parent, L[k - 1], z);
-        store_strip(strip + (k - 1) * STRIP, parent);
-    }
-    for (int i = f->ancestor[two ? k - 1 : k]; i >= 0; i = f->ancestor[i]) {
-        load_strip(strip + i * STRIP, z_i);
-        subtract_strip(z_i, L[i], z);
-        if (two) subtract_strip(z_i, L_parent[i], parent);
-        store_strip(strip + i * STRIP, z_i);
-    }
-}
-
-/* L^T Z = A, from the tips to the base. Ancestors of related coordinates are related. */
-static inline void eliminate_related(const factor *f, size_t nv, const panel *p, lane *strip)
-{
-    for (int e = p->n - 1; e >= 0; e--) {
-        const int k = p->related[e];
-        if (k > 0 && f->ancestor[k] == k - 1) {
-            eliminate(f, nv, k, true, strip);
-            e--;
-        } else {
-            eliminate(f, nv, k, false, strip);
+    lane a[SEGMENT][SEGMENT];
+#pragma GCC unroll 8
+    for (int i = 0; i < n; i++)
+#pragma GCC unroll 8
+        for (int j = 0; j <= i; j++)
+            a[i][j] = A[(size_t)i * stride + (size_t)j];
+#pragma GCC unroll 8
+    for (int k = n - 1; k >= 0; k--) {
+        const lane reciprocal = 1.0 / a[k][k];
+        pivot[k]              = a[k][k];
+        minus_reciprocal[k]   = -reciprocal;
+#pragma GCC unroll 8
+        for (int i = k - 1; i >= 0; i--) {
+            const lane g = a[k][i] * reciprocal;
+#pragma GCC unroll 8
+            for (int j = i; j >= 0; j--)
+                a[i][j] = sub_mul(a[i][j], g, a[k][j]);
+            A[(size_t)k * stride + (size_t)i] = g;
         }
     }
 }
 
-/* X_k = sign Z_k / D_k - sum_i L_ki X_i over the ancestors i of k. With `two`, k + 1 is a child of k, and is computed
- * too. */
-LANE_INLINE void substitute(const factor *f, size_t nv, int k, bool two, double sign, lane *strip)
+/* Factors the block S_ss. Returns `bad`, with the body of a singular pivot where none is recorded yet. */
+LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, const segment *s, const lane *M, lane bad)
 {
-    const lane *L = f->L + (size_t)k * nv, *L_child = L + (two ? nv : 0);
-    pack        x[TILE], child[TILE], x_i[TILE];
-    load_strip(strip + k * STRIP, x);
-    scale_strip(x, sign * f->reciprocal[k]);
-    if (two) {
-        load_strip(strip + (k + 1) * STRIP, child);
-        scale_strip(child, sign * f->reciprocal[k + 1]);
+    const size_t nv = (size_t)m->nv;
+    lane        *A  = b->S + (size_t)s->own.first * nv + (size_t)s->n_ancestors;
+    lane        *r  = b->minus_reciprocal + s->own.first, pivot[SEGMENT];
+    switch (s->own.n) {
+    case 1: factor_rows(A, nv, 1, pivot, r); break;
+    case 2: factor_rows(A, nv, 2, pivot, r); break;
+    case 3: factor_rows(A, nv, 3, pivot, r); break;
+    case 4: factor_rows(A, nv, 4, pivot, r); break;
+    case 5: factor_rows(A, nv, 5, pivot, r); break;
+    case 6: factor_rows(A, nv, 6, pivot, r); break;
+    default: factor_rows(A, nv, SEGMENT, pivot, r);
     }
-    for (int i = f->ancestor[k]; i >= 0; i = f->ancestor[i]) {
-        load_strip(strip + i * STRIP, x_i);
-        subtract_strip(x, L[i], x_i);
-        if (two) subtract_strip(child, L_child[i], x_i);
+    for (int k = s->own.n - 1; k >= 0; k--)
+        bad = first_singular(bad, m, &b->segments.tree, M, s->own.first + k, pivot[k]);
+    return bad;
+}
+
+/* V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y */
+static inline void eliminate_segment(const mass_blocks *b, size_t nv, const segment *s)
+{
+    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_STORE);
+    task.from         = (lane_rows){b->S + (size_t)s->own.first * nv, nv};
+    segment_compute(&task, 0, s->n_ancestors);
+    task.steps  = TILE_LOAD | TILE_SCALE | TILE_SPREAD | TILE_DOWN;
+    task.lower  = true;
+    task.others = (lane_rows){b->S, nv};
+    task.to     = (lane_rows){b->P + (size_t)s->own.first * nv, nv};
+    segment_compute(&task, 0, s->n_ancestors);
+}
+
+/* S = M, in the order of the chains */
+static inline void gather_chains(const mass_blocks *b, size_t nv, const segment *s, const lane *M)
+{
+    lane *to = b->S + (size_t)s->own.first * nv;
+    for (int run = 0; run < s->n_runs; run++) {
+        const row_run r    = s->ancestors[run];
+        const lane   *from = M + (size_t)s->own.first * nv + r.first;
+        for (int k = 0; k < s->own.n; k++)
+            for (int c = 0; c < r.n; c += PACK)
+                pack_store_some(to + (size_t)k * nv + c, pack_load_some(from + (size_t)k * nv + c, r.n - c), r.n - c);
+        to += r.n;
     }
-    store_strip(strip + k * STRIP, x);
-    if (!two) return;
-    subtract_strip(child, L_child[k], x);
-    store_strip(strip + (k + 1) * STRIP, child);
+    for (int k = 0; k < s->own.n; k++)
+        for (int j = 0; j <= k; j++)
+            to[(size_t)k * nv + (size_t)j] = M[(size_t)(s->own.first + k) * nv + (size_t)(s->own.first + j)];
 }
 
-/* L X = sign D^-1 Z, from the base to the tips. */
-static inline void substitute_reached(const factor *f, size_t nv, const panel *p, double sign, lane *strip)
+/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. */
+static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, const lane *M)
 {
-    for (int k = 0; k < p->end; k++) {
-        if (!p->reached[k]) continue;
-        if (k + 1 < p->end && f->ancestor[k + 1] == k)
-            substitute(f, nv, k++, true, sign, strip);
-        else
-            substitute(f, nv, k, false, sign, strip);
+    const size_t nv  = (size_t)m->nv;
+    lane         bad = lane_of(-1);
+    for (int i = 0; i < b->segments.n; i++)
+        gather_chains(b, nv, &b->segments.segment[i], M);
+    for (int i = b->segments.n - 1; i >= 0; i--) {
+        const segment *s = &b->segments.segment[i];
+        bad              = factor_segment(m, b, s, M, bad);
+        if (s->n_ancestors > 0) eliminate_segment(b, nv, s);
+    }
+    return bad;
+}
+
+/* --- right sides ------------------------------------------------------------------------------------------------- */
+
+/* Some columns of A and X of  X = -M^-1 A: column c is at A[c - first] and X[c - first] of each row. The rows have the
+ * same distance. A is overwritten by Z. */
+typedef struct mass_system {
+    lane  *A, *X;
+    size_t stride;
+    int    first, end; /* the columns */
+} mass_system;
+
+/* Z_s = -D^-1 L^-T Z_s,   Z_a += V^T Z_s in some columns. */
+static inline void eliminate(const mass_blocks *b, size_t nv, const segment *s, mass_system to, int first, int end)
+{
+    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_SPREAD | TILE_STORE);
+    task.from         = (lane_rows){to.A + (size_t)s->own.first * to.stride, to.stride};
+    task.others       = (lane_rows){to.A, to.stride};
+    segment_compute(&task, first, end);
+}
+
+/* X_s = L^-1 Z_s + P X_a in some columns. X_s^T is also stored at `mirror` unless NULL. */
+static inline void substitute(const mass_blocks *b, size_t nv, const segment *s, mass_system to, span columns,
+                              lane *mirror)
+{
+    static const unsigned steps[] = {
+        [SPAN_APART] = 0, [SPAN_UNRELATED] = TILE_GATHER, [SPAN_RELATED] = TILE_LOAD | TILE_DOWN | TILE_GATHER};
+    segment_task task = task_of(b, nv, s, steps[columns.kind]);
+    task.from         = (lane_rows){to.A + (size_t)s->own.first * to.stride, to.stride};
+    task.others       = (lane_rows){to.X, to.stride};
+    task.to           = (lane_rows){to.X + (size_t)s->own.first * to.stride, to.stride};
+    task.mirror       = mirror;
+    segment_compute(&task, columns.first, columns.end);
+}
+
+/* The columns of a span that the system has, counted from its first one. */
+LANE_INLINE span span_within(span columns, mass_system to)
+{
+    const int first = columns.first < to.first ? to.first : columns.first,
+              end   = columns.end < to.end ? columns.end : to.end;
+    return (span){columns.kind, first - to.first, end - to.first};
+}
+
+/* --- the inverse ------------------------------------------------------------------------------------------------ */
+
+/* Z_a = -P^T in the columns of the segment. Z is above the diagonal of `inverse`. */
+static inline void put_propagation(const mass_blocks *b, size_t nv, const segment *s, lane *inverse)
+{
+    const lane *P = b->P + (size_t)s->own.first * nv;
+    for (int run = 0; run < s->n_runs; run++) {
+        const row_run r  = s->ancestors[run];
+        lane         *to = inverse + (size_t)r.first * nv + (size_t)s->own.first;
+        for (int i = 0; i < r.n; i++, P++, to += nv)
+            for (int k = 0; k < s->own.n; k++)
+                to[k] = -P[(size_t)k * nv];
     }
 }
 
-/* --- matrices --------------------------------------------------------------------------------------------------- */
-
-LANE_INLINE void clear_strip(lane *strip, int rows)
+/* (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as, of which the lower triangle is used. */
+static inline void inverse_within(const mass_blocks *b, size_t nv, const segment *s, lane *inverse)
 {
-    for (int k = 0; k < rows * STRIP; k++)
-        strip[k] = lane_of(0);
+    lane        *to   = inverse + (size_t)s->own.first * (nv + 1), block[SEGMENT * BLOCK];
+    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_DOWN | TILE_GATHER);
+    task.from         = (lane_rows){b->minus_unit, BLOCK};
+    task.others       = (lane_rows){inverse + s->own.first, nv};
+    task.to           = (lane_rows){block, BLOCK};
+    segment_compute(&task, 0, s->own.n);
+    for (int i = 0; i < s->own.n; i++)
+        for (int j = 0; j <= i; j++)
+            to[(size_t)i * nv + (size_t)j] = to[(size_t)j * nv + (size_t)i] = block[i * BLOCK + j];
 }
 
-/* Computes the columns from `first` on that fit in a strip, up to the diagonal, and their mirror images. */
-static inline void invert_strip(const factor *f, size_t nv, const panel *p, int first, lane *strip, lane *inverse)
+/* Computes M^-1, nv x nv: X for A = -1, in the columns of each segment's block and behind it, and its mirror image. X
+ * replaces Z. */
+static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, lane *inverse)
 {
-    const int all = p->first + p->columns, end = all < first + STRIP ? all : first + STRIP;
-    clear_strip(strip, p->end);
-    for (int c = first; c < end; c++)
-        strip[c * STRIP + c - first] = lane_of(1);
-    eliminate_related(f, nv, p, strip);
-    substitute_reached(f, nv, p, 1, strip);
-    for (int k = 0; k < end; k++)
-        for (int c = k > first ? k : first; c < end; c++)
-            inverse[(size_t)k * nv + (size_t)c] = inverse[(size_t)c * nv + (size_t)k] = strip[k * STRIP + c - first];
+    const mass_system unit = {inverse, inverse, nv, 0, (int)nv};
+    for (int i = b->segments.n - 1; i >= 0; i--) {
+        const segment *s = &b->segments.segment[i];
+        for (size_t k = 0; k < s->unit_spans.n; k++)
+            if (s->unit_spans.span[k].kind == SPAN_RELATED)
+                eliminate(b, nv, s, unit, s->unit_spans.span[k].first, s->unit_spans.span[k].end);
+        put_propagation(b, nv, s, inverse);
+    }
+    for (int i = 0; i < b->segments.n; i++) {
+        const segment *s = &b->segments.segment[i];
+        inverse_within(b, nv, s, inverse);
+        for (size_t k = 0; k < s->unit_spans.n; k++)
+            substitute(b, nv, s, unit, s->unit_spans.span[k], inverse + s->own.first);
+    }
 }
 
-/* Computes M^-1, nv x nv, with panels of UNIT_PANEL columns, related by relate_unit. */
-static inline void invert_mass(const factor *f, size_t nv, const panels *unit, lane *strip, lane *inverse)
-{
-    for (size_t i = 0; i < unit->n; i++)
-        for (int first = 0; first < unit->panel[i].columns; first += STRIP)
-            invert_strip(f, nv, &unit->panel[i], unit->panel[i].first + first, strip, inverse);
-}
+/* --- derivatives of tau ------------------------------------------------------------------------------------------ */
 
-/* Copies the related rows of part of a panel's columns into a strip whose columns are zero, or the rows of X back. */
-LANE_INLINE void copy_in(const panel *p, const lane *X, size_t stride, int columns, lane *strip)
+/* Computes X = -M^-1 A, where A is a derivative of tau by the coordinates. */
+static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to)
 {
-    for (int k = 0; k < p->n; k++)
-        for (int c = 0; c < columns; c++)
-            strip[p->related[k] * STRIP + c] = X[(size_t)p->related[k] * stride + (size_t)c];
-}
-LANE_INLINE void copy_out(const panel *p, const lane *strip, size_t stride, int columns, lane *X)
-{
-    for (int k = 0; k < p->end; k++)
-        for (int c = 0; p->reached[k] && c < columns; c++)
-            X[(size_t)k * stride + (size_t)c] = strip[k * STRIP + c];
-}
-
-/* Replaces a panel's columns of the n matrices at X, which contain A, by -M^-1 A. The rows of a matrix are `stride`
- * entries apart. The columns are counted matrix by matrix, PANEL for each; a strip holds STRIP of them from `begin` on.
- */
-static inline void solve_panel(const factor *f, size_t nv, const panel *p, int n, lane *const *X, size_t stride,
-                               lane *strip)
-{
-    for (int begin = 0; begin < n * PANEL; begin += STRIP) {
-        lane *part[STRIP / PART];
-        int   columns[STRIP / PART];
-        for (int i = 0; i < STRIP / PART; i++) { /* part i: columns from c on, of matrix number / PANEL */
-            const int number = begin + i * PART, c = number % PANEL, left = p->columns - c;
-            columns[i] = number >= n * PANEL || left < 0 ? 0 : left < PART ? left : PART;
-            part[i]    = columns[i] > 0 ? X[number / PANEL] + p->first + c : NULL;
+    const segments *all = &b->segments;
+    for (int i = all->n - 1; i >= 0; i--) {
+        const segment *s = &all->segment[i];
+        for (size_t k = 0; k < s->derivative_spans.n; k++) {
+            const span columns = span_within(s->derivative_spans.span[k], to);
+            if (columns.kind == SPAN_RELATED) eliminate(b, nv, s, to, columns.first, columns.end);
         }
-        if (columns[0] == 0) continue;
-        clear_strip(strip, p->end);
-        for (int i = 0; i < STRIP / PART; i++)
-            copy_in(p, part[i], stride, columns[i], strip + i * PART);
-        eliminate_related(f, nv, p, strip);
-        substitute_reached(f, nv, p, -1, strip);
-        for (int i = 0; i < STRIP / PART; i++)
-            copy_out(p, strip + i * PART, stride, columns[i], part[i]);
+    }
+    for (int i = 0; i < all->n; i++) {
+        const segment *s = &all->segment[i];
+        for (size_t k = 0; k < s->derivative_spans.n; k++)
+            substitute(b, nv, s, to, span_within(s->derivative_spans.span[k], to), NULL);
+    }
+}
+
+/* Solves for some columns at a time, which are copied to `panel` and back, so that their rows are close together. */
+static inline void solve_panels(const mass_blocks *b, size_t nv, mass_system to)
+{
+    mass_system part = {b->panel, b->panel + nv * PANEL + PACK, PANEL, to.first, to.first};
+    while (part.end < to.end) {
+        part.first          = part.end;
+        part.end            = to.end - part.first < PANEL ? to.end : part.first + PANEL;
+        const size_t offset = (size_t)(part.first - to.first), bytes = (size_t)(part.end - part.first) * sizeof(lane);
+        for (size_t i = 0; i < nv; i++)
+            memcpy(part.A + i * PANEL, to.A + i * to.stride + offset, bytes);
+        solve_columns(b, nv, part);
+        for (size_t i = 0; i < nv; i++)
+            memcpy(to.X + i * to.stride + offset, part.X + i * PANEL, bytes);
+    }
+}
+
+/* Computes X = -M^-1 A, where A is a derivative of tau by the coordinates. If rows are a multiple of 1 kB apart, the
+ * rows of a column share a few sets of the caches, which panels avoid. */
+static inline void solve_derivative(const mass_blocks *b, size_t nv, mass_system to)
+{
+    if (nv * sizeof(lane) % 1024 == 0)
+        solve_panels(b, nv, to);
+    else
+        solve_columns(b, nv, to);
+}
+
+/* Computes X = -M^-1 A, where A is the derivative of tau by the pose or the linear velocity of a floating base on the
+ * world. These change only the acceleration of the base's origin that gravity and velocities require, by y in the axes
+ * of the base. So A = M_l y, where M_l are the columns of the three linear axes, and with the mass m of the tree
+ * A_l = m y. */
+static inline void solve_floating_base(const mass_blocks *b, size_t nv, mass_system to, lane mass)
+{
+    const lane reciprocal = 1.0 / mass;
+    for (int i = 0; i < b->segments.n; i++)
+        substitute(b, nv, &b->segments.segment[i], to, (span){SPAN_APART, 0, to.end - to.first}, NULL);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t c = 0; c < (size_t)(to.end - to.first); c++)
+            to.X[i * to.stride + c] = -(to.A[i * to.stride + c] * reciprocal);
+}
+
+/* Computes X = -M^-1 A, where A is the derivative of tau by a wrench on a body, with six columns. */
+static inline void solve_wrench(const dyn_model *m, const mass_blocks *b, mass_system to, int body)
+{
+    const segments *all = &b->segments;
+    const size_t    nv  = (size_t)m->nv;
+    const int       v = m->dense ? m->nv - 1 : last_coordinate_of(m, body), last = v < 0 ? -1 : all->segment_of[v];
+    for (int i = last; i >= 0; i = all->segment[i].parent)
+        eliminate(b, nv, &all->segment[i], to, 0, 6);
+    for (int i = 0; i < all->n; i++) {
+        const segment  *s     = &all->segment[i];
+        const bool      apart = last < 0 || s->root != all->segment[last].root;
+        const span_kind kind  = apart                                      ? SPAN_APART
+                                : all->unit[(size_t)i * nv + (size_t)last] ? SPAN_RELATED
+                                                                           : SPAN_UNRELATED;
+        substitute(b, nv, s, to, (span){kind, 0, 6}, NULL);
     }
 }

@@ -1,0 +1,77 @@
+/* coordinate_tree.h - finds the tree of the coordinates of a model: the pattern of zeros of the mass matrix M, in which
+ * M_ij is zero unless one of i and j is an ancestor of the other (Featherstone 2008, ch. 6.4). Mimics, except rotors
+ * beside their joints, connect branches. Then each coordinate is the ancestor of the next, which makes M dense. */
+#pragma once
+#include "workspace.h"
+
+typedef struct coordinate_tree {
+    int *ancestor; /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
+                      ch. 6.5, with one entry per coordinate */
+    int    *body;  /* [nv] the body whose joint has the coordinate */
+    double *floor; /* [nv] a pivot up to this value counts as zero: see pivot_floor */
+} coordinate_tree;
+
+static inline coordinate_tree coordinate_tree_place(arena *a, const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return (coordinate_tree){.ancestor = arena_take(a, nv, sizeof(int)),
+                             .body     = arena_take(a, nv, sizeof(int)),
+                             .floor    = arena_take(a, nv, sizeof(double))};
+}
+
+/* Sets the floor of each pivot, the value up to which the pivot counts as zero. With mimics a coordinate moves several
+ * joints, whose floors are added. */
+static inline void pivot_floors(const dyn_model *m, double *floor)
+{
+    for (int v = 0; v < m->nv; v++)
+        floor[v] = 0;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        for (int k = joint_first_axis(b), v = b->joint.v; dyn_joint_has_quaternion(b->joint.kind) && k < 6; k++, v++)
+            floor[v] = pivot_floor(b, k < 3);
+        if (!dyn_joint_has_quaternion(b->joint.kind))
+            floor[b->joint.v] += b->joint.ratio * b->joint.ratio * pivot_floor(b, b->joint.kind == DYN_PRISMATIC);
+    }
+}
+
+/* The last coordinate of the joint of body i, or of the joints before it: a mimic's own coordinate is that of another
+ * joint. -1 on the world. */
+static inline int last_coordinate_of(const dyn_model *m, int i)
+{
+    while (i != DYN_WORLD && m->body[i].joint.mimic)
+        i = m->body[i].tree.parent;
+    return i == DYN_WORLD ? -1 : m->body[i].joint.v + dyn_joint_nv(m->body[i].joint.kind) - 1;
+}
+
+/* Sets the tree, which depends on the model only. */
+static inline void coordinate_tree_prepare(const dyn_model *m, const coordinate_tree *t)
+{
+    for (int v = 0; v < m->nv; v++) /* v - 1 within a joint, and throughout a dense model */
+        t->ancestor[v] = v - 1;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body_joint *joint = &m->body[i].joint;
+        if (joint->mimic) continue;
+        for (int v = joint->v; v < joint->v + dyn_joint_nv(joint->kind); v++)
+            t->body[v] = (int)i;
+        if (!m->dense) t->ancestor[joint->v] = last_coordinate_of(m, m->body[i].tree.parent);
+    }
+    pivot_floors(m, t->floor);
+}
+
+/* The floor of pivot k, the value up to which it counts as zero. A floating joint on a moving body adds the inertia of
+ * its body to M, which the factorization subtracts again. The rounding error of this difference is proportional to
+ * M_kk. */
+LANE_INLINE lane floor_of(const dyn_model *m, const coordinate_tree *t, const lane *M, int k)
+{
+    lane floor = lane_of(t->floor[k]);
+    return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
+}
+
+/* Returns `bad`, with the body of coordinate k in the lanes where the pivot is zero up to rounding or negative and
+ * where no body is recorded yet. */
+LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_tree *t, const lane *M, int k,
+                                lane pivot)
+{
+    lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, t, M, k), pivot);
+    return lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(t->body[k]));
+}

@@ -1,0 +1,231 @@
+/* segment_tile.h - computes rows of a matrix in registers: those of one segment (mass_segments.h).
+ *
+ * A tile y has all rows of the segment and a few packs of columns. A task is a choice of the steps below, which are
+ * taken in their order. No step mixes columns, so the width of a tile changes no bits. */
+#pragma once
+#include "dynamics/math/pack.h"
+#include "mass_segments.h"
+
+/* The steps; b are rows of the ancestors in another matrix or the same one, L, D, V and P the factors of mass_solve.h.
+ */
+enum {
+    TILE_LOAD   = 1,  /* y = rows of `from`; else y = 0 */
+    TILE_UP     = 2,  /* y = L^-T y */
+    TILE_SCALE  = 4,  /* y = -D^-1 y */
+    TILE_SPREAD = 8,  /* b += V^T y */
+    TILE_STORE  = 16, /* rows of `from` = y */
+    TILE_DOWN   = 32, /* y = L^-1 y */
+    TILE_GATHER = 64  /* y += P b */
+};
+
+typedef struct lane_rows {
+    lane  *row;
+    size_t stride; /* distance of the rows */
+} lane_rows;
+
+/* The factors of a segment. */
+typedef struct segment_factors {
+    const lane *L, *V, *P;        /* rows of the segment, nv entries apart */
+    const lane *minus_reciprocal; /* -1 / D */
+} segment_factors;
+
+typedef struct segment_task {
+    const segment  *s;
+    size_t          nv;
+    segment_factors f;
+    unsigned        steps;
+    bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
+    lane_rows       from;   /* rows of the segment */
+    lane_rows       others; /* all rows of the matrix that contains b */
+    lane_rows       to;     /* rows of the segment: the last y is stored here unless NULL */
+    lane           *mirror; /* y^T is also stored here, with the distance of `to`, unless NULL */
+} segment_task;
+
+/* Packs in a row of a tile of n rows, which fit into the registers with a row of b and, with one lane, a factor. */
+enum { TILE_MOST = 6 };
+#define TILE_FIT(n)   ((LANE_REGISTERS - (PACK > 1)) / ((n) + 1))
+#define TILE_PACKS(n) (TILE_FIT(n) < TILE_MOST ? TILE_FIT(n) : TILE_MOST)
+
+typedef pack tile[SEGMENT][TILE_MOST];
+
+/* Sets y, of n rows and C packs a row, to rows from column c on. In this and the functions below, n and C are constants
+ * of the inlined code. */
+LANE_INLINE void tile_load(tile y, const int n, const int C, lane_rows from, int c)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < n; r++)
+#pragma GCC unroll 8
+        for (int t = 0; t < C; t++)
+            y[r][t] = pack_load(from.row + (size_t)r * from.stride + c + t * PACK);
+}
+
+LANE_INLINE void tile_clear(tile y, const int n, const int C)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < n; r++)
+#pragma GCC unroll 8
+        for (int t = 0; t < C; t++)
+            y[r][t] = pack_zero();
+}
+
+/* Stores the first `entries` entries of a row; only the last pack may be cut. */
+LANE_INLINE void tile_store_row(lane *to, const pack *y, const int C, int entries)
+{
+#pragma GCC unroll 8
+    for (int t = 0; t < C - 1; t++)
+        pack_store(to + t * PACK, y[t]);
+    pack_store_some(to + (C - 1) * PACK, y[C - 1], entries - (C - 1) * PACK);
+}
+
+/* Stores the columns c .. end - 1. */
+LANE_INLINE void tile_store(const tile y, const int n, const int C, lane_rows to, int c, int end)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < n; r++)
+        tile_store_row(to.row + (size_t)r * to.stride + c, y[r], C, end - c);
+}
+
+/* Stores the transpose of the first `entries` columns. */
+LANE_INLINE void tile_store_transposed(const tile y, const int n, const int C, lane_rows to, int entries)
+{
+#pragma GCC unroll 8
+    for (int t = 0; t < C; t++)
+#pragma GCC unroll 8
+        for (int r = 0; r < n; r++)
+            pack_scatter(to.row + (size_t)(t * PACK) * to.stride + r, to.stride, y[r][t], entries - t * PACK);
+}
+
+/* y = L^-T y: from the last row k to the first, y_i -= L_ki y_k for i < k. */
+LANE_INLINE void tile_up(tile y, const int n, const int C, const segment_task *task)
+{
+#pragma GCC unroll 8
+    for (int k = n - 1; k > 0; k--)
+#pragma GCC unroll 8
+        for (int i = k - 1; i >= 0; i--) {
+            const pack l = pack_of(task->f.L[(size_t)k * task->nv + (size_t)i]);
+#pragma GCC unroll 8
+            for (int t = 0; t < C; t++)
+                y[i][t] = pack_sub_mul(y[i][t], l, y[k][t]);
+        }
+}
+
+/* y = L^-1 y: from the first row i to the last, y_k -= L_ki y_i for k > i. */
+LANE_INLINE void tile_down(tile y, const int n, const int C, const segment_task *task)
+{
+#pragma GCC unroll 8
+    for (int i = 0; i < n - 1; i++)
+#pragma GCC unroll 8
+        for (int k = i + 1; k < n; k++) {
+            const pack l = pack_of(task->f.L[(size_t)k * task->nv + (size_t)i]);
+#pragma GCC unroll 8
+            for (int t = 0; t < C; t++)
+                y[k][t] = pack_sub_mul(y[k][t], l, y[i][t]);
+        }
+}
+
+/* y = -D^-1 y */
+LANE_INLINE void tile_scale(tile y, const int n, const int C, const segment_task *task)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < n; r++) {
+        const pack d = pack_of(task->f.minus_reciprocal[r]);
+#pragma GCC unroll 8
+        for (int t = 0; t < C; t++)
+            y[r][t] = d * y[r][t];
+    }
+}
+
+/* b_i += sum_k V_ki y_k for the ancestors i */
+LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segment_task *task, int c, int end)
+{
+    const lane *V     = task->f.V;
+    int         depth = 0; /* number of ancestors before i */
+    for (int run = 0; run < task->s->n_runs; run++) {
+        int   left = task->s->ancestors[run].n;
+        lane *row  = task->others.row + (size_t)task->s->ancestors[run].first * task->others.stride + c;
+        if (task->lower && depth < c) {
+            const int skip = c - depth < left ? c - depth : left;
+            left -= skip, depth += skip, row += (size_t)skip * task->others.stride;
+        }
+        for (; left > 0; left--, depth++, row += task->others.stride) {
+            pack b[TILE_MOST];
+#pragma GCC unroll 8
+            for (int t = 0; t < C; t++)
+                b[t] = pack_load(row + t * PACK);
+#pragma GCC unroll 8
+            for (int k = 0; k < n; k++) {
+                const pack v = pack_of(V[(size_t)k * task->nv + (size_t)depth]);
+#pragma GCC unroll 8
+                for (int t = 0; t < C; t++)
+                    b[t] = pack_add_mul(b[t], v, y[k][t]);
+            }
+            tile_store_row(row, b, C, end - c);
+        }
+    }
+}
+
+/* y_k += sum_i P_ki b_i over the ancestors i */
+LANE_INLINE void tile_gather(tile y, const int n, const int C, const segment_task *task, int c)
+{
+    const lane *P = task->f.P;
+    for (int run = 0; run < task->s->n_runs; run++) {
+        const lane *row = task->others.row + (size_t)task->s->ancestors[run].first * task->others.stride + c;
+        for (int left = task->s->ancestors[run].n; left > 0; left--, P++, row += task->others.stride) {
+            pack b[TILE_MOST];
+#pragma GCC unroll 8
+            for (int t = 0; t < C; t++)
+                b[t] = pack_load(row + t * PACK);
+#pragma GCC unroll 8
+            for (int k = 0; k < n; k++) {
+                const pack p = pack_of(P[(size_t)k * task->nv]);
+#pragma GCC unroll 8
+                for (int t = 0; t < C; t++)
+                    y[k][t] = pack_add_mul(y[k][t], p, b[t]);
+            }
+        }
+    }
+}
+
+/* Computes the columns c .. end - 1, which fit in C packs; only the last pack may be cut. */
+LANE_INLINE void tile_compute(const segment_task *task, const int n, const int C, int c, int end)
+{
+    const unsigned steps = task->steps;
+    tile           y;
+    if (steps & TILE_LOAD)
+        tile_load(y, n, C, task->from, c);
+    else
+        tile_clear(y, n, C);
+    if (steps & TILE_UP) tile_up(y, n, C, task);
+    if (steps & TILE_SCALE) tile_scale(y, n, C, task);
+    if (steps & TILE_SPREAD) tile_spread(y, n, C, task, c, end);
+    if (steps & TILE_STORE) tile_store(y, n, C, task->from, c, end);
+    if (steps & TILE_DOWN) tile_down(y, n, C, task);
+    if (steps & TILE_GATHER) tile_gather(y, n, C, task, c);
+    if (task->to.row) tile_store(y, n, C, task->to, c, end);
+    if (task->mirror)
+        tile_store_transposed(y, n, C, (lane_rows){task->mirror + (size_t)c * task->to.stride, task->to.stride},
+                              end - c);
+}
+
+/* Computes the columns c .. end - 1 tile by tile. The last packs of a row that do not fill a tile are tiles of one. */
+LANE_INLINE void tiles_compute(const segment_task *task, const int n, int c, int end)
+{
+    for (; end - c > (TILE_PACKS(n) - 1) * PACK && TILE_PACKS(n) > 1; c += TILE_PACKS(n) * PACK)
+        tile_compute(task, n, TILE_PACKS(n), c, end - c < TILE_PACKS(n) * PACK ? end : c + TILE_PACKS(n) * PACK);
+    for (; c < end; c += PACK)
+        tile_compute(task, n, 1, c, end - c < PACK ? end : c + PACK);
+}
+
+/* Computes a task in the columns c .. end - 1. Rows are read up to the end of the last pack. */
+LANE_NOINLINE void segment_compute(const segment_task *task, int c, int end)
+{
+    switch (task->s->own.n) {
+    case 1: tiles_compute(task, 1, c, end); break;
+    case 2: tiles_compute(task, 2, c, end); break;
+    case 3: tiles_compute(task, 3, c, end); break;
+    case 4: tiles_compute(task, 4, c, end); break;
+    case 5: tiles_compute(task, 5, c, end); break;
+    case 6: tiles_compute(task, 6, c, end); break;
+    default: tiles_compute(task, SEGMENT, c, end);
+    }
+}
