@@ -15,6 +15,8 @@ typedef enum dyn_step_method {
     DYN_IMPLICIT_EULER       /* qd+ = qd + h a(q+, qd+), q+ = q * exp(h qd+) */
 } dyn_step_method;
 
+enum { DYN_MAX_HELD = 32 }; /* the most frames that are held at once */
+
 /* A frame whose velocity is held along some of its six directions (linear x, y, z, then angular): in world axes, or in
  * its own. */
 typedef struct dyn_held_frame {
@@ -23,6 +25,20 @@ typedef struct dyn_held_frame {
     size_t    n; /* number of directions */
     int       axis[6];
 } dyn_held_frame;
+
+/* Returns the site of the wrench that holds a frame. Link axes make the derivatives faster, and give the same ones for
+ * a frame that is held along all of its linear and angular directions of the world, or along all directions of one
+ * kind.
+ */
+static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held)
+{
+    int linear = 0;
+    for (size_t a = 0; a < held->n; a++)
+        linear += held->axis[a] < 3;
+    const bool complete = linear % 3 == 0 && ((int)held->n - linear) % 3 == 0;
+    return (dyn_wrench_site){
+        .body = held->frame.body, .X_bl = held->frame.X_bf, .world_axes = !held->frame_axes && !complete};
+}
 
 /* Inputs and outputs of one step of integration, x = (q, qd) to x+ = (q+, qd+). The matrices are derivatives on the
  * tangent space: a change of q, or of q+, has nv entries as in dyn_sensitivity. */
@@ -34,7 +50,7 @@ typedef struct dyn_step {
      * the robot with the wrenches that hold them. */
     size_t                 n_held;
     const dyn_held_frame  *held;
-    const dyn_wrench_site *sites; /* [n_wrenches + n_held]: sites of the scene's wrenches, then of held frames */
+    const dyn_wrench_site *sites; /* [n_wrenches + n_held]: the scene's wrenches, then dyn_held_site of each frame */
     /* true: the step begins with a plastic impact, M (v - qd) = J^T p and J v = 0, where J has the rows of the held
      * directions. The step then starts from (q, v). Only with held frames. */
     bool    impact;
@@ -78,7 +94,7 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, s
 static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, size_t n_held, size_t k)
 {
     size_t nv = (size_t)m->nv;
-    return 2 * nv * nv + 12 * nv + 5 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held);
+    return 4 * nv * nv + 7 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held);
 }
 
 /* Returns the entries per state of `work`, after those of held frames, that an impact adds. */

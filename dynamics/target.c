@@ -1,12 +1,13 @@
 /* target.c - defines the table of kernels of one target. */
 #include "dynamics/algorithms/kernels.h"
+#include "dynamics/algorithms/step_size.h"
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 
 static size_t workspace_size(const dyn_model *m)
 {
-    size_t most = 0;
+    size_t most = LANE_NAME(step_size)(m);
     size_t bytes;
 #define X(name)                                                                                                        \
     bytes = LANE_NAME(name##_size)(m);                                                                                 \

@@ -119,6 +119,8 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
                                         "the phases have %zu steps, %zu expected as torques has nodes", node, nodes);
 }
 
+_Static_assert((int)API_MAX_HELD <= (int)DYN_MAX_HELD, "kernels hold as many frames as requests have");
+
 /* --- kernel ----------------------------------------------------------------------------------------------------- */
 
 bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
@@ -133,9 +135,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
         for (size_t i = 0; i < contact->n; i++)
-            sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
-                                                 .X_bl       = contact->frame[i].frame.X_bf,
-                                                 .world_axes = !contact->frame[i].frame_axes};
+            sites[given + i] = dyn_held_site(&range->frames[i]);
         range->sites = sites;
     }
     return true;

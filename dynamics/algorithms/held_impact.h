@@ -20,19 +20,20 @@ typedef struct held_impact {
     held_system held;
     lane       *v, *change, *row; /* [nv]: velocities after the impact; v - qd; scratch */
     lane       *v_q, *v_qd;       /* [nv x nv] */
-    lane       *admittance;       /* [nv x nv] (dv/dqd) M^-1 */
+    lane       *admittance;       /* [nv x nv] K = (dv/dqd) M^-1 */
     lane       *regressor;        /* [nv x 10 n_rows] */
 } held_impact;
 
 /* Lays the impact out in the memory of held frames and the entries after it. */
-static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, lane *work)
+static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, const held_workspace *ws,
+                                lane *work)
 {
     const size_t nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     i->scene  = (dyn_scene){.model = scene->model};
     i->io     = *io;
     i->io.tau = i->io.wrenches = NULL;
     i->io.sites                = io->sites + nw;
-    i->held                    = held_place(&i->scene, &i->io, work);
+    i->held                    = held_place(&i->scene, &i->io, ws, work);
     i->v                       = work + dyn_step_held_work(scene->model, nw, io->n_held, i->held.k);
     i->change                  = i->v + nv;
     i->row                     = i->change + nv;
@@ -42,27 +43,44 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
     i->regressor               = i->admittance + nv * nv;
 }
 
+/* Sets dv/dqd = 1 - P^T J. */
+static inline void impact_set_v_qd(const held_impact *i)
+{
+    const held_system *h       = &i->held;
+    const size_t       nv      = h->nv;
+    const row_product  product = {.A      = h->P,
+                                  .A_row  = 1,
+                                  .A_term = nv,
+                                  .X      = h->J,
+                                  .stride = nv,
+                                  .n      = h->k,
+                                  .S      = i->v_qd,
+                                  .Y      = i->v_qd,
+                                  .Y_row  = nv};
+    clear(i->v_qd, nv * nv);
+    for (size_t v = 0; v < nv; v++)
+        i->v_qd[v * nv + v] = lane_of(1);
+    multiply_rows(&product, nv, 0, nv);
+}
+
 /* Computes v and, if `differentiates`, its derivatives. qd NULL means zeros. */
 static inline void impact_evaluate(const held_impact *i, const lane *q, const lane *qd, bool differentiates,
                                    lane *singular, void *memory)
 {
-    const size_t nv      = i->held.nv;
-    lane         ignored = lane_of(0); /* v = 0 satisfies J v = 0 whatever directions are held */
-    held_prepare(&i->held, q, NULL, singular, memory);
-    clear(i->v, nv);
-    if (qd) memcpy(i->v, qd, nv * sizeof(lane));
-    held_correct(&i->held, i->v, &ignored);
-    for (size_t k = 0; k < nv; k++)
-        i->change[k] = qd ? i->v[k] - qd[k] : lane_of(0);
+    const held_system *h  = &i->held;
+    const size_t       nv = h->nv;
+    held_prepare(h, q, NULL, singular, memory);
+    for (size_t a = 0; a < h->k; a++)
+        for (size_t v = 0; qd && v < nv; v++)
+            h->c[a] = add_mul(h->c[a], h->J[a * nv + v], qd[v]);
+    clear(i->change, nv);
+    held_add_efforts(h, i->change); /* v = 0 satisfies J v = 0 whatever directions are held */
+    factor_substitute(h->free->model, &h->ws->factor, i->change);
+    for (size_t v = 0; v < nv; v++)
+        i->v[v] = velocity_at(qd, v) + i->change[v];
     if (!differentiates) return;
-    memcpy(i->held.qdd, i->v, nv * sizeof(lane));
-    held_differentiate(&i->held, q, NULL, &(held_outputs){.qdd = i->row, .a_q = i->v_q, .a_qd = i->v_qd}, memory);
-    clear(i->v_qd, nv * nv); /* at rest the wrenches do not depend on the velocity */
-    for (size_t c = 0; c < nv; c++)
-        i->v_qd[c * nv + c] = lane_of(1);
-    held_project(&i->held, i->v_qd, NULL);
-    memcpy(i->admittance, i->held.inverse, nv * nv * sizeof(lane));
-    held_project(&i->held, i->admittance, NULL);
+    held_differentiate(h, &(held_point){q, NULL, i->change, i->v}, i->v_q, NULL, i->admittance, memory);
+    impact_set_v_qd(i);
 }
 
 /* Adds A_v dv/dparameters to B, with the columns A_v of A by v. */

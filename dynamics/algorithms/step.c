@@ -9,6 +9,7 @@
  * wanted, wrenches and inertial parameters. step_rk4.h and step_implicit.h have the methods with several evaluations.
  */
 #include "kernels.h"
+#include "step_size.h"
 #include "step_pass.h"
 #include "held_impact.h"
 #include "step_implicit.h"
@@ -44,7 +45,8 @@ static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, con
     step_pass    behind     = *p;
     const lane  *q          = block_in(io->q, 0, 0);
     const size_t parameters = io->parameter_matrix ? 10 * scene->model->n_rows : 0;
-    impact_place(&impact, scene, io, block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method, p->inputs));
+    impact_place(&impact, scene, io, p->held.ws,
+                 block_out(io->work, 0, 0) + dyn_step_work(scene->model, io->method, p->inputs));
     impact_evaluate(&impact, q, block_in(io->qd, 0, 0), p->differentiates, p->singular, p->memory);
     after.qd  = (const double *)impact.v;
     behind.io = behind.held.io = &after;
@@ -66,11 +68,25 @@ static void one_block(const dyn_scene *scene, const dyn_step *io, const step_pas
     if (p->differentiates) step_put_inputs(p);
 }
 
+size_t LANE_NAME(step_size)(const dyn_model *m)
+{
+    const size_t called[] = {LANE_NAME(inverse_dynamics_size)(m), LANE_NAME(mass_matrix_size)(m),
+                             LANE_NAME(sensitivity_size)(m), LANE_NAME(regressor_size)(m)};
+    size_t       most     = 0;
+    arena        a        = {0};
+    for (size_t i = 0; i < sizeof called / sizeof *called; i++)
+        if (called[i] > most) most = called[i];
+    step_place(&a, m, true);
+    return a.used + most;
+}
+
 dyn_step_kernel LANE_NAME(step);
 
 void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, size_t blocks)
 {
-    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    size_t               nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    const bool           differentiates = io->state_matrix || io->method == DYN_IMPLICIT_EULER;
+    const step_workspace ws             = step_prepare(scene->model, memory, io, differentiates);
     for (size_t block = 0; block < blocks; block++) {
         dyn_step one         = *io;
         one.q                = (const double *)block_in(io->q, block, nq);
@@ -84,7 +100,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         one.wrench_matrix    = nw ? (double *)block_out(io->wrench_matrix, block, 12 * nw * nv) : NULL;
         one.parameter_matrix = (double *)block_out(io->parameter_matrix, block, 20 * nv * scene->model->n_rows);
         lane      singular, unsolved, contradictory;
-        step_pass p = step_begin(scene, memory, &one, &singular, &unsolved, &contradictory);
+        step_pass p = step_begin(scene, &ws, &one, &singular, &unsolved, &contradictory);
         one_block(scene, &one, &p);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
         if (io->contradictory) *block_out(io->contradictory, block, 1) = contradictory;
@@ -94,24 +110,29 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
 
 dyn_held_kernel LANE_NAME(held_sensitivity);
 
-/* Evaluates the accelerations of a step, which differentiates nothing else, and copies their derivatives. */
-static void held_block(const dyn_scene *scene, void *memory, const dyn_held_sensitivity *io)
+/* The step whose accelerations are those of forward dynamics. */
+static dyn_step step_of_held(const dyn_held_sensitivity *io)
 {
-    const size_t nv = (size_t)scene->model->nv, square = nv * nv * sizeof(lane);
-    dyn_step     step      = {.q             = io->q,
-                              .qd            = io->qd,
-                              .tau           = io->tau,
-                              .wrenches      = io->wrenches,
-                              .method        = DYN_EXPLICIT_EULER,
-                              .n_held        = io->n_held,
-                              .held          = io->held,
-                              .sites         = io->sites,
-                              .wrench_matrix = io->dqdd_dwrench,
-                              .work          = io->work};
-    lane        *by_wrench = block_out(io->dqdd_dwrench, 0, 0);
-    step_pass    p =
-        step_begin(scene, memory, &step, block_out(io->singular, 0, 0), NULL, block_out(io->contradictory, 0, 0));
-    *p.singular      = lane_of(-1);
+    return (dyn_step){.q             = io->q,
+                      .qd            = io->qd,
+                      .tau           = io->tau,
+                      .wrenches      = io->wrenches,
+                      .method        = DYN_EXPLICIT_EULER,
+                      .n_held        = io->n_held,
+                      .held          = io->held,
+                      .sites         = io->sites,
+                      .wrench_matrix = io->dqdd_dwrench,
+                      .work          = io->work};
+}
+
+/* Evaluates the accelerations of a step, which differentiates nothing else, and copies their derivatives. */
+static void held_block(const dyn_scene *scene, const step_workspace *ws, const dyn_held_sensitivity *io)
+{
+    const size_t   nv = (size_t)scene->model->nv, square = nv * nv * sizeof(lane);
+    const dyn_step step      = step_of_held(io);
+    lane          *by_wrench = block_out(io->dqdd_dwrench, 0, 0);
+    step_pass p = step_begin(scene, ws, &step, block_out(io->singular, 0, 0), NULL, block_out(io->contradictory, 0, 0));
+    *p.singular = lane_of(-1);
     *p.contradictory = lane_of(0);
     step_evaluate(&p, block_in(io->q, 0, 0), block_in(io->qd, 0, 0), true);
     memcpy(io->qdd, p.qdd, nv * sizeof(lane));
@@ -125,7 +146,9 @@ static void held_block(const dyn_scene *scene, void *memory, const dyn_held_sens
 
 void LANE_NAME(held_sensitivity)(const dyn_scene *scene, void *memory, const dyn_held_sensitivity *io, size_t blocks)
 {
-    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    size_t               nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    const dyn_step       all = step_of_held(io);
+    const step_workspace ws  = step_prepare(scene->model, memory, &all, true);
     for (size_t block = 0; block < blocks; block++) {
         dyn_held_sensitivity one = *io;
         one.q                    = (const double *)block_in(io->q, block, nq);
@@ -139,6 +162,6 @@ void LANE_NAME(held_sensitivity)(const dyn_scene *scene, void *memory, const dyn
         one.dqdd_dwrench         = nw ? (double *)block_out(io->dqdd_dwrench, block, 6 * nw * nv) : NULL;
         one.singular             = (double *)block_out(io->singular, block, 1);
         one.contradictory        = (double *)block_out(io->contradictory, block, 1);
-        held_block(scene, memory, &one);
+        held_block(scene, &ws, &one);
     }
 }

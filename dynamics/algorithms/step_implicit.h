@@ -67,13 +67,13 @@ static inline void choose_pivot(const linear_equations *s, size_t k)
     }
 }
 
-/* Row i -= factor times row k, of W from column k on and of Y. */
-LANE_INLINE void subtract_row(const linear_equations *s, size_t i, size_t k, lane factor)
+/* Row i -= `multiple` times row k, of W from column k on and of Y. */
+LANE_INLINE void subtract_row(const linear_equations *s, size_t i, size_t k, lane multiple)
 {
     for (size_t j = k; j < s->n; j++)
-        s->W[i * s->n + j] = sub_mul(s->W[i * s->n + j], factor, s->W[k * s->n + j]);
+        s->W[i * s->n + j] = sub_mul(s->W[i * s->n + j], multiple, s->W[k * s->n + j]);
     for (size_t c = 0; c < s->columns; c++)
-        s->Y[i * s->columns + c] = sub_mul(s->Y[i * s->columns + c], factor, s->Y[k * s->columns + c]);
+        s->Y[i * s->columns + c] = sub_mul(s->Y[i * s->columns + c], multiple, s->Y[k * s->columns + c]);
 }
 
 /* Solves by Gauss-Jordan elimination with partial pivoting in every lane. Returns the lanes whose W is regular. */

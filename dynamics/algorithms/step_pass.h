@@ -4,8 +4,29 @@
 #include "kernels.h"
 #include "dynamics/step.h"
 #include "dynamics/recursion/displacement.h"
-#include "held_frames.h"
+#include "held_derivatives.h"
 #include <string.h>
+
+typedef struct step_workspace {
+    held_workspace held;   /* only with held frames */
+    void          *memory; /* workspace of the kernels that this one calls */
+} step_workspace;
+
+static inline step_workspace step_place(arena *a, const dyn_model *m, bool held)
+{
+    step_workspace ws = {.memory = NULL};
+    if (held) ws.held = held_workspace_place(a, m);
+    ws.memory = arena_take(a, 0, 1);
+    return ws;
+}
+
+static inline step_workspace step_prepare(const dyn_model *m, void *memory, const dyn_step *io, bool differentiates)
+{
+    arena          a  = {.base = memory};
+    step_workspace ws = step_place(&a, m, io->n_held > 0);
+    if (io->n_held > 0) held_workspace_prepare(m, io, differentiates, &ws.held);
+    return ws;
+}
 
 /* One block of a step: its scratch memory, and the accelerations of the last evaluation with their derivatives. */
 typedef struct step_pass {
@@ -37,14 +58,14 @@ static inline lane *step_place_inputs(step_pass *p, lane *next)
     return p->unused + 3 * nv * nv;
 }
 
-static inline step_pass step_begin(const dyn_scene *scene, void *memory, const dyn_step *io, lane *singular,
+static inline step_pass step_begin(const dyn_scene *scene, const step_workspace *ws, const dyn_step *io, lane *singular,
                                    lane *unsolved, lane *contradictory)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;
     lane        *work    = block_out(io->work, 0, 0);
     lane        *vectors = work + 3 * nv * nv + nq;
     step_pass    p       = {.scene          = scene,
-                            .memory         = memory,
+                            .memory         = ws->memory,
                             .io             = io,
                             .nv             = nv,
                             .inputs         = dyn_step_inputs(scene, io->wrench_matrix, io->parameter_matrix),
@@ -63,7 +84,7 @@ static inline step_pass step_begin(const dyn_scene *scene, void *memory, const d
                             .unsolved       = unsolved,
                             .contradictory  = contradictory};
     p.matrices           = step_place_inputs(&p, vectors + 6 * nv);
-    p.held               = held_place(scene, io, work + dyn_step_work(scene->model, io->method, p.inputs));
+    p.held               = held_place(scene, io, &ws->held, work + dyn_step_work(scene->model, io->method, p.inputs));
     return p;
 }
 

@@ -177,7 +177,7 @@ static void integrate(const workload *f, size_t n_held)
 {
     const states         *s        = &f->states;
     const dyn_held_frame  held     = {.frame = f->tip, .n = 3, .axis = {0, 1, 2}};
-    const dyn_wrench_site site     = {.body = f->tip.body, .X_bl = f->tip.X_bf, .world_axes = true};
+    const dyn_wrench_site site     = dyn_held_site(&held);
     const size_t          n_states = f->blocks * (size_t)f->kernels->lanes;
     dyn_step              io       = {.q            = s->q,
                                       .qd           = s->qd,

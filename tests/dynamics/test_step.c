@@ -212,12 +212,11 @@ static grip grip_make(const trial *t)
         dyn_held_frame *f = &g.held[i];
         f->frame.body     = (int)random_below(&source, t->model->n_bodies);
         random_pose(&source, &f->frame.X_bf);
-        f->frame_axes = random_chance(&source, 0.5);
-        f->n          = 1 + random_below(&source, 2);
-        f->axis[0]    = (int)random_below(&source, 5);
-        f->axis[1]    = 5;
-        g.sites[t->scene.n_wrenches + i] =
-            (dyn_wrench_site){.body = f->frame.body, .X_bl = f->frame.X_bf, .world_axes = !f->frame_axes};
+        f->frame_axes                    = random_chance(&source, 0.5);
+        f->n                             = 1 + random_below(&source, 2);
+        f->axis[0]                       = (int)random_below(&source, 5);
+        f->axis[1]                       = 5;
+        g.sites[t->scene.n_wrenches + i] = dyn_held_site(f);
     }
     return g;
 }

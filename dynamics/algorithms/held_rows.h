@@ -1,0 +1,128 @@
+/* held_rows.h - computes the rows J that held frames have in their directions, and the derivatives of the accelerations
+ * J qdd + J' qd in these directions. Part of step.c.
+ *
+ * A displacement of a joint moves a frame like an axis that is fixed in the joint's parent: with the angular velocity z
+ * and the velocity d = z x r of the frame's origin, or d = z along a translation. The accelerations of the frame change
+ * with the coordinate by d'' and z'', and with its rate by d', z' and the change of J'; in the axes of the frame, these
+ * rotate with it. */
+#pragma once
+#include "dynamics/recursion/world_kinematics.h"
+#include "dynamics/step.h"
+
+/* A joint that moves a held frame, and the motions of its parent P, of its body B and of the frame f. */
+typedef struct held_joint {
+    const dyn_body       *b;
+    const world_motion   *P, *B, *f;
+    const dyn_held_frame *held;
+} held_joint;
+
+/* An axis of a joint as its displacement moves a frame, with the rates that it has while it moves with the parent, and
+ * the rates zj and dj that it has while it moves with the body: those of the column of J. */
+typedef struct held_axis {
+    vec3 z, zd, zdd, d, d1, d2, zj, dj;
+} held_axis;
+
+/* The columns of one held frame, n x nv each. */
+typedef struct held_columns {
+    lane  *J, *by_q, *by_qd; /* NULL: not computed */
+    size_t nv;
+} held_columns;
+
+/* Components of a linear and an angular vector in the axes in which the frame is held. */
+LANE_INLINE void held_components(const held_joint *j, vec3 linear, vec3 angular, lane x[6])
+{
+    const bool own = j->held->frame_axes;
+    store3(x, own ? mat3_mul_transposed(&j->f->R, linear) : linear);
+    store3(x + 3, own ? mat3_mul_transposed(&j->f->R, angular) : angular);
+}
+
+/* Adds the components in the held directions to column v. */
+LANE_INLINE void held_add(const held_joint *j, const lane x[6], size_t nv, lane *column)
+{
+    for (size_t a = 0; a < j->held->n; a++)
+        column[a * nv] = column[a * nv] + x[j->held->axis[a]];
+}
+
+LANE_INLINE held_axis held_axis_of(const held_joint *j, vec3 z, bool turns)
+{
+    const world_motion *P = j->P, *B = j->B, *f = j->f;
+    const vec3          zd = cross(P->w, z), zdd = cross_add(cross(P->wd, z), P->w, zd), zj = cross(B->w, z);
+    const vec3          o = vec3_zero();
+    if (!turns) return (held_axis){.z = o, .zd = o, .zdd = o, .d = z, .d1 = zd, .d2 = zdd, .zj = o, .dj = zj};
+    const vec3 arm = sub(B->p, P->p), spin = cross(P->w, arm);
+    const vec3 velocity = add(P->v, spin), acceleration = cross_add(cross_add(P->a, P->wd, arm), P->w, spin);
+    const vec3 r = sub(f->p, B->p), rd = sub(f->v, velocity), rdd = sub(f->a, acceleration);
+    return (held_axis){.z   = z,
+                       .zd  = zd,
+                       .zdd = zdd,
+                       .d   = cross(z, r),
+                       .d1  = cross_add(cross(zd, r), z, rd),
+                       .d2  = cross_add(cross_add(cross(zdd, r), add(zd, zd), rd), z, rdd),
+                       .zj  = zj,
+                       .dj  = cross_add(cross(zj, r), z, sub(f->v, B->v))};
+}
+
+/* Adds the derivatives of the frame's accelerations by the coordinate v and by its rate. */
+LANE_INLINE void held_add_rates(const held_joint *j, const held_axis *x, const held_columns *to, size_t v)
+{
+    const world_motion *f   = j->f;
+    vec3                q_v = x->d2, q_w, qd_v = add(x->d1, x->dj), qd_w;
+    lane                by_q[6], by_qd[6];
+    if (j->held->frame_axes) {
+        const vec3 turned = sub(x->d1, cross(x->z, f->v));
+        q_v               = sub(sub(sub(q_v, cross(x->zd, f->v)), cross(x->z, f->a)), cross(f->w, turned));
+        q_w               = sub(x->zdd, cross(f->w, x->zd));
+        qd_v              = sub(sub(qd_v, cross(x->z, f->v)), cross(f->w, x->d));
+        qd_w              = sub(add(x->zd, x->zj), cross(f->w, x->z));
+    } else {
+        q_w  = cross_add(cross_add(x->zdd, x->zd, f->w), x->z, f->wd);
+        qd_w = cross_add(add(x->zd, x->zj), x->z, f->w);
+    }
+    held_components(j, q_v, q_w, by_q);
+    held_components(j, qd_v, qd_w, by_qd);
+    held_add(j, by_q, to->nv, to->by_q + v);
+    held_add(j, by_qd, to->nv, to->by_qd + v);
+}
+
+/* Adds the columns of one joint. */
+static inline void held_add_joint(const held_joint *j, const held_columns *to)
+{
+    const dyn_body *b     = j->b;
+    const bool      free  = dyn_joint_has_quaternion(b->joint.kind);
+    const int       first = free ? joint_first_axis(b) : b->joint.kind == DYN_REVOLUTE ? 5 : 2;
+    const double    ratio = free ? 1 : b->joint.ratio;
+    for (int k = first; k < (free ? 6 : first + 1); k++) {
+        const size_t v = (size_t)(b->joint.v + k - first);
+        const vec3   z = times(ratio, mat3_column(&j->B->R, k % 3));
+        if (to->J) {
+            lane x[6];
+            held_components(j, k < 3 ? z : cross(z, sub(j->f->p, j->B->p)), k < 3 ? vec3_zero() : z, x);
+            held_add(j, x, to->nv, to->J + v);
+        } else {
+            const held_axis x = held_axis_of(j, z, k >= 3);
+            held_add_rates(j, &x, to, v);
+        }
+    }
+}
+
+/* Adds the columns of all joints that move a held frame with the motion f. */
+static inline void held_add_columns(const dyn_model *m, const world_motion *bodies, const dyn_held_frame *held,
+                                    const world_motion *f, const held_columns *to)
+{
+    const world_motion rest = world_at_rest();
+    for (int i = held->frame.body; i != DYN_WORLD; i = m->body[i].tree.parent) {
+        const held_joint j = {&m->body[i], motion_of(bodies, &rest, m->body[i].tree.parent), &bodies[i], f, held};
+        held_add_joint(&j, to);
+    }
+}
+
+/* Writes the accelerations of a held frame with the motion f in the held directions: time derivatives of its
+ * velocities there. */
+static inline void held_accelerations(const dyn_held_frame *held, const world_motion *f, lane *out)
+{
+    const held_joint j = {.f = f, .held = held};
+    lane             x[6];
+    held_components(&j, held->frame_axes ? sub(f->a, cross(f->w, f->v)) : f->a, f->wd, x);
+    for (size_t a = 0; a < held->n; a++)
+        out[a] = x[held->axis[a]];
+}

@@ -1,0 +1,136 @@
+/* held_workspace.h - prepares what depends on the model and on the held frames only (held_frames.h). Part of step.c. */
+#pragma once
+#include "dynamics/recursion/mass_factor.h"
+#include "dynamics/recursion/mass_solve.h"
+#include "dynamics/recursion/world_kinematics.h"
+#include "dynamics/step.h"
+
+/* Columns of the derivatives that are related to the same rows of [dtau; C]: coordinates, then held directions. */
+typedef struct held_group {
+    int    first, columns;
+    size_t n;    /* number of rows */
+    int   *rows; /* [n], room for nv + 6 DYN_MAX_HELD */
+} held_group;
+
+typedef struct held_workspace {
+    factor          factor;
+    mass_blocks     blocks; /* for the inverse of M */
+    size_t          n_groups;
+    held_group     *group;                /* [n_groups] */
+    int            *chain[DYN_MAX_HELD];  /* the coordinates that move a frame, tips first */
+    size_t          moving[DYN_MAX_HELD]; /* the number of these coordinates */
+    bool           *mark;                 /* [nv] scratch */
+    world_workspace world;                /* motions of the bodies that carry held frames, and of their ancestors */
+} held_workspace;
+
+static inline held_workspace held_workspace_place(arena *a, const dyn_model *m)
+{
+    const size_t   nv = (size_t)m->nv, rows = nv + 6 * DYN_MAX_HELD;
+    held_workspace ws  = {.factor = factor_place(a, m),
+                          .blocks = mass_blocks_place(a, m),
+                          .group  = arena_take(a, nv, sizeof(held_group)),
+                          .mark   = arena_take(a, nv, sizeof(bool)),
+                          .world  = place_world(a, m)};
+    int           *all = arena_take(a, nv * rows, sizeof(int));
+    for (size_t i = 0; a->base && i < nv; i++)
+        ws.group[i].rows = all + i * rows;
+    for (size_t i = 0; i < DYN_MAX_HELD; i++)
+        ws.chain[i] = arena_take(a, nv, sizeof(int));
+    return ws;
+}
+
+/* Lists the coordinates that move a held frame. */
+static inline void held_prepare_chain(const dyn_model *m, const dyn_held_frame *held, size_t i, held_workspace *ws)
+{
+    int v         = m->dense ? m->nv - 1 : last_coordinate_of(m, held->frame.body);
+    ws->moving[i] = 0;
+    for (; held->frame.body != DYN_WORLD && v >= 0; v = ws->factor.tree.ancestor[v])
+        ws->chain[i][ws->moving[i]++] = v;
+}
+
+/* Whether the columns of coordinates v - 1 and v are related to the same rows: v is the only child of v - 1, and moves
+ * every frame that v - 1 moves. */
+static inline bool held_continues(const dyn_model *m, const dyn_step *io, const held_workspace *ws, int v)
+{
+    int children = 0;
+    for (int c = v; c < m->nv; c++)
+        children += ws->factor.tree.ancestor[c] == v - 1;
+    for (size_t i = 0; i < io->n_held; i++)
+        if (ws->moving[i] > 0 && ws->chain[i][0] == v - 1) return false;
+    return ws->factor.tree.ancestor[v] == v - 1 && children == 1;
+}
+
+/* Whether a column of the group moves held frame i. */
+static inline bool held_meets(const held_workspace *ws, const held_group *g, size_t i)
+{
+    for (size_t e = 0; e < ws->moving[i]; e++)
+        if (ws->chain[i][e] >= g->first && ws->chain[i][e] < g->first + g->columns) return true;
+    return false;
+}
+
+/* Marks coordinate v and its ancestors, up to one that is marked already. */
+static inline void mark_ancestors(const coordinate_tree *t, bool *mark, int v)
+{
+    for (; v >= 0 && !mark[v]; v = t->ancestor[v])
+        mark[v] = true;
+}
+
+/* Marks the coordinates in which the columns of a group of dtau/dx have entries: the descendants and the ancestors of
+ * the columns, and the coordinates that elastic joints couple with them. */
+static inline void held_mark_related(const dyn_model *m, const coordinate_tree *t, const held_group *g, bool *mark)
+{
+    const int first = g->first, end = first + g->columns;
+    for (int v = 0; v < m->nv; v++) /* v is a column or a descendant of one */
+        mark[v] = (v >= first && v < end) || (t->ancestor[v] >= first && mark[t->ancestor[v]]);
+    for (int v = first; v < end; v++)
+        mark_ancestors(t, mark, t->ancestor[v]);
+    for (size_t i = 0; i < m->n_couplings; i++) {
+        const dyn_coupling *c = &m->coupling[i];
+        if (c->v >= first && c->v < end) mark_ancestors(t, mark, c->v_theta);
+        if (c->v_theta >= first && c->v_theta < end) mark_ancestors(t, mark, c->v);
+    }
+}
+
+/* Lists the rows of a group. */
+static inline void held_relate(const dyn_model *m, const dyn_step *io, const held_workspace *ws, held_group *g)
+{
+    int row = m->nv;
+    held_mark_related(m, &ws->factor.tree, g, ws->mark);
+    g->n = 0;
+    for (int v = 0; v < m->nv; v++)
+        if (ws->mark[v]) g->rows[g->n++] = v;
+    for (size_t i = 0; i < io->n_held; i++)
+        for (size_t a = 0, meets = held_meets(ws, g, i); a < io->held[i].n; a++, row++)
+            if (meets) g->rows[g->n++] = row;
+}
+
+/* Lists the groups. With one lane a group has enough columns for packs. */
+static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, held_workspace *ws)
+{
+    ws->n_groups = 0;
+    for (int v = 0, first = 0; v < m->nv; v++) {
+        const bool wide = PACK == 1 || v + 1 - first >= 2 * PACK;
+        if (v + 1 < m->nv && (!wide || held_continues(m, io, ws, v + 1))) continue;
+        held_group *g = &ws->group[ws->n_groups++];
+        g->first      = first;
+        g->columns    = v + 1 - first;
+        held_relate(m, io, ws, g);
+        first = v + 1;
+    }
+}
+
+/* Prepares the workspace for all blocks, and for derivatives. */
+static inline void held_workspace_prepare(const dyn_model *m, const dyn_step *io, bool differentiates,
+                                          held_workspace *ws)
+{
+    coordinate_tree_prepare(m, &ws->factor.tree);
+    need_nothing(m, &ws->world.needed);
+    for (size_t i = 0; i < io->n_held; i++) {
+        need_body(m, &ws->world.needed, io->held[i].frame.body);
+        held_prepare_chain(m, &io->held[i], i, ws);
+    }
+    list_needed(m, &ws->world.needed);
+    if (!differentiates) return;
+    mass_blocks_prepare(m, &ws->blocks);
+    held_prepare_groups(m, io, ws);
+}
