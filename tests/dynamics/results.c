@@ -128,6 +128,32 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
+/* With the multipliers qddd. */
+static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_hessian(k, &t->scene, t->rows,
+                 (dyn_hessian){.q           = t->q,
+                               .qd          = t->qd,
+                               .qdd         = t->qdd,
+                               .wrenches    = t->wrenches,
+                               .multipliers = t->qddd,
+                               .q_q         = r->hessian_q_q,
+                               .q_qd        = r->hessian_q_qd,
+                               .q_qdd       = r->hessian_q_qdd,
+                               .qd_qd       = r->hessian_qd_qd});
+    rows_forward_hessian(k, &t->scene, t->rows,
+                         (dyn_forward_hessian){.q           = t->q,
+                                               .qd          = t->qd,
+                                               .tau         = t->tau,
+                                               .wrenches    = t->wrenches,
+                                               .multipliers = t->qddd,
+                                               .q_q         = r->forward_q_q,
+                                               .q_qd        = r->forward_q_qd,
+                                               .qd_qd       = r->forward_qd_qd,
+                                               .q_tau       = r->forward_q_tau,
+                                               .singular    = r->pivot_beside_hessian});
+}
+
 enum { STEP_COORDINATES = 10 }; /* of larger robots steps are not computed: emulated targets would take too long */
 
 /* Steps of two methods; the duration is short enough for Newton's method in every state. */
@@ -237,6 +263,7 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_forces(k, t, r);
     evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
+    evaluate_hessians(k, t, r);
     evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);
     evaluate_matrices(k, t, r);

@@ -14,6 +14,9 @@
     X(dtau_dq_dot, n * n) X(dtau_dqd_dot, n * n) X(dtau_dqdd_dot, n * n)                         \
     X(qdd_beside_derivative, n) X(pivot_beside_derivative, 1)                                    \
     X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
+    X(hessian_q_q, n * n) X(hessian_q_qd, n * n) X(hessian_q_qdd, n * n) X(hessian_qd_qd, n * n) \
+    X(pivot_beside_hessian, 1) X(forward_q_q, n * n) X(forward_q_qd, n * n)                      \
+    X(forward_qd_qd, n * n) X(forward_q_tau, n * n)                                              \
     X(rk4_q, t->nq) X(rk4_qd, n) X(rk4_A, 4 * n * n) X(rk4_B, 2 * n * n)                         \
     X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \

@@ -4,6 +4,7 @@
  * width; unused lanes get copies of the last state. Results and workspace are set to NaN first, and the memory behind
  * them is checked afterwards. So a missing result, or a byte written beyond the end, is detected. */
 #pragma once
+#include "dynamics/hessian.h"
 #include "dynamics/step.h"
 
 void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io);
@@ -16,7 +17,9 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
+void rows_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian io);
 /* Allocates io.work. */
+void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_hessian io);
 /* Entries per state of io.work, which rows_step allocates. */
 size_t step_work(const dyn_scene *scene, const dyn_step *io);
 void   rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);

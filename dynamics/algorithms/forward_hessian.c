@@ -1,0 +1,174 @@
+/* forward_hessian.c - computes second derivatives of forward dynamics, contracted with multipliers m of qdd: own
+ * derivation, by differentiating forward_sensitivity.c once more.
+ *
+ * tau = ID(q, qd, qdd) remains true under any variation. With x, y among q, qd and tau, and dID/dqdd = M,
+ *
+ *     d2ID/dx dy + d2ID/dx dqdd qdd_y + (d2ID/dy dqdd qdd_x)^T + M qdd_xy = 0,
+ *
+ * where ID does not depend on tau. Contract it with mu = M^-1 m, and let N = mu . d2ID/dq dqdd. Then m . qdd has the
+ * second derivatives
+ *
+ *     q_q:  -(mu . d2ID/dq dq + N qdd_q + (N qdd_q)^T),    q_qd:   -(mu . d2ID/dq dqd + N qdd_qd),
+ *     qd_qd: -mu . d2ID/dqd dqd,                           q_tau:  -N M^-1. */
+#include "kernels.h"
+#include "dynamics/hessian.h"
+#include "dynamics/recursion/workspace.h"
+#include <string.h>
+
+dyn_hessian_kernel         LANE_NAME(hessian);
+dyn_forward_hessian_kernel LANE_NAME(forward_hessian);
+
+typedef struct forward_pass {
+    const dyn_scene *scene;
+    void            *memory; /* workspace of the kernels that this one calls */
+    size_t           nv;
+    lane            *qdd, *mu;                     /* [nv] */
+    lane            *qdd_q, *qdd_qd, *inverse, *N; /* nv x nv; inverse: M^-1 */
+    lane            *product;                      /* nv x nv: N qdd_q */
+} forward_pass;
+
+/* Outputs for one block, nv x nv each; NULL: not requested. */
+typedef struct results {
+    lane *q_q, *q_qd, *qd_qd, *q_tau;
+} results;
+
+static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *work)
+{
+    const size_t nv = (size_t)scene->model->nv, n = nv * nv;
+    return (forward_pass){.scene   = scene,
+                          .memory  = memory,
+                          .nv      = nv,
+                          .qdd     = work,
+                          .mu      = work + nv,
+                          .qdd_q   = work + 2 * nv,
+                          .qdd_qd  = work + 2 * nv + n,
+                          .inverse = work + 2 * nv + 2 * n,
+                          .N       = work + 2 * nv + 3 * n,
+                          .product = work + 2 * nv + 4 * n};
+}
+
+/* Sets C = A B for matrices nv x nv; four columns at a time stay in registers. */
+static void multiply(size_t nv, const lane *A, const lane *B, lane *C)
+{
+    enum { COLUMNS = 4 };
+    for (size_t i = 0; i < nv; i++) {
+        size_t k = 0;
+        for (; k + COLUMNS <= nv; k += COLUMNS) {
+            lane sum[COLUMNS] = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
+            for (size_t j = 0; j < nv; j++)
+#pragma GCC unroll 4
+                for (size_t c = 0; c < COLUMNS; c++)
+                    sum[c] = add_mul(sum[c], A[i * nv + j], B[j * nv + k + c]);
+            for (size_t c = 0; c < COLUMNS; c++)
+                C[i * nv + k + c] = sum[c];
+        }
+        for (; k < nv; k++) {
+            lane sum = lane_of(0);
+            for (size_t j = 0; j < nv; j++)
+                sum = add_mul(sum, A[i * nv + j], B[j * nv + k]);
+            C[i * nv + k] = sum;
+        }
+    }
+}
+
+/* Sets mu = M^-1 m. */
+static void solve(const forward_pass *p, const lane *multipliers)
+{
+    for (size_t i = 0; i < p->nv; i++) {
+        p->mu[i] = lane_of(0);
+        for (size_t j = 0; j < p->nv; j++)
+            p->mu[i] = add_mul(p->mu[i], p->inverse[i * p->nv + j], multipliers[j]);
+    }
+}
+
+/* Replaces the contracted derivatives of ID by those of m . qdd. */
+static void put_results(const forward_pass *p, const results *out)
+{
+    const size_t nv = p->nv, n = nv * nv;
+    if (out->q_q) {
+        multiply(nv, p->N, p->qdd_q, p->product);
+        for (size_t j = 0; j < nv; j++)
+            for (size_t k = 0; k < nv; k++)
+                out->q_q[j * nv + k] = -(out->q_q[j * nv + k] + (p->product[j * nv + k] + p->product[k * nv + j]));
+    }
+    if (out->q_qd) {
+        multiply(nv, p->N, p->qdd_qd, p->product);
+        for (size_t e = 0; e < n; e++)
+            out->q_qd[e] = -(out->q_qd[e] + p->product[e]);
+    }
+    for (size_t e = 0; out->qd_qd && e < n; e++)
+        out->qd_qd[e] = -out->qd_qd[e];
+    if (!out->q_tau) return;
+    multiply(nv, p->N, p->inverse, out->q_tau);
+    for (size_t e = 0; e < n; e++)
+        out->q_tau[e] = -out->q_tau[e];
+}
+
+/* Inputs of one block. */
+typedef struct block_state {
+    const double *q, *qd, *tau, *wrenches;
+} block_state;
+
+/* Computes the derivatives that are contracted with mu. */
+static void contract(const forward_pass *p, const block_state *x, const results *out)
+{
+    LANE_NAME(hessian)
+    (p->scene, p->memory,
+     &(dyn_hessian){.q           = x->q,
+                    .qd          = x->qd,
+                    .qdd         = (const double *)p->qdd,
+                    .wrenches    = x->wrenches,
+                    .multipliers = (const double *)p->mu,
+                    .q_q         = (double *)out->q_q,
+                    .q_qd        = (double *)out->q_qd,
+                    .q_qdd       = (double *)p->N,
+                    .qd_qd       = (double *)out->qd_qd},
+     1);
+    put_results(p, out);
+}
+
+/* Computes qdd and its first derivatives. */
+static void differentiate(const forward_pass *p, const block_state *x, lane *singular)
+{
+    LANE_NAME(forward_sensitivity)
+    (p->scene, p->memory,
+     &(dyn_forward_sensitivity){.q         = x->q,
+                                .qd        = x->qd,
+                                .tau       = x->tau,
+                                .wrenches  = x->wrenches,
+                                .qdd       = (double *)p->qdd,
+                                .dqdd_dq   = (double *)p->qdd_q,
+                                .dqdd_dqd  = (double *)p->qdd_qd,
+                                .dqdd_dtau = (double *)p->inverse,
+                                .singular  = (double *)singular},
+     1);
+}
+
+static results results_of(const dyn_forward_hessian *io, size_t index, size_t n)
+{
+    return (results){block_out(io->q_q, index, n), block_out(io->q_qd, index, n), block_out(io->qd_qd, index, n),
+                     block_out(io->q_tau, index, n)};
+}
+
+void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_forward_hessian *io, size_t blocks)
+{
+    const dyn_model *m = scene->model;
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, entries = dyn_forward_hessian_work(m);
+    for (size_t block = 0; block < blocks; block++) {
+        const forward_pass p = forward_pass_of(scene, memory, block_out(io->work, block, entries));
+        const block_state  x = {(const double *)block_in(io->q, block, nq), (const double *)block_in(io->qd, block, nv),
+                                (const double *)block_in(io->tau, block, nv),
+                               nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL};
+        const lane        *multipliers = block_in(io->multipliers, block, nv);
+        differentiate(&p, &x, block_out(io->singular, block, 1));
+        for (size_t i = 0; i < nv; i++) {
+            const results out = results_of(io, multipliers ? block : block * nv + i, nv * nv);
+            if (multipliers)
+                solve(&p, multipliers);
+            else
+                memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* row i of M^-1, which is symmetric */
+            contract(&p, &x, &out);
+            if (multipliers) break;
+        }
+    }
+}

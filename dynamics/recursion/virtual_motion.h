@@ -1,0 +1,85 @@
+/* virtual_motion.h - computes the virtual velocity of every body, and the sums over its mass points that multiply the
+ * second derivatives of the dynamics (hessian.c), in world axes: own derivation.
+ *
+ * The coordinates move with virtual velocities m, the multipliers. A body then has the virtual velocity u, the sum of
+ * S m over the degrees of freedom from the base to the body, and the forces of inverse dynamics have the virtual power
+ * m . tau = sum over the bodies of u . f. With v(r) and u(r) at the mass points r of a body,
+ *
+ *     phi = u_p x S,  P = I u = (p; sum m r x u(r)),  p = sum m u(r),  D = sum m u(r) r^T,  R = 2 sum m v(r) x u(r).
+ *
+ * D is the moment C of velocities (spatial_algebra.h) with u in place of v, and has the second part of P in its
+ * antisymmetric part. R is the moment 2 B^T u; the force is zero, so R does not depend on the reference point. */
+#pragma once
+#include "spatial_world.h"
+
+typedef struct virtual_body {
+    twist u; /* virtual velocity */
+    /* members from p on: of the body; after virtual_gather, of the body with its descendants */
+    vec3 p, R;
+    mat3 D;
+    mat3 Y; /* sum of F u(x)^T + T w_u^T over the external wrenches in world axes, which act at the points x */
+} virtual_body;
+
+/* Adds the product a b^T to M. */
+LANE_INLINE void mat3_add_outer(mat3 *M, vec3 a, vec3 b)
+{
+    store3(M->m[0], add_scaled(load3(M->m[0]), b, a.x));
+    store3(M->m[1], add_scaled(load3(M->m[1]), b, a.y));
+    store3(M->m[2], add_scaled(load3(M->m[2]), b, a.z));
+}
+
+/* P, the virtual momentum of a body or of a composite. */
+LANE_INLINE wrench virtual_momentum(const virtual_body *V)
+{
+    const mat3 *D = &V->D;
+    return (wrench){.f = V->p, .n = {D->m[2][1] - D->m[1][2], D->m[0][2] - D->m[2][0], D->m[1][0] - D->m[0][1]}};
+}
+
+/* Computes the virtual motion of all bodies, and phi of all degrees of freedom. `body` holds the quantities of single
+ * bodies, not of composites. */
+static inline void virtual_motions(const dyn_model *m, const lane *multipliers, const spatial_body *body,
+                                   const dof *dofs, virtual_body *virtual, twist *phi)
+{
+    const vec3 o = vec3_zero();
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b = &m->body[i];
+        const spatial_body *B = &body[i];
+        virtual_body       *V = &virtual[i];
+        const twist         u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual[b->tree.parent].u;
+        V->u                  = u;
+        for (size_t k = 0; k < dofs_of(b); k++) {
+            const size_t d = dof_first(m, i) + k;
+            phi[d]         = twist_cross(u, dofs[d].S);
+            V->u           = twist_add_scaled(V->u, dofs[d].S, multipliers[(size_t)b->joint.v + k]);
+        }
+        V->p = cross_add(times(b->moments.mass, V->u.v), V->u.w, B->h);
+        V->D = velocity_moment(V->u, B->h, B->E);
+        V->R = twice_coriolis_mul_transposed(B->l, &B->C, V->u);
+        V->Y = (mat3){{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}};
+    }
+}
+
+/* Adds the external wrenches in world axes to Y of their bodies. */
+static inline void virtual_externals(const dyn_scene *scene, const lane *values, const spatial_body *body,
+                                     virtual_body *virtual)
+{
+    for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
+        const dyn_wrench_site *site = &scene->wrench[n];
+        if (site->body == DYN_WORLD || !site->world_axes) continue;
+        virtual_body *V = &virtual[site->body];
+        const vec3    x = wrench_point(site, &body[site->body], values);
+        mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values)), cross_add(V->u.v, V->u.w, x));
+        mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values + 3)), V->u.w);
+    }
+}
+
+/* Adds the composite of body V to that of its parent P; `world_fixed`: Y is not zero. */
+LANE_INLINE void virtual_gather(const virtual_body *V, virtual_body *P, bool world_fixed)
+{
+    P->p = add(P->p, V->p);
+    P->R = add(P->R, V->R);
+    for (int i = 0; i < 3; i++)
+        store3(P->D.m[i], add(load3(P->D.m[i]), load3(V->D.m[i])));
+    for (int i = 0; world_fixed && i < 3; i++)
+        store3(P->Y.m[i], add(load3(P->Y.m[i]), load3(V->Y.m[i])));
+}
