@@ -29,7 +29,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_TAU, "tau")                                                                                                  \
     X(API_WEIGHTS, "weights") /* weights of the rows in the operation identify */                                      \
     X(API_QD_REFERENCE, "qd_reference")                                                                                \
-    X(API_QDD_REFERENCE, "qdd_reference")
+    X(API_QDD_REFERENCE, "qdd_reference")                                                                              \
+    X(API_MULTIPLIERS, "multipliers") /* contract second derivatives */
 
 /* Other fields that the operations of an evaluate request share. */
 #define API_SHARED_FIELD_LIST(X)                                                                                       \

@@ -78,6 +78,8 @@ OPERATIONS = {
     "sensitivity": {"dtau_dq": "vv", "dtau_dqd": "vv", "dtau_dqdd": "vv", "d_joint_wrenches_dq": ["body", 6, "v"],
                     "dtau_dwrench": [2, "v", 6], "dtau_dgravity": ["v", 3], "dtau_dparameters": ["v", "parameter"]},
     "forward-sensitivity": {"dqdd_dq": "vv", "dqdd_dtau": "vv", "dqdd_dwrench": [2, "v", 6]},
+    "hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_q_qdd": "vv", "hessian_qd_qd": "vv", "d2tau_dq_dqd": "vvv"},
+    "forward-hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_qd_qd": "vv", "d2qdd_dq_dtau": "vvv"},
     "regressor": {"regressor": ["v", "parameter"], "joint_regressor": ["v", "mover"]}}
 KINEMATICS = {"poses": "poses", "jacobian": [6, "v"], "jacobian_dot": [6, "v"], "acceleration": [6], "jerk": [6]}
 
@@ -111,8 +113,10 @@ def by_name(model, operation, answer):
 FIELDS = {"inverse-dynamics": ["q", "qd", "qdd"], "forward-dynamics": ["q", "qd", "tau"], "mass-matrix": ["q"],
           "bias": ["q", "qd"], "kinematics": ["q", "qd", "qdd", "qddd"], "energy": ["q", "qd"],
           "torque-derivative": ["q", "qd", "qdd", "qddd"], "coriolis": ["q", "qd"], "sensitivity": ["q", "qd", "qdd"],
-          "forward-sensitivity": ["q", "qd", "tau"], "regressor": ["q", "qd", "qdd"]}
-PULLED = {"inverse-dynamics", "forward-dynamics", "bias", "torque-derivative", "sensitivity", "forward-sensitivity"}
+          "forward-sensitivity": ["q", "qd", "tau"], "regressor": ["q", "qd", "qdd"],
+          "hessian": ["q", "qd", "qdd", "multipliers"], "forward-hessian": ["q", "qd", "tau", "multipliers"]}
+PULLED = {"inverse-dynamics", "forward-dynamics", "bias", "torque-derivative", "sensitivity", "forward-sensitivity", "hessian",
+          "forward-hessian"}
 
 
 def request_of(operation, state, surroundings):
@@ -166,7 +170,7 @@ class LinkOrder(Ordered):
         """Coordinates keyed by name: what a name gets does not depend on the order."""
         state, rng = {}, random.Random(seed)
         for field, names in (("q", "position_names"), ("qd", "velocity_names"), ("qdd", "velocity_names"),
-                             ("qddd", "velocity_names"), ("tau", "velocity_names")):
+                             ("qddd", "velocity_names"), ("tau", "velocity_names"), ("multipliers", "velocity_names")):
             state[field] = {name: rng.uniform(-0.5, 0.5) for name in sorted(model[names])}
         for name in model["position_names"]:        # quaternions: half a radian or so about some axis
             if name.endswith(".qx"):

@@ -2,8 +2,8 @@
 #include "coordinates.h"
 #include <string.h>
 
-const char *const cli_state_fields[CLI_STATE_FIELDS + 1] = {"q",   "qd",      "qdd",          "qddd",          "qdddd",
-                                                            "tau", "weights", "qd_reference", "qdd_reference", NULL};
+const char *const cli_state_fields[CLI_STATE_FIELDS + 1] = {
+    "q", "qd", "qdd", "qddd", "qdddd", "tau", "weights", "qd_reference", "qdd_reference", "multipliers", NULL};
 
 /* Outputs with one entry for each velocity. */
 static const char *const velocity_outputs[] = {"tau_dot",  "qd_after", "bias",           "coriolis",       "gravity",

@@ -17,7 +17,7 @@ bool cli_coordinates_read(const char *answer, cli_coordinates *coordinates);
 void cli_coordinates_free(cli_coordinates *coordinates);
 
 /* The request fields that may have a row for each state: "q", "qd" ...; ends with NULL. */
-enum { CLI_STATE_FIELDS = 9 };
+enum { CLI_STATE_FIELDS = 10 };
 extern const char *const cli_state_fields[CLI_STATE_FIELDS + 1];
 
 /* Returns how many entries a field of requests or answers has for one state: nq or nv; 0 if the field does not belong

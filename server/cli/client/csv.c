@@ -93,8 +93,9 @@ static bool header_error(const cli_csv *csv, size_t column, const char *cell)
     const char *first = cli_coordinate_name(csv->coordinates, "q", 0);
     return cli_error(
         "%s line %zu, column %zu: \"%.80s\" names no coordinate; the header must have names such as q.%s, qd.%s "
-        "or q1, of the fields q, qd, qdd, qddd, qdddd, tau, weights, qd_reference and qdd_reference; --fields q,qd "
-        "sends these and ignores other columns",
+        "or q1, of the fields q, qd, qdd, qddd, qdddd, tau, weights, qd_reference, qdd_reference and multipliers; "
+        "--fields "
+        "q,qd sends these and ignores other columns",
         csv->name, csv->number, column + 1, cell, first ? first : "1", first ? first : "1");
 }
 

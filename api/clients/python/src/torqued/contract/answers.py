@@ -294,6 +294,56 @@ class ForwardSensitivityAnswer(Answer):
     errors: list[RowError]
 
 
+class HessianAnswer(Answer):
+    """The answer of hessian."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv × nv: by q twice.
+    hessian_q_q: Array
+    # nv × nv: rows by q, columns by qd.
+    hessian_q_qd: Array
+    # nv × nv: rows by q, columns by qdd.
+    hessian_q_qdd: Array
+    # nv × nv: by qd twice, symmetric.
+    hessian_qd_qd: Array
+    # nv × nv × nv: hessian_q_q for each torque.
+    d2tau_dq_dq: Array
+    # nv × nv × nv: hessian_q_qd for each torque.
+    d2tau_dq_dqd: Array
+    # nv × nv × nv: hessian_q_qdd for each torque.
+    d2tau_dq_dqdd: Array
+    # nv × nv × nv: hessian_qd_qd for each torque.
+    d2tau_dqd_dqd: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ForwardHessianAnswer(Answer):
+    """The answer of forward-hessian."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv × nv: by q twice.
+    hessian_q_q: Array
+    # nv × nv: rows by q, columns by qd.
+    hessian_q_qd: Array
+    # nv × nv: by qd twice, symmetric.
+    hessian_qd_qd: Array
+    # nv × nv: rows by q, columns by tau.
+    hessian_q_tau: Array
+    # nv × nv × nv: hessian_q_q for each acceleration.
+    d2qdd_dq_dq: Array
+    # nv × nv × nv: hessian_q_qd for each acceleration.
+    d2qdd_dq_dqd: Array
+    # nv × nv × nv: hessian_qd_qd for each acceleration.
+    d2qdd_dqd_dqd: Array
+    # nv × nv × nv: hessian_q_tau for each acceleration.
+    d2qdd_dq_dtau: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class StepAnswer(Answer):
     """The answer of step."""
     __slots__ = ()
@@ -668,10 +718,10 @@ class EvaluateAnswer(Answer):
     _nested = {"inverse-dynamics": InverseDynamicsAnswer, "forward-dynamics": ForwardDynamicsAnswer, "impact": ImpactAnswer,
                "mass-matrix": MassMatrixAnswer, "bias": BiasAnswer, "kinematics": KinematicsAnswer, "energy":
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
-               "forward-sensitivity": ForwardSensitivityAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer,
-               "regressor": RegressorAnswer, "task-space": TaskSpaceAnswer, "ground-reaction":
-               GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward": FeedForwardAnswer, "path":
-               PathAnswer}
+               "forward-sensitivity": ForwardSensitivityAnswer, "hessian": HessianAnswer, "forward-hessian":
+               ForwardHessianAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer,
+               "task-space": TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer,
+               "feed-forward": FeedForwardAnswer, "path": PathAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -690,6 +740,8 @@ class EvaluateAnswer(Answer):
     torque_derivative: TorqueDerivativeAnswer
     sensitivity: SensitivityAnswer
     forward_sensitivity: ForwardSensitivityAnswer
+    hessian: HessianAnswer
+    forward_hessian: ForwardHessianAnswer
     step: StepAnswer
     coriolis: CoriolisAnswer
     regressor: RegressorAnswer

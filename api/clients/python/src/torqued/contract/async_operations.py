@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
-                      StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer,
-                      TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer,
+                      TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer,
+                      InverseKinematicsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -456,6 +456,80 @@ class AsyncOperations:
         return await self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
             "platform": platform, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def hessian(
+            self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd', 'd2tau_dq_dq',
+            'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd']]] = None,
+            timeout: Optional[float] = None,
+    ) -> HessianAnswer:
+        """Second derivatives of the torques.
+
+        Second derivatives of inverse-dynamics, contracted with the `multipliers` λ of the torques: those of the scalar λᵀtau,
+        as Newton and SQP methods ask of constraints on torques. Row j and column k of `hessian_x_y` are ∂/∂y_k (λᵀ ∂tau/∂x_j),
+        with the derivatives of sensitivity. For a floating base or joint and a spherical joint the derivatives with respect to
+        `q` are along p += R e_v, R ← R exp(e_w) in this order, first x_j, then y_k: within one such joint hessian_q_q is not
+        symmetric. Derivatives by qd and qdd, and by qdd twice, are zero. The outputs `d2tau_…` are the same matrices for every
+        torque, without `multipliers`. Components of wrenches, in their named axes, and their points are constant. The second
+        derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the 422 not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("hessian", HessianAnswer, {"q": q, "qd": qd, "qdd": qdd, "multipliers": multipliers,
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error":
+            on_error, "outputs": outputs}, timeout)
+
+    async def forward_hessian(
+            self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None,
+            multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau', 'd2qdd_dq_dq',
+            'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ForwardHessianAnswer:
+        """Second derivatives of the accelerations.
+
+        Second derivatives of forward-dynamics, contracted with the `multipliers` λ of the accelerations: those of λᵀqdd with
+        respect to q, qd and tau, in the order and along the directions of hessian. Derivatives by qd and tau, and by tau twice,
+        are zero. The outputs `d2qdd_…` are the same matrices for every acceleration, without `multipliers`. Missing `qd` is
+        zero. A mass matrix that is singular at the state is a 422 naming the joint; models with loops are the 422
+        not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        tau: Joint efforts, nv entries: N m or N.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("forward-hessian", ForwardHessianAnswer, {"q": q, "tau": tau, "qd": qd, "multipliers":
+            multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
@@ -1160,8 +1234,8 @@ class AsyncOperations:
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
             tau: Optional[Coordinates] = None, qd_reference: Optional[Coordinates] = None,
-            qdd_reference: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            qdd_reference: Optional[Coordinates] = None, multipliers: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
@@ -1180,6 +1254,7 @@ class AsyncOperations:
         tau: Joint efforts, nv entries: N m or N.
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
+        multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: With rates, if torque-derivative is among the operations.
@@ -1199,6 +1274,6 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd":
-            qddd, "qdddd": qdddd, "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "on_error": on_error}, timeout)
+            qddd, "qdddd": qdddd, "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "multipliers":
+            multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "guess": guess, "platform": platform, "on_error": on_error}, timeout)

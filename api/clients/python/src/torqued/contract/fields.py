@@ -20,9 +20,10 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "MarginsLeastItem",
            "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
            "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -652,6 +653,8 @@ Evaluations = TypedDict("Evaluations", {
     "torque-derivative": "EvaluationsTorqueDerivative",
     "sensitivity": "EvaluationsSensitivity",
     "forward-sensitivity": "EvaluationsForwardSensitivity",
+    "hessian": "EvaluationsHessian",
+    "forward-hessian": "EvaluationsForwardHessian",
     "step": "EvaluationsStep",
     "coriolis": "EvaluationsCoriolis",
     "regressor": "EvaluationsRegressor",
@@ -730,6 +733,14 @@ class EvaluationsForwardSensitivity(TypedDict, total=False):
     # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]
+
+
+class EvaluationsHessian(TypedDict, total=False):
+    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd']]
+
+
+class EvaluationsForwardHessian(TypedDict, total=False):
+    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau']]
 
 
 class _EvaluationsStepNeeded(TypedDict):
