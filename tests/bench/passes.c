@@ -1,6 +1,7 @@
 /* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes: as in the
  * windows of a batch but for its first one, where zeros of every state stand already. */
 #include "passes.h"
+#include "dynamics/hessian.h"
 #include "dynamics/step.h"
 
 static void inverse_dynamics(void *what)
@@ -83,6 +84,42 @@ static void forward_sensitivity(void *what)
     dyn_forward_sensitivity io = {
         .q = s->q, .qd = s->qd, .tau = s->tau, .qdd = o[3], .dqdd_dq = o[0], .dqdd_dqd = o[1], .dqdd_dtau = o[2]};
     f->kernels->forward_sensitivity(&f->scene, s->workspace, &io, f->blocks);
+}
+
+/* Contracted second derivatives of tau. */
+static void hessian(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_hessian     io = {.q           = s->q,
+                          .qd          = s->qd,
+                          .qdd         = s->qdd,
+                          .multipliers = s->tau,
+                          .q_q         = s->out[0],
+                          .q_qd        = s->out[1],
+                          .q_qdd       = s->out[2],
+                          .qd_qd       = s->out[3]};
+    dyn_hessian_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+}
+
+/* Contracted second derivatives of qdd. */
+static void forward_hessian(void *what)
+{
+    const workload *f      = what;
+    const states   *s      = &f->states;
+    const size_t    nv     = (size_t)f->scene.model->nv;
+    const size_t    square = nv * nv * f->blocks * (size_t)f->kernels->lanes; /* entries of a matrix of all states */
+    dyn_forward_hessian io = {.q           = s->q,
+                              .qd          = s->qd,
+                              .tau         = s->tau,
+                              .multipliers = s->qddd,
+                              .q_q         = s->out[0],
+                              .q_qd        = s->out[0] + square,
+                              .qd_qd       = s->out[1],
+                              .q_tau       = s->out[1] + square,
+                              .work        = s->out[3],
+                              .singular    = s->out[2]};
+    dyn_forward_hessian_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 
 static void coriolis_matrix(void *what)
@@ -214,6 +251,8 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
     {.name = "forward dynamics", .pass = forward_dynamics, .per_joint = true},
     {.name = "forward sensitivity: qdd, dqdd by q, qd, tau", .pass = forward_sensitivity},
+    {.name = "second derivatives of tau, contracted", .pass = hessian},
+    {.name = "second derivatives of qdd, contracted", .pass = forward_hessian},
     {.name = "step: x+ and its derivatives by x and tau", .pass = step},
     {.name = "the same with the tip held along x, y, z", .pass = held_step},
     {.name = "mass matrix", .pass = mass_matrix},
