@@ -78,7 +78,7 @@ $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 endef
 $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
 
-$(BUILD)/dynamics/dispatch.o $(BUILD)/dynamics/step.o $(BUILD)/dynamics/hessian.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
+$(BUILD)/dynamics/dispatch.o $(BUILD)/dynamics/step.o $(BUILD)/dynamics/hessian.o $(BUILD)/dynamics/frame_sensitivity.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)

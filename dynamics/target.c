@@ -1,5 +1,6 @@
 /* target.c - defines the table of kernels of one target. */
 #include "dynamics/algorithms/kernels.h"
+#include "dynamics/algorithms/frame_workspace.h"
 #include "dynamics/algorithms/step_size.h"
 
 #define TEXT_(x) #x
@@ -7,8 +8,10 @@
 
 static size_t workspace_size(const dyn_model *m)
 {
-    size_t most = LANE_NAME(step_size)(m);
-    size_t bytes;
+    arena  frames = {0};
+    size_t most = LANE_NAME(step_size)(m), bytes;
+    place_frame(&frames, m);
+    if (frames.used > most) most = frames.used;
 #define X(name)                                                                                                        \
     bytes = LANE_NAME(name##_size)(m);                                                                                 \
     if (bytes > most) most = bytes;

@@ -258,6 +258,28 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
                              .momentum_matrix = r->momentum_matrix});
 }
 
+static void evaluate_frames(const dyn_kernels *k, const trial *t, const results *r)
+{
+    dyn_frame frames[2];
+    results_frames(t, frames);
+    dyn_frame_sensitivity io = {.q                 = t->q,
+                                .qd                = t->qd,
+                                .qdd               = t->qdd,
+                                .n_frames          = 2,
+                                .frames            = frames,
+                                .dvelocity_dq      = r->dvelocity_dq,
+                                .dacceleration_dq  = r->dacceleration_dq,
+                                .dacceleration_dqd = r->dacceleration_dqd,
+                                .djacobian_dq      = r->djacobian_dq};
+    rows_frame_sensitivity(k, &t->scene, t->rows, io);
+    io.frame_axes        = true;
+    io.dvelocity_dq      = r->turned_dvelocity_dq;
+    io.dacceleration_dq  = r->turned_dacceleration_dq;
+    io.dacceleration_dqd = r->turned_dacceleration_dqd;
+    io.djacobian_dq      = r->turned_djacobian_dq;
+    rows_frame_sensitivity(k, &t->scene, t->rows, io);
+}
+
 void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
 {
     evaluate_forces(k, t, r);
@@ -269,4 +291,5 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_matrices(k, t, r);
     evaluate_reference(k, t, r);
     evaluate_motions(k, t, r);
+    evaluate_frames(k, t, r);
 }

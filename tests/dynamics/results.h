@@ -30,6 +30,10 @@
     X(velocity, 6) X(acceleration, 6) X(jerk, 6)                                                 \
     X(turned_jacobian, 6 * n) X(turned_jacobian_dot, 6 * n)                                      \
     X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6)                            \
+    X(dvelocity_dq, 12 * n) X(dacceleration_dq, 12 * n) X(dacceleration_dqd, 12 * n)             \
+    X(turned_dvelocity_dq, 12 * n) X(turned_dacceleration_dq, 12 * n)                            \
+    X(turned_dacceleration_dqd, 12 * n)                                                          \
+    X(djacobian_dq, 12 * n * n) X(turned_djacobian_dq, 12 * n * n)                               \
     X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)            \
     X(momentum, 6) X(momentum_matrix, 6 * n)                                                     \
     X(seen_position, 3) X(seen_rotation, 9)                                                      \

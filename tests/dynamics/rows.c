@@ -352,3 +352,17 @@ void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn
                           OUT(dyn_closure, jacobian_ddot, 6 * n * nv)};
     RUN(closure, k, scene, rows, io, ports);
 }
+
+void rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_frame_sensitivity io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_frame_sensitivity, q, nq),
+                          IN(dyn_frame_sensitivity, qd, nv),
+                          IN(dyn_frame_sensitivity, qdd, nv),
+                          OUT(dyn_frame_sensitivity, dvelocity_dq, 6 * nv * io.n_frames),
+                          OUT(dyn_frame_sensitivity, dacceleration_dq, 6 * nv * io.n_frames),
+                          OUT(dyn_frame_sensitivity, dacceleration_dqd, 6 * nv * io.n_frames),
+                          OUT(dyn_frame_sensitivity, djacobian_dq, 6 * nv * nv * io.n_frames)};
+    assert_non_null(dyn_frame_kernel_of(k));
+    RUN_KERNEL(dyn_frame_kernel_of(k), k, scene, rows, io, ports);
+}

@@ -4,6 +4,7 @@
  * width; unused lanes get copies of the last state. Results and workspace are set to NaN first, and the memory behind
  * them is checked afterwards. So a missing result, or a byte written beyond the end, is detected. */
 #pragma once
+#include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
 #include "dynamics/step.h"
 
@@ -27,3 +28,4 @@ void   rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, 
 void   rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_reference_dynamics io);
 void   rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
 void   rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);
+void   rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_frame_sensitivity io);

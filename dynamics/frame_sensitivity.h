@@ -1,0 +1,26 @@
+/* frame_sensitivity.h - declares the kernel that differentiates the motion of frames.
+ *
+ * The kernel has a table of its own. Its arrays, lanes and blocks follow the rules of dynamics.h. */
+#pragma once
+#include "dynamics/dynamics.h"
+
+/* Analytical derivatives of the motion of frames. A derivative with respect to q has nv columns, along the tangent
+ * space as in dyn_sensitivity. Velocity, acceleration and Jacobian J are those of dyn_kinematics. The derivatives
+ * of the velocity by qd and of the acceleration by qdd are J. */
+typedef struct dyn_frame_sensitivity {
+    const double    *q, *qd, *qdd;
+    size_t           n_frames;
+    const dyn_frame *frames;
+    bool             frame_axes;        /* true: components in the axes of each frame; false: in world axes */
+    double          *dvelocity_dq;      /* n_frames x 6 x nv */
+    double          *dacceleration_dq;  /* n_frames x 6 x nv */
+    double          *dacceleration_dqd; /* n_frames x 6 x nv */
+    double          *djacobian_dq;      /* n_frames x 6 x nv x nv: the last axis is that of the derivative */
+} dyn_frame_sensitivity;
+
+/* Evaluates `blocks` blocks, like the kernels of dyn_kernels. `ws` has dyn_frame_sensitivity_size() bytes, and is
+ * aligned to DYN_ALIGN. */
+typedef void dyn_frame_kernel(const dyn_scene *, void *ws, const dyn_frame_sensitivity *, size_t blocks);
+
+/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
+dyn_frame_kernel *dyn_frame_kernel_of(const dyn_kernels *kernels);
