@@ -18,6 +18,7 @@ static size_t tree_entries(const api_evaluation *e, const api_selection *selecte
     const api_output *o       = &selected->operation->outputs[output];
     size_t            entries = 1, nv = e->model->loops->nv;
     if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
+    if (strncmp(o->name, "d_point", strlen("d_point")) == 0) return api_loop_frame_entries(nv);
     for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
         entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, selected, o->extent[axis]);
     return entries;

@@ -25,6 +25,7 @@
 #include "api/model/loops.h"
 #include "api/model/model.h"
 #include "api/work/deadline.h"
+#include "dynamics/frame_sensitivity.h"
 
 typedef enum api_loop_status {
     API_LOOPS_CLOSED,
@@ -71,6 +72,14 @@ bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double 
  * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
  * Returns false if a lane's status is not API_LOOPS_CLOSED. */
 bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q);
+
+/* The kernel of frame_sensitivity.h. It needs api_loop_frame_entries(tree's nv) entries per state of the `extra` of
+ * api_loop_workspace_open. */
+void api_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_frame_sensitivity *io, size_t blocks);
+static inline size_t api_loop_frame_entries(size_t nv)
+{
+    return 6 * nv * (4 + nv);
+}
 
 /* Pose and motion of the platform frame in world axes, in lanes of a block: m, unit quaternion x y z w, 6-vectors
  * [linear; angular]. `orientation` NULL: the orientation is free. `velocity` or `acceleration` NULL: zero. */

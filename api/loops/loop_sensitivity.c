@@ -23,14 +23,13 @@
 #include <math.h>
 #include <string.h>
 
-/* get_column copies column k of X, a row-major matrix of n columns in lanes, to `column`; put_column copies `column` to
- * column k of X. */
-static void get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
+void api_loop_get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(column + i * c->W, X + (i * n + k) * c->W, c->W * sizeof *X);
 }
-static void put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X)
+
+void api_loop_put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(X + (i * n + k) * c->W, column + i * c->W, c->W * sizeof *X);
@@ -107,7 +106,7 @@ static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t
 {
     size_t  W = c->W, n = c->nvt;
     double *rows = c->rows[0];
-    get_column(c, n, c->nv, c->G, k, d->dq);
+    api_loop_get_column(c, n, c->nv, c->G, k, d->dq);
     api_closure_rate(&c->closure, scene, d->dq, d->J_k);
     api_matrix_mul_transposed(W, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
 
@@ -126,8 +125,7 @@ static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t
     api_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
 
-/* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda. */
-static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
+void api_loop_find_directions(api_loop_workspace *c, const dyn_scene *scene)
 {
     direction d      = {.J_k = c->Jdd, .other = c->Jk};
     double  **part[] = {&d.dq, &d.dqd, &d.dqdd_dq, &d.dqdd_dqd, &d.twist, &d.plus, &d.minus, &d.extra};
@@ -135,10 +133,10 @@ static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
         *part[i] = c->vector[i];
     for (size_t k = 0; k < c->nv && api_loop_may_continue(c); k++) {
         find_direction(c, scene, k, &d);
-        put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
-        put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
-        put_column(c, c->nvt, c->nv, d.dqdd_dqd, k, c->wide[3]);
-        put_column(c, c->nvt, c->nv, d.twist, k, c->wide[4]);
+        api_loop_put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
+        api_loop_put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
+        api_loop_put_column(c, c->nvt, c->nv, d.dqdd_dqd, k, c->wide[3]);
+        api_loop_put_column(c, c->nvt, c->nv, d.twist, k, c->wide[4]);
     }
 }
 
@@ -185,7 +183,7 @@ void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     api_loop_tree_torques(c, scene, io->wrenches);
     api_loop_find_forces(c);
-    find_directions(c, scene);
+    api_loop_find_directions(c, scene);
     dyn_sensitivity inner = {.q             = c->q,
                              .qd            = c->qd,
                              .qdd           = c->qdd,
@@ -247,23 +245,27 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */
 
+void api_loop_differentiate_G(api_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG)
+{
+    api_closure_rate(&c->closure, scene, G_k, c->Jk);
+    memset(dG, 0, c->nvt * c->nv * c->W * sizeof *dG);
+    api_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
+    api_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
+}
+
 /* Finds the Christoffel symbols of coordinate k: Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k. G_k is
- * column k of G, and the passive rows of dG_j/dq_k are -K J_k G_j, with J_k the derivative of the constraint Jacobian
- * along G_k. */
+ * column k of G. */
 static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  W = c->W, n = c->nvt, nv = c->nv;
     double *G_k = c->vector[0], *christoffel_k = c->square[1], *dG = c->wide[1], *all = c->square[2];
-    get_column(c, n, nv, c->G, k, G_k);
-    api_closure_rate(&c->closure, scene, G_k, c->Jk);
-    memset(dG, 0, n * nv * W * sizeof *dG);
-    api_matrix_mul(W, c->nr, n, nv, c->Jk, c->G, 0, c->row_matrix);
-    api_loop_subtract_passive(c, nv, c->row_matrix, dG);
+    api_loop_get_column(c, n, nv, c->G, k, G_k);
+    api_loop_differentiate_G(c, scene, G_k, dG);
     api_matrix_mul(W, n * n, n, 1, tree, G_k, 0, christoffel_k);
     api_matrix_mul(W, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
     api_matrix_mul(W, n, n, nv, c->square[0], dG, 1, c->wide[0]);
     api_loop_project(c, nv, c->wide[0], all);
-    put_column(c, nv * nv, nv, all, k, to);
+    api_loop_put_column(c, nv * nv, nv, all, k, to);
 }
 
 /* C = G^T (M G' + C_tree G), with M and C_tree of the tree and qd_tree = G qd. The matrix dM/dt - 2 C of the model is

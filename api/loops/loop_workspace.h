@@ -122,6 +122,18 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
  * derivatives of tau with respect to q, qd and qdd at constant lambda. */
 void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 
+/* api_loop_get_column copies column k of X, a row-major matrix of n columns, to `column`; api_loop_put_column copies
+ * `column` to column k of X. */
+void api_loop_get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column);
+void api_loop_put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X);
+
+/* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda, at
+ * the rates that api_loop_find_accelerations found last and at c->lambda. */
+void api_loop_find_directions(api_loop_workspace *c, const dyn_scene *scene);
+/* Finds the derivative dG (nvt x nv) of G along G_k, column k of G. Its passive rows are -K J_k G, with J_k the
+ * derivative of the constraint Jacobian along G_k; its actuated rows are zero. */
+void api_loop_differentiate_G(api_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG);
+
 void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);
 void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks);
 void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks);

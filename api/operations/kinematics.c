@@ -1,8 +1,8 @@
 /* kinematics.c - computes poses of frames; Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame; and
- * position, Jacobian, Jacobian rate, velocity and acceleration of several points. */
+ * position, Jacobian, Jacobian rate, velocity and acceleration of several points, with derivatives. */
+#include "api/evaluate/point_motion.h"
 #include "api/request/frame_fields.h"
 #include "api/request/point_fields.h"
-#include "api/lanes/evaluation.h"
 #include <string.h>
 
 /* The operation's options. */
@@ -25,12 +25,14 @@ enum {
     POINT_JACOBIANS,
     POINT_JACOBIANS_DOT,
     POINT_VELOCITIES,
-    POINT_ACCELERATIONS
+    POINT_ACCELERATIONS,
+    D_POINT_JACOBIANS_DQ,
+    D_POINT_VELOCITIES_DQ,
+    D_POINT_ACCELERATIONS_DQ,
+    D_POINT_ACCELERATIONS_DQD
 };
-#define OF_FRAME (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT) | API_BIT(VELOCITY) | API_BIT(ACCELERATION) | API_BIT(JERK))
-#define OF_POINTS                                                                                                      \
-    (API_BIT(POINT_POSITIONS) | API_BIT(POINT_JACOBIANS) | API_BIT(POINT_JACOBIANS_DOT) | API_BIT(POINT_VELOCITIES) |  \
-     API_BIT(POINT_ACCELERATIONS))
+#define OF_FRAME  (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT) | API_BIT(VELOCITY) | API_BIT(ACCELERATION) | API_BIT(JERK))
+#define OF_POINTS (~(API_BIT(POINT_POSITIONS) - 1))
 
 /* Reads "frames", the names of the frames whose poses are requested, each at most once; without the field all frames.
  */
@@ -110,44 +112,20 @@ static const char *frame_name(const api_model *model, const api_selection *selec
     return model->frames[o->index[i]].name;
 }
 
-/* Returns where point k of an output begins in a block. NULL: the output is not selected. */
-static double *of_point(const api_evaluation *e, const api_selection *selected, size_t output, size_t block, size_t k)
+static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double *result = api_result_block(e, selected, output, block);
-    size_t  n      = api_selected_extent(selected, API_FIXED_POINTS);
-    return result ? result + k * (api_output_entries(e->model, selected, output) / n) * e->lanes : NULL;
-}
-
-/* Evaluates point k for one block. */
-static void evaluate_point(const api_evaluation *e, const api_selection *selected, size_t block, size_t k)
-{
-    const kinematics_options *o  = selected->options;
-    dyn_kinematics            io = {
-                   .q            = api_state_block(e, API_Q, block),
-                   .qd           = api_state_block(e, API_QD, block),
-                   .qdd          = api_state_block(e, API_QDD, block),
-                   .n_frames     = 1,
-                   .frames       = &o->points[k],
-                   .positions    = of_point(e, selected, POINT_POSITIONS, block, k),
-                   .frame        = &o->points[k],
-                   .frame_axes   = o->frame_axes,
-                   .jacobian     = of_point(e, selected, POINT_JACOBIANS, block, k),
-                   .jacobian_dot = of_point(e, selected, POINT_JACOBIANS_DOT, block, k),
-                   .velocity     = of_point(e, selected, POINT_VELOCITIES, block, k),
-                   .acceleration = of_point(e, selected, POINT_ACCELERATIONS, block, k),
-    };
-    e->kernels->kinematics(&e->query->scene, e->workspace, &io, 1);
-}
-
-static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
-{
-    size_t n = selected->outputs & OF_POINTS ? api_selected_extent(selected, API_FIXED_POINTS) : 0;
-    for (size_t k = 0; k < n; k++) {
-        if (k > 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        for (size_t i = 0; i < blocks; i++)
-            evaluate_point(e, selected, block + i, k);
-    }
-    return true;
+    const kinematics_options *o      = selected->options;
+    api_fixed_points          points = {api_selected_extent(selected, API_FIXED_POINTS), o->points, o->frame_axes};
+    api_point_motion          to     = {.positions          = api_result_block(e, selected, POINT_POSITIONS, block),
+                                        .jacobians          = api_result_block(e, selected, POINT_JACOBIANS, block),
+                                        .jacobians_dot      = api_result_block(e, selected, POINT_JACOBIANS_DOT, block),
+                                        .velocities         = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                        .accelerations      = api_result_block(e, selected, POINT_ACCELERATIONS, block),
+                                        .velocities_by_q    = api_result_block(e, selected, D_POINT_VELOCITIES_DQ, block),
+                                        .accelerations_by_q = api_result_block(e, selected, D_POINT_ACCELERATIONS_DQ, block),
+                                        .accelerations_by_qd = api_result_block(e, selected, D_POINT_ACCELERATIONS_DQD, block),
+                                        .jacobians_by_q      = api_result_block(e, selected, D_POINT_JACOBIANS_DQ, block)};
+    return api_point_motion_evaluate(e, block, &points, &to);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -176,7 +154,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                              .jerk          = api_result_block(e, selected, JERK, block),
     };
     if (selected->outputs & ~OF_POINTS) e->kernels->kinematics(&e->query->scene, e->workspace, &io, blocks);
-    return evaluate_points(e, selected, block, blocks);
+    for (size_t i = 0; (selected->outputs & OF_POINTS) && i < blocks; i++)
+        if (!evaluate_points(e, selected, block + i)) return false;
+    return true;
 }
 
 const api_operation api_kinematics = {
@@ -185,17 +165,21 @@ const api_operation api_kinematics = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
              API_BIT(API_REFERENCE) | API_BIT(API_POINTS_FIELD),
-    .outputs    = {[POSES]               = {"poses", true, {API_SELECTED_FRAMES, 7}},
-                   [JACOBIAN]            = {"jacobian", false, {6, API_NV}},
-                   [JACOBIAN_DOT]        = {"jacobian_dot", false, {6, API_NV}},
-                   [VELOCITY]            = {"velocity", false, {6}},
-                   [ACCELERATION]        = {"acceleration", false, {6}},
-                   [JERK]                = {"jerk", false, {6}},
-                   [POINT_POSITIONS]     = {"point_positions", false, {API_FIXED_POINTS, 3}},
-                   [POINT_JACOBIANS]     = {"point_jacobians", false, {API_FIXED_POINTS, 6, API_NV}},
-                   [POINT_JACOBIANS_DOT] = {"point_jacobians_dot", false, {API_FIXED_POINTS, 6, API_NV}},
-                   [POINT_VELOCITIES]    = {"point_velocities", false, {API_FIXED_POINTS, 6}},
-                   [POINT_ACCELERATIONS] = {"point_accelerations", false, {API_FIXED_POINTS, 6}}},
+    .outputs    = {[POSES]                     = {"poses", true, {API_SELECTED_FRAMES, 7}},
+                   [JACOBIAN]                  = {"jacobian", false, {6, API_NV}},
+                   [JACOBIAN_DOT]              = {"jacobian_dot", false, {6, API_NV}},
+                   [VELOCITY]                  = {"velocity", false, {6}},
+                   [ACCELERATION]              = {"acceleration", false, {6}},
+                   [JERK]                      = {"jerk", false, {6}},
+                   [POINT_POSITIONS]           = {"point_positions", false, {API_FIXED_POINTS, 3}},
+                   [POINT_JACOBIANS]           = {"point_jacobians", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [POINT_JACOBIANS_DOT]       = {"point_jacobians_dot", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [POINT_VELOCITIES]          = {"point_velocities", false, {API_FIXED_POINTS, 6}},
+                   [POINT_ACCELERATIONS]       = {"point_accelerations", false, {API_FIXED_POINTS, 6}},
+                   [D_POINT_JACOBIANS_DQ]      = {"d_point_jacobians_dq", false, {API_FIXED_POINTS, 6, API_NV, API_NV}},
+                   [D_POINT_VELOCITIES_DQ]     = {"d_point_velocities_dq", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [D_POINT_ACCELERATIONS_DQ]  = {"d_point_accelerations_dq", false, {API_FIXED_POINTS, 6, API_NV}},
+                   [D_POINT_ACCELERATIONS_DQD] = {"d_point_accelerations_dqd", false, {API_FIXED_POINTS, 6, API_NV}}},
     .weight     = 1,
     .options    = options,
     .frame_name = frame_name,

@@ -250,7 +250,7 @@ static void bad_knots(void **state)
 static void other_refusals(void **state)
 {
     refuse(422, "{" LINE ",'duration':1,'samples':2,'q':[0]}", "unknown-field", "/q", -1, "there are: ");
-    refuse(422, "{" LINE ",'duration':1,'samples':2,'outputs':['jerk']}", "unknown-name", "/outputs/0", -1,
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'outputs':['dtau_duration']}", "unknown-name", "/outputs/0", -1,
            "dtau_dduration");
     refuse(422, "{'degree':1,'control_points':[[1e300],[-1e300]],'duration':1e-90,'samples':2}", "result-not-finite",
            NULL, -1, "qd[0] of sample 0");

@@ -66,7 +66,7 @@ def mutants(request):
 class Agreement(ServerCase):
     # What no schema knows: coordinates of the model, and fields that others call for.
     BEYOND = re.compile(r"a number given, an array of|names instead of order|\.?\w+ is missing$|not known to evaluate with these|"
-                        r"without feet|all outputs but poses need|needs tau|(axis|pitch)\" is needed here|moving joints? need|steps given, \d+ of|phases have|phases given for")
+                        r"without feet|all outputs but poses need|outputs of points need|needs tau|(axis|pitch)\" is needed here|moving joints? need|steps given, \d+ of|phases have|phases given for")
 
     @classmethod
     def setUpClass(cls):

@@ -166,6 +166,14 @@ class KinematicsAnswer(Answer):
     point_velocities: Array
     # points × 6: m/s², rad/s².
     point_accelerations: Array
+    # points × 6 × nv × nv: entry [p][i][j][k] is the derivative of point_jacobians[p][i][j] with respect to q_k.
+    d_point_jacobians_dq: Array
+    # points × 6 × nv: derivatives of point_velocities with respect to q; those with respect to qd are point_jacobians.
+    d_point_velocities_dq: Array
+    # points × 6 × nv: derivatives of point_accelerations with respect to q; those with respect to qdd are point_jacobians.
+    d_point_accelerations_dq: Array
+    # points × 6 × nv: derivatives of point_accelerations with respect to qd.
+    d_point_accelerations_dqd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -522,6 +530,22 @@ class TrajectoryAnswer(Answer):
     d_joint_wrenches_dcontrol_points: Array
     # N × bodies × 6.
     d_joint_wrenches_dduration: Array
+    # N × points × 3: m, world.
+    point_positions: Array
+    # N × points × 6: [linear; angular], m/s, rad/s, world axes.
+    point_velocities: Array
+    # N × points × 6: m/s², rad/s², world axes.
+    point_accelerations: Array
+    # N × points × 3 × k × nv.
+    d_point_positions_dcontrol_points: Array
+    # N × points × 6 × k × nv.
+    d_point_velocities_dcontrol_points: Array
+    # N × points × 6.
+    d_point_velocities_dduration: Array
+    # N × points × 6 × k × nv.
+    d_point_accelerations_dcontrol_points: Array
+    # N × points × 6.
+    d_point_accelerations_dduration: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -708,12 +708,12 @@ class EvaluationsKinematics(TypedDict, total=False):
     frames: Sequence[str]
     # The link or frame that the outputs jacobian to jerk describe.
     frame: str
-    # Points fixed to links or frames, for the outputs whose names begin with `point_`. With `points` the default of `outputs`
-    # is poses and point_positions.
+    # Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points` the default
+    # of `outputs` contains point_positions.
     points: Sequence[KinematicsPointsItem]
     # The axes of the outputs other than `poses`.
     reference: Literal['world', 'frame']
-    outputs: Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk', 'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations']]
+    outputs: Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk', 'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations', 'd_point_jacobians_dq', 'd_point_velocities_dq', 'd_point_accelerations_dq', 'd_point_accelerations_dqd']]
 
 
 class EvaluationsEnergy(TypedDict, total=False):

@@ -251,7 +251,8 @@ class Operations:
             points: Optional[Sequence[KinematicsPointsItem]] = None, reference: Optional[Literal['world', 'frame']] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk',
-            'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations']]] = None,
+            'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations',
+            'd_point_jacobians_dq', 'd_point_velocities_dq', 'd_point_accelerations_dq', 'd_point_accelerations_dqd']]] = None,
             timeout: Optional[float] = None,
     ) -> KinematicsAnswer:
         """Poses of frames; Jacobian, velocity, acceleration and jerk of one frame.
@@ -276,8 +277,8 @@ class Operations:
         from the actuated coordinates of the reference and the passive ones of the guess.
         frames: Links and frames for `poses`; default all.
         frame: The link or frame that the outputs jacobian to jerk describe.
-        points: Points fixed to links or frames, for the outputs whose names begin with `point_`. With `points` the default of
-        `outputs` is poses and point_positions.
+        points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
+        the default of `outputs` contains point_positions.
         reference: The axes of the outputs other than `poses`.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -829,13 +830,17 @@ class Operations:
     def trajectory(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
-            dense: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'qddd', 'tau', 'tau_dot', 'joint_wrenches',
             'first_control_point', 'basis', 'dtau_dcontrol_points', 'dtau_dduration', 'dtau_dot_dcontrol_points',
-            'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration']]] = None,
+            'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration', 'point_positions',
+            'point_velocities', 'point_accelerations', 'd_point_positions_dcontrol_points',
+            'd_point_velocities_dcontrol_points', 'd_point_velocities_dduration', 'd_point_accelerations_dcontrol_points',
+            'd_point_accelerations_dduration']]] = None,
             timeout: Optional[float] = None,
     ) -> TrajectoryAnswer:
         """The dynamics along a joint motion, with gradients for planners.
@@ -858,7 +863,9 @@ class Operations:
         respect to the duration keep the fraction f of each sample, whether it comes from `samples` or `times`: samples move
         with T. At a constant time, d tau/dT = dtau_dduration - tau_dot t/T. `basis` has the b_rk, which are the gradients of q,
         qd, qdd and qddd of any joint with respect to its own control points; those with respect to the duration are -r/T times
-        dʳq/dtʳ. It is not available in evaluate.
+        dʳq/dtʳ. With `points` the answer describes points fixed to links, as kinematics does in world axes, at all samples:
+        d_point_positions_dcontrol_points[n][p][i][k][j] is the derivative of coordinate i of point p. Positions do not depend
+        on the duration, since a sample keeps its fraction f. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -869,6 +876,8 @@ class Operations:
         samples: N, evenly spaced from 0 to the duration.
         times: N times from 0 to the duration, in any order, s.
         dense: Gradients with respect to all control points.
+        points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
+        the default of `outputs` contains point_positions.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
@@ -884,9 +893,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
-            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def simulate(
             self, q: Coordinates, *, duration: float, qd: Optional[Coordinates] = None, step: Optional[float] = None,

@@ -1,0 +1,65 @@
+/* trajectory_points.c - compute positions, velocities and accelerations of points along a trajectory, with gradients.
+ *
+ * With the Jacobian J of a point, its partial derivatives by the derivatives x_r of q are
+ *
+ *     position p: dp/dx_0 = J;   velocity v: dv/dx_0, dv/dx_1 = J;
+ *     acceleration a: da/dx_0, da/dx_1 = J' + dv/dx_0, da/dx_2 = J
+ *
+ * and motion_chain.h turns them into gradients. */
+#include "trajectory_points.h"
+
+enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };
+
+size_t api_trajectory_points_entries(const api_model *model, size_t n)
+{
+    return MATRICES * n * 6 * model->nv;
+}
+
+/* The partial derivatives of one point, `rows` x nv each. */
+static api_partials of_point(const api_evaluation *e, size_t k, size_t rows, size_t orders, double *const matrices[])
+{
+    api_partials p = {.rows = rows, .orders = orders};
+    for (size_t r = 0; r < orders; r++)
+        if (matrices[r]) p.by[r] = matrices[r] + k * 6 * e->model->nv * e->lanes;
+    return p;
+}
+
+/* The entries of point k in a gradient of `rows` for each point. NULL: not requested. */
+static double *entries_of(const api_evaluation *e, double *gradient, size_t k, size_t rows, size_t columns)
+{
+    return gradient ? gradient + k * rows * columns * e->lanes : NULL;
+}
+
+static void put_gradients(const api_evaluation *e, const api_motion *m, size_t block, size_t k,
+                          const api_point_motion *partial, const api_point_gradients *to)
+{
+    double *const      position[]     = {partial->jacobians};
+    double *const      velocity[]     = {partial->velocities_by_q, partial->jacobians};
+    double *const      acceleration[] = {partial->accelerations_by_q, partial->accelerations_by_qd, partial->jacobians};
+    const size_t       width          = (m->dense ? m->spline.n : m->spline.degree + 1) * e->model->nv;
+    const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity),
+                       a = of_point(e, k, 6, 3, acceleration);
+    api_chain_by_points(e, m, block, &p, entries_of(e, to->positions_by_points, k, 3, width));
+    api_chain_by_points(e, m, block, &v, entries_of(e, to->velocities_by_points, k, 6, width));
+    api_chain_by_duration(e, m, block, &v, entries_of(e, to->velocities_by_duration, k, 6, 1));
+    api_chain_by_points(e, m, block, &a, entries_of(e, to->accelerations_by_points, k, 6, width));
+    api_chain_by_duration(e, m, block, &a, entries_of(e, to->accelerations_by_duration, k, 6, 1));
+}
+
+bool api_trajectory_points_evaluate(const api_evaluation *e, const api_motion *m, size_t block,
+                                    const api_fixed_points *points, api_point_motion to,
+                                    const api_point_gradients *gradients, double *room)
+{
+    const size_t size          = points->n * 6 * e->model->nv * e->lanes;
+    const bool   of_velocity   = gradients->velocities_by_points || gradients->velocities_by_duration,
+               of_acceleration = gradients->accelerations_by_points || gradients->accelerations_by_duration,
+               differentiates  = of_velocity || of_acceleration || gradients->positions_by_points;
+    if (differentiates) to.jacobians = room;
+    if (of_velocity || of_acceleration) to.velocities_by_q = room + size;
+    if (of_acceleration) to.accelerations_by_q = room + 2 * size;
+    if (of_acceleration) to.accelerations_by_qd = room + 3 * size;
+    if (!api_point_motion_evaluate(e, block, points, &to)) return false;
+    for (size_t k = 0; differentiates && k < points->n; k++)
+        put_gradients(e, m, block, k, &to, gradients);
+    return true;
+}
