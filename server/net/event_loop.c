@@ -64,12 +64,13 @@ static void expire(srv_loop *loop, uint64_t now)
     if (now >= loop->next_work_deadline) loop->next_work_deadline = srv_exchanges_expire(loop, now);
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);
+    srv_spare_body_expire(&loop->spare, now);
 }
 
 static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
 {
     uint64_t next = earliest(srv_connections_next(&loop->connections), srv_lingering_close_next(&loop->linger));
-    next          = earliest(next, loop->next_work_deadline);
+    next          = earliest(next, earliest(loop->next_work_deadline, srv_spare_body_next(&loop->spare)));
     if (loop->acceptor.paused) next = earliest(next, now + accept_retry_interval);
     if (loop->awaiting > 0) next = earliest(next, now + change_interval);
     return loop->draining ? earliest(next, now + drain_interval) : next;
@@ -285,6 +286,7 @@ bool srv_loop_try_join(srv_loop *loop)
     while (atomic_load(&loop->posting) > 0) /* wait for workers to leave srv_loop_post */
         sched_yield();
     srv_lingering_close_end_all(&loop->linger);
+    srv_spare_body_expire(&loop->spare, SRV_NEVER);
     srv_proxy_headers_end_all(loop);
     uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now other threads could call srv_loop_wake */
     uv_run(&loop->uv, UV_RUN_DEFAULT);

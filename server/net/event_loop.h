@@ -6,6 +6,7 @@
 #include "accept.h"
 #include "connection.h"
 #include "lingering_close.h"
+#include "spare_body.h"
 #include "server/access/credentials.h"
 #include "server/access/networks.h"
 #include "server/log.h"
@@ -35,6 +36,7 @@ typedef struct srv_loop {
     srv_credentials   *credentials;
     srv_connections    connections;
     srv_lingering_list linger;
+    srv_spare_body     spare;
     srv_acceptor       acceptor;
     srv_proxy_arrival *proxy_arrivals; /* connections from proxies that have not named their client; NULL: none */
     bool               draining, abandoned;

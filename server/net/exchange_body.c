@@ -11,7 +11,7 @@ enum { FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
 void srv_exchange_free_body(srv_exchange *x)
 {
     if (x->claimed > 0) api_release(x->job.call, x->claimed);
-    free(x->body);
+    srv_spare_body_give(&x->loop->spare, x->body, x->capacity, x->loop->connections.now);
     x->body     = NULL;
     x->job.body = NULL;
     x->capacity = x->claimed = x->job.length = 0;
@@ -22,16 +22,14 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Claims and allocates space for `bytes` bytes of body. False: the reply is complete. An announced length is allocated
- * at once, up to MAX_PREALLOCATED, because copying a growing body delays other requests on this thread. */
-static bool grow_body(srv_exchange *x, size_t bytes)
+/* Allocates space for `bytes` bytes of body. False: the reply is complete. An announced length is allocated at once, up
+ * to MAX_PREALLOCATED, because copying a growing body delays other requests on this thread. */
+static bool allocate_body(srv_exchange *x, size_t bytes)
 {
-    if (bytes <= x->claimed) return true;
-    if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
-    x->claimed = bytes;
-    if (bytes <= x->capacity) return true;
     size_t at_once = smaller(x->announced_length, MAX_PREALLOCATED), room = bytes > at_once ? bytes : at_once;
-    char  *body = realloc(x->body, room);
+    if (!x->body) x->body = srv_spare_body_take(&x->loop->spare, room, &x->capacity);
+    if (room <= x->capacity) return true;
+    char *body = realloc(x->body, room);
     if (!body) {
         api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", room);
         return false;
@@ -39,6 +37,15 @@ static bool grow_body(srv_exchange *x, size_t bytes)
     x->body     = body;
     x->capacity = room;
     return true;
+}
+
+/* Claims and allocates space for `bytes` bytes of body. False: the reply is complete. */
+static bool grow_body(srv_exchange *x, size_t bytes)
+{
+    if (bytes <= x->claimed) return true;
+    if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
+    x->claimed = bytes;
+    return bytes <= x->capacity || allocate_body(x, bytes);
 }
 
 bool srv_exchange_begin_body(srv_exchange *x)

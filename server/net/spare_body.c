@@ -1,0 +1,41 @@
+/* spare_body.c - see spare_body.h. */
+#include "spare_body.h"
+#include "server/work/clock.h"
+#include <stdlib.h>
+
+/* LARGE: bytes from which malloc maps a block on its own, see main.c. MOST_KEPT: bytes that a loop keeps, as many as
+ * malloc keeps in each of its arenas. */
+enum { LARGE = 32 << 20, MOST_KEPT = 64 << 20 };
+static const uint64_t kept_time = 5000000000; /* ns */
+
+char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
+{
+    char *block = bytes >= LARGE ? spare->bytes : NULL;
+    if (!block) return NULL;
+    *capacity = spare->capacity;
+    *spare    = (srv_spare_body){0};
+    return block;
+}
+
+void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, uint64_t now)
+{
+    if (capacity < LARGE || spare->bytes) {
+        free(bytes);
+        return;
+    }
+    char *cut = capacity > MOST_KEPT ? realloc(bytes, MOST_KEPT) : NULL;
+    *spare =
+        (srv_spare_body){.bytes = cut ? cut : bytes, .capacity = cut ? MOST_KEPT : capacity, .end = now + kept_time};
+}
+
+uint64_t srv_spare_body_next(const srv_spare_body *spare)
+{
+    return spare->bytes ? spare->end : SRV_NEVER;
+}
+
+void srv_spare_body_expire(srv_spare_body *spare, uint64_t now)
+{
+    if (!spare->bytes || now < spare->end) return;
+    free(spare->bytes);
+    *spare = (srv_spare_body){0};
+}
