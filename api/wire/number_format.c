@@ -190,7 +190,10 @@ ALWAYS_INLINE void write_group(api_rows_writer *w, const double *values, size_t 
 void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count)
 {
     for (; count >= GROUP; count -= GROUP, values += GROUP)
-        write_group(w, values, GROUP);
+        if (api_rows_are_zeros(values, GROUP))
+            api_rows_write_zeros(w, GROUP);
+        else
+            write_group(w, values, GROUP);
     write_group(w, values, count);
 }
 

@@ -187,7 +187,10 @@ static void write_block(api_rows_writer *w, const double *values, size_t n)
 void api_rows_write_avx2(api_rows_writer *w, const double *values, size_t count)
 {
     for (; count >= BLOCK; count -= BLOCK, values += BLOCK)
-        write_block(w, values, BLOCK);
+        if (api_rows_are_zeros(values, BLOCK))
+            api_rows_write_zeros(w, BLOCK);
+        else
+            write_block(w, values, BLOCK);
     if (count > 0) write_block(w, values, count);
 }
 #endif

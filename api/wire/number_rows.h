@@ -71,6 +71,33 @@ __attribute__((always_inline)) static inline char *api_rows_write_gap(api_rows_w
     return to;
 }
 
+static inline uint64_t api_bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* True if all numbers are 0, none of them negative. The first and the last tell at once for most other numbers. */
+__attribute__((always_inline)) static inline bool api_rows_are_zeros(const double *values, size_t count)
+{
+    uint64_t any = api_bits_of(values[0]) | api_bits_of(values[count - 1]);
+    for (size_t i = 1; i + 1 < count && any == 0; i++)
+        any = api_bits_of(values[i]);
+    return any == 0;
+}
+
+/* Writes zeros, which whole arrays often are: accelerations at rest. */
+static inline void api_rows_write_zeros(api_rows_writer *w, size_t count)
+{
+    api_rows_writer next = *w; /* text could overwrite *w, but not a local variable */
+    for (size_t i = 0; i < count; i++) {
+        next.to    = api_rows_write_gap(&next, false);
+        *next.to++ = '0';
+    }
+    *w = next;
+}
+
 /* Write numbers behind those already written: see api_rows_write. */
 void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count);
 void api_rows_write_avx2(api_rows_writer *w, const double *values, size_t count);

@@ -458,6 +458,31 @@ static void rows_are_written_alike(void **state)
     }
 }
 
+static void check_rows_one_by_one(const double *values, size_t n, size_t width)
+{
+    char expected[1000], text[sizeof expected + API_NUMBER_ROOM], *p = expected;
+    for (size_t k = 0; k < n; k++) {
+        const char *gap = k == 0 ? "" : width > 0 && k % width == 0 ? "],[" : ",";
+        p += sprintf(p, "%s%s", gap, written(values[k]));
+    }
+    assert_int_equal(api_rows_write(values, n, width, text), p - expected);
+    assert_memory_equal(text, expected, (size_t)(p - expected));
+}
+
+/* Groups of zeros are written on their own. */
+static void zeros_beside_another_number(void **state)
+{
+    static const double others[] = {-0.0, 5e-324, 7};
+    enum { MOST = 40 };
+    for (size_t n = 1; n <= MOST; n++)
+        for (size_t place = 0; place < n; place++)
+            for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+                double values[MOST] = {0};
+                values[place]       = others[i];
+                check_rows_one_by_one(values, n, n % 9);
+            }
+}
+
 static int choose_avx2(void **state)
 {
     api_numbers_choose("avx2");
@@ -494,10 +519,12 @@ int main(void)
         cmocka_unit_test(single_digits),
         cmocka_unit_test(rows_are_read_alike),
         cmocka_unit_test(rows_are_written_alike),
+        cmocka_unit_test(zeros_beside_another_number),
         WITH_AVX2(random_bits_come_back),
         WITH_AVX2(sixteen_digits),
         WITH_AVX2(every_length_at_every_point),
         WITH_AVX2(lists_are_written_as_one_by_one),
+        WITH_AVX2(zeros_beside_another_number),
         WITH_AVX2(lists),
         WITH_AVX2(lists_of_decimals),
         WITH_AVX2(single_digits),
