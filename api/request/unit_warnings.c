@@ -97,13 +97,25 @@ static size_t place_of(const api_query *q, size_t position)
     return i;
 }
 
-/* False if no number of a row can be suspicious, as is usual: none is beyond the smaller of both limits. */
+/* False if none of the numbers can be suspicious, as is usual: none is beyond the smaller of both limits. */
 static bool has_large(const double *numbers, size_t n)
 {
     bool large = false;
     for (size_t i = 0; i < n; i++)
         large |= fabs(numbers[i]) > fmin(MANY_TURNS, FAR_AWAY);
     return large;
+}
+
+/* The same for the first `count` numbers of a packed array: one look at all rows takes a fraction of one at each. */
+static bool has_large_rows(const api_node *packed, size_t count)
+{
+    double piece[256];
+    for (size_t first = 0, n; first < count; first += n) {
+        n = count - first < sizeof piece / sizeof *piece ? count - first : sizeof piece / sizeof *piece;
+        api_node_numbers(packed, first, n, piece);
+        if (has_large(piece, n)) return true;
+    }
+    return false;
 }
 
 /* Checks one row, whose numbers begin at number `first` of a packed array. `at` is the place of the row. */
@@ -129,6 +141,7 @@ static bool look_at_rows(search *s, const api_node *value, const api_place *at)
     if (rank == 0 || extent[rank - 1] != s->nq) return true;
     for (size_t i = 0; i + 1 < rank; i++)
         rows *= extent[i];
+    if (!has_large_rows(value, rows * s->nq)) return true;
     for (size_t row = 0; row < rows; row++) {
         size_t    inner = rank == 3 ? extent[1] : 1;
         api_place outer = api_place_index(at, row / inner), point = api_place_index(&outer, row % inner);
