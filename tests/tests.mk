@@ -216,6 +216,10 @@ realtime: $(BUILD)/torqued $(BUILD)/feedforward ## a control loop of 1 kHz by pa
 reach: $(BUILD)/torqued ## inverse kinematics of 10 000 reachable poses of each arm: share found, positions tried, µs a pose
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/reach.py
 
+.PHONY: bench-payload
+bench-payload: $(BUILD)/torqued ## 1000 identifications of a payload under noise, for two arms: how often the stated intervals cover the truth
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/payload.py
+
 .PHONY: overload
 overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests that one core can serve, greedy and silent clients: who is served, and how soon
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/overload.py $(or $(SECONDS),30)
