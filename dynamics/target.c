@@ -9,7 +9,7 @@
 static size_t workspace_size(const dyn_model *m)
 {
     arena  frames = {0};
-    size_t most = LANE_NAME(step_size)(m), bytes;
+    size_t most   = LANE_NAME(step_size)(m), bytes;
     place_frame(&frames, m);
     if (frames.used > most) most = frames.used;
 #define X(name)                                                                                                        \

@@ -176,7 +176,8 @@ static void pairs(const hessian_pass *p)
     }
 }
 
-/* Adds the second derivatives of friction. Only smooth friction has them; springs and dampers are linear. */
+/* Adds the second derivatives of friction. Smooth friction and Stribeck friction have them; springs and dampers are
+ * linear. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
