@@ -316,14 +316,15 @@ static void read_portably(api_rows_reader *r)
 static void read_with_avx2(api_rows_reader *r)
 {
     enum { LONG_RUN = 16, MOST = 256 };
-    for (size_t some = 1;;) {
+    for (size_t some = 1; r->end - r->next >= AVX2_ROOM;) {
         size_t before = r->count;
-        if (r->end - r->next >= AVX2_ROOM) api_rows_read_avx2(r);
+        api_rows_read_avx2(r);
         if (r->count == r->most) return;
         if (r->count > before) r->next = skip_space(r->next, r->end); /* more of it than in the last gap */
         some = r->count - before >= LONG_RUN ? 1 : some < MOST ? 2 * some : MOST;
         if (!read_some(r, some)) return;
     }
+    read_portably(r);
 }
 #endif
 
