@@ -113,6 +113,8 @@ class Balancer:
 
 
 class HAProxy(Balancer):
+    program = "haproxy"
+
     def write(self, replicas):
         folder = self.folder
         with open(os.path.join(folder, "torqued.pem"), "w") as both:
@@ -145,6 +147,14 @@ class HAProxy(Balancer):
 
     def is_up(self, number):
         return self.figure("haproxy_server_status", proxy="torqued", server=f"replica{number}", state="UP") == 1
+
+    def await_replicas(self, numbers):
+        for number in numbers:
+            await_true(lambda: self.is_up(number), f"replica {number} is up")
+
+    def repeated(self):
+        """The number of requests that HAProxy has sent again."""
+        return self.figure("haproxy_backend_retry_warnings_total", proxy="torqued")
 
 
 class Load:
@@ -195,6 +205,7 @@ class Load:
 
 
 class Nginx(Balancer):
+    program = "nginx"
     AROUND = """
 daemon off; pid pid; error_log error.log info; {user} worker_processes 1; events {{}}
 http {{
@@ -213,6 +224,9 @@ http {{
         user = f"user {pwd.getpwuid(0).pw_name};" if os.getuid() == 0 else ""
         self.save("nginx.conf", self.AROUND.format(user=user))
         self.command = ["nginx", "-p", self.folder, "-e", "error.log", "-c", "nginx.conf"]
+
+    def await_replicas(self, numbers):
+        """nginx takes every replica to be there until a request fails."""
 
     def repeated(self):
         """The number of requests that nginx has sent to more than one replica."""
