@@ -51,6 +51,12 @@ typedef struct dyn_step {
     size_t                 n_held;
     const dyn_held_frame  *held;
     const dyn_wrench_site *sites; /* [n_wrenches + n_held]: the scene's wrenches, then dyn_held_site of each frame */
+    /* Coordinates that stop: qd+ = 0, and the step's row of qd+ is zero, in the lanes whose entry of `stops` is not 0.
+     * The effort that stops them replaces their tau; a and its derivatives are those with this effort. Only explicit
+     * and semi-implicit Euler, and no impact. */
+    size_t        n_stopping;
+    const size_t *stopping; /* [n_stopping] coordinates */
+    const double *stops;    /* n_stopping */
     /* true: the step begins with a plastic impact, M (v - qd) = J^T p and J v = 0, where J has the rows of the held
      * directions. The step then starts from (q, v). Only with held frames. */
     bool    impact;
@@ -90,7 +96,8 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, s
     return (3 * nv + chain + more) * nv + 2 * nq + 9 * nv;
 }
 
-/* Returns the entries per state of `work` that held frames add, with k held directions. */
+/* Returns the entries per state of `work` that held frames and stopping coordinates add, with k held directions and
+ * stopping coordinates in all. */
 static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, size_t n_held, size_t k)
 {
     size_t nv = (size_t)m->nv;

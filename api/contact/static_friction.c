@@ -47,6 +47,12 @@ bool api_static_friction_check(const api_query *q, const api_static_friction *st
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
 }
 
+const api_stiction_joint *api_static_friction_joints(const api_static_friction *s, size_t *n)
+{
+    *n = s->n;
+    return s->joint;
+}
+
 /* --- lanes ------------------------------------------------------------------------------------------------------- */
 
 /* Arrays of one block. */

@@ -17,6 +17,9 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
 /* Checks, after all fields are read, that the request has friction. Returns false with a problem. */
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking);
 
+/* Returns the joints that can stick; *n is their number. */
+const api_stiction_joint *api_static_friction_joints(const api_static_friction *sticking, size_t *n);
+
 /* Returns the doubles per state that `room` of api_static_friction_apply needs in lanes. */
 size_t api_static_friction_entries(const api_model *model);
 

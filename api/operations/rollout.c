@@ -26,8 +26,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !api_points_measure(q, api_node_get(given, "torques"), &at, &form, &o->torques))
         return false;
     q->samples = o->torques.n;
-    return api_node_get(given, "phases") ? api_phases_read(q, given, up, o->torques.n, &o->step.held)
-                                         : api_held_read(q, given, up, &o->step.held);
+    if (!(api_node_get(given, "phases") ? api_phases_read(q, given, up, o->torques.n, &o->step.held)
+                                        : api_held_read(q, given, up, &o->step.held)))
+        return false;
+    return api_step_read_friction(q, selected, given, up);
 }
 
 /* Fills the lanes of the torques of all nodes. The velocities of a request without qd are zero. */
@@ -63,7 +65,7 @@ typedef struct march {
     const api_step_options *options;
     const dyn_kernels      *kernels;
     size_t                  W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
-    void                   *workspace;
+    api_step_means          by;
     double                 *q, *qd, *wrenches;
     dyn_step                io;
 } march;
@@ -76,13 +78,17 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     *m           = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
     m->kernels   = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W         = (size_t)m->kernels->lanes;
-    m->workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
-    size_t  work = o->work, entries = 2 * nq + 3 * nv + nw + work + 3;
+    m->by        = (api_step_means){.kernels   = m->kernels,
+                                    .scene     = &q->scene,
+                                    .workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model))};
+    size_t  room = api_step_friction_entries(q->model, o->friction);
+    size_t  work = o->work, entries = 2 * nq + 3 * nv + nw + work + 3 + room;
     double *next = api_take(q->pool, entries * m->W * sizeof *next);
-    if (!m->workspace || !next) return false;
+    if (!m->by.workspace || !next) return false;
     double **const arrays[] = {&m->q,       &m->qd,          &m->wrenches,    &m->io.q_after,       &m->io.qd_after,
-                               &m->io.work, &m->io.singular, &m->io.unsolved, &m->io.contradictory, NULL};
-    const size_t   sizes[]  = {nq, nv, nw, nq, nv, work, 1, 1, 1};
+                               &m->io.work, &m->io.singular, &m->io.unsolved, &m->io.contradictory, &m->by.room,
+                               NULL};
+    const size_t   sizes[]  = {nq, nv, nw, nq, nv, work, 1, 1, 1, room};
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
     m->io.tau = next; /* nv entries, the last */
@@ -136,7 +142,7 @@ static bool march_rows(march *m, size_t first)
         if (!api_deadline_check(q->input->deadline, q->problem)) return false;
         copy_node(m, m->plan->state[API_TAU], nv, n, (double *)m->io.tau, false);
         api_step_set_options(m->options, api_held_range_of(&m->options->held, n), &m->io);
-        dyn_step_kernel_of(m->kernels)(&q->scene, m->workspace, &m->io, 1);
+        api_step_take(m->options, &m->by, &m->io, NULL);
         memcpy(m->q, m->io.q_after, nq * m->W * sizeof *m->q);
         memcpy(m->qd, m->io.qd_after, nv * m->W * sizeof *m->qd);
         normalize(m);
@@ -176,7 +182,8 @@ const api_operation api_rollout = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) | API_BIT(API_PHASES),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) | API_BIT(API_PHASES) |
+             API_BIT(API_FRICTION_AT_REST),
     .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs       = {API_STEP_OUTPUTS},
     .alone         = true,

@@ -42,14 +42,25 @@ static bool has_output(const api_selection *selected, size_t output)
     return selected->outputs >> output & 1;
 }
 
+bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    api_step_options *o = selected->options;
+    if (!api_step_friction_read(q, &o->held, o->method, given, up, &o->friction)) return false;
+    if (o->friction && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(API_STEP_STICKING);
+    return o->friction || !has_output(selected, API_STEP_STICKING) ||
+           api_fail_output(q, selected, API_STEP_STICKING, given, up,
+                           "sticking is for steps with friction_at_rest \"stick\"");
+}
+
 bool api_step_prepare(api_plan *plan, api_selection *selected)
 {
     api_step_options *o      = selected->options;
     const api_query  *q      = plan->query;
     const size_t      inputs = dyn_step_inputs(&q->scene, has_output(selected, API_STEP_WRENCH_MATRIX),
                                                has_output(selected, API_STEP_PARAMETER_MATRIX));
-    o->work                  = dyn_step_work(q->model->dyn, o->method, inputs) + api_held_work(q, &o->held);
-    return api_held_prepare(q, &o->held);
+    o->work                  = dyn_step_work(q->model->dyn, o->method, inputs) + api_held_work(q, &o->held) +
+              api_step_friction_work(q, o->friction);
+    return api_static_friction_check(q, o->friction) && api_held_prepare(q, &o->held);
 }
 
 void api_step_set_options(const api_step_options *o, const api_held_range *range, dyn_step *io)
@@ -65,7 +76,8 @@ void api_step_set_options(const api_step_options *o, const api_held_range *range
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     api_step_options *o = selected->options = api_take(q->pool, sizeof *o);
-    return o && api_step_read(q, given, up, o) && api_held_read(q, given, up, &o->held);
+    return o && api_step_read(q, given, up, o) && api_held_read(q, given, up, &o->held) &&
+           api_step_read_friction(q, selected, given, up);
 }
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
@@ -82,7 +94,7 @@ static bool computes(const api_selection *selected, size_t output)
 {
     if (output < API_STEP_STATE_MATRIX) return true;
     if (output > API_STEP_INPUT_MATRIX) return has_output(selected, output);
-    for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_OUTPUT_COUNT; i++)
+    for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_STICKING; i++)
         if (has_output(selected, i)) return true;
     return false;
 }
@@ -93,8 +105,8 @@ static bool computes(const api_selection *selected, size_t output)
 size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
     const api_step_options *o   = selected->options;
-    size_t                  sum = 3 + o->work;
-    for (size_t output = 0; output < API_STEP_OUTPUT_COUNT; output++)
+    size_t                  sum = 3 + o->work + api_step_friction_entries(model, o->friction);
+    for (size_t output = 0; output < API_STEP_STICKING; output++)
         if (computes(selected, output) && (o->held.n > 1 || !has_output(selected, output)))
             sum += api_output_entries(model, selected, output);
     return sum;
@@ -109,6 +121,9 @@ static bool check_state(const api_evaluation *e, const dyn_step *io, size_t lane
         return api_fail(found, API_SINGULAR_MASS_MATRIX, NULL,
                         "the mass matrix is singular at %.64s, which moves no effective mass or inertia",
                         api_joint_of(e->model, (int)singular));
+    if (unsolved == API_STEP_UNDECIDED)
+        return api_fail(found, API_SINGULAR_MASS_MATRIX, NULL,
+                        "which joints stick cannot be decided: the mass matrix is singular up to rounding");
     if (unsolved != DYN_STEP_SOLVED)
         return api_fail(found, API_INTEGRATION_FAILED, NULL, "%s: shorten the step, or choose another integrator",
                         unsolved == DYN_STEP_SINGULAR ? "the Jacobian of the implicit equation is singular"
@@ -145,8 +160,9 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
     const bool              apart    = o->held.n > 1;
     double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
            *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
+    next                                   = api_behind(e, next, api_step_friction_entries(e->model, o->friction), 1);
     double *outputs[API_STEP_OUTPUT_COUNT] = {NULL};
-    for (size_t i = 0; i < API_STEP_OUTPUT_COUNT; i++) {
+    for (size_t i = 0; i < API_STEP_STICKING; i++) {
         if (!computes(selected, i)) continue;
         outputs[i] = apart ? next : api_result_or_spare(e, selected, i, block, &next);
         if (apart) next = api_behind(e, next, api_output_entries(e->model, selected, i), 1);
@@ -173,7 +189,7 @@ static void copy_states(const api_evaluation *e, const api_selection *selected, 
 {
     const double *const from[] = {io->q_after,      io->qd_after,      io->state_matrix,
                                   io->input_matrix, io->wrench_matrix, io->parameter_matrix};
-    for (size_t output = 0; output < API_STEP_OUTPUT_COUNT; output++) {
+    for (size_t output = 0; output < API_STEP_STICKING; output++) {
         double *to      = api_result_block(e, selected, output, block);
         size_t  entries = to ? api_output_entries(e->model, selected, output) : 0;
         for (size_t lane = 0; lane < e->lanes; lane++)
@@ -184,18 +200,30 @@ static void copy_states(const api_evaluation *e, const api_selection *selected, 
     }
 }
 
+void api_step_take(const api_step_options *o, const api_step_means *by, const dyn_step *io, double *sticking)
+{
+    if (o->friction)
+        api_step_friction_apply(o->friction, by, *io, sticking);
+    else
+        dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, io, 1);
+}
+
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
     const api_step_options *o    = selected->options;
     const api_held_range   *last = NULL;
     dyn_step                io   = step_of_block(e, selected, block);
+    const api_step_means    by   = {.kernels   = e->kernels,
+                                    .scene     = &e->query->scene,
+                                    .workspace = e->workspace,
+                                    .room      = api_behind(e, io.work, o->work, 1)};
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
         if (range == last) continue;
         last = range;
         api_step_set_options(o, range, &io);
-        dyn_step_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+        api_step_take(o, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
         if (!check_states(e, o, range, &io, block)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, block);
     }
@@ -239,7 +267,8 @@ const api_operation api_step = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_IMPACT_FIELD),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_IMPACT_FIELD) |
+             API_BIT(API_FRICTION_AT_REST),
     .needs_options = API_BIT(API_STEP),
     .outputs       = {API_STEP_OUTPUTS},
     .one_by_one    = true,

@@ -3,6 +3,7 @@
 #pragma once
 #include "api/lanes/evaluation.h"
 #include "held_ranges.h"
+#include "step_friction.h"
 
 enum {
     API_STEP_Q_AFTER,
@@ -11,6 +12,7 @@ enum {
     API_STEP_INPUT_MATRIX,
     API_STEP_WRENCH_MATRIX,
     API_STEP_PARAMETER_MATRIX,
+    API_STEP_STICKING,
     API_STEP_OUTPUT_COUNT
 };
 
@@ -20,24 +22,32 @@ enum {
     [API_STEP_STATE_MATRIX]     = {"state_matrix", true, {API_TANGENT, API_TANGENT}},                                  \
     [API_STEP_INPUT_MATRIX]     = {"input_matrix", true, {API_TANGENT, API_NV}},                                       \
     [API_STEP_WRENCH_MATRIX]    = {"wrench_matrix", false, {API_REQUEST_WRENCHES, API_TANGENT, 6}},                    \
-    [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}}
+    [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}},                     \
+    [API_STEP_STICKING]         = {"sticking", false, {API_NV}}
 
 /* The options of a step. */
 typedef struct api_step_options {
-    api_held_ranges held;
-    size_t          work; /* entries of dyn_step.work */
-    double          h;    /* s */
-    dyn_step_method method;
+    api_held_ranges            held;
+    const api_static_friction *friction; /* joints that may stick; NULL: none */
+    size_t                     work;     /* entries of dyn_step.work */
+    double                     h;        /* s */
+    dyn_step_method            method;
 } api_step_options;
 
 /* Reads "step" and "integrator". Refuses models with loops. False with a problem. */
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
+
+/* Reads "friction_at_rest", after "held" and "phases". False with a problem. */
+bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 
 /* Lists the sites of all wrenches and counts the work arrays: `prepare` of api_operation. */
 bool api_step_prepare(api_plan *plan, api_selection *selected);
 
 /* Sets what the steps of a range need beside the arrays of their states. */
 void api_step_set_options(const api_step_options *options, const api_held_range *range, dyn_step *io);
+
+/* Takes the steps of one block. `sticking` is as in api_step_friction_apply. */
+void api_step_take(const api_step_options *options, const api_step_means *by, const dyn_step *io, double *sticking);
 
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
 size_t api_step_spare(const api_model *model, const api_selection *selected);

@@ -15,17 +15,17 @@
 static inline void held_set_JM(const held_system *h, const lane *inverse, lane *JM)
 {
     const size_t nv = h->nv;
-    for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n) {
+    for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++)) {
         const row_product product = {.A      = h->J + row * nv,
                                      .A_row  = nv,
                                      .A_term = 1,
                                      .X      = inverse,
                                      .stride = nv,
                                      .n      = h->ws->moving[i],
-                                     .terms  = h->ws->chain[i],
+                                     .terms  = held_chain(h->ws, h->free->model, i),
                                      .Y      = JM + row * nv,
                                      .Y_row  = nv};
-        multiply_rows(&product, h->io->held[i].n, 0, nv);
+        multiply_rows(&product, held_rows_of(h->io, i), 0, nv);
     }
 }
 
@@ -97,6 +97,8 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
         held_add_columns(m, world, held, &f,
                          &(held_columns){.by_q = by_q + row * h->nv, .by_qd = by_qd + row * h->nv, .nv = h->nv});
     }
+    for (size_t i = 0, row = h->k - h->io->n_stopping; i < h->io->n_stopping; i++, row++)
+        by_qd[row * h->nv + h->io->stopping[i]] = lane_of(1 / h->io->h);
 }
 
 /* Sets a = -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x = qd, group by group of columns. */

@@ -44,9 +44,9 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 {
     const size_t nv = (size_t)scene->model->nv;
     held_system  h  = {.scene = *scene, .free = scene, .io = io, .ws = ws, .nv = nv};
-    for (size_t i = 0; i < io->n_held; i++)
-        h.k += io->held[i].n;
-    if (io->n_held > 0) h.scene.wrench = io->sites;
+    for (size_t i = 0; i < held_chains(io); i++)
+        h.k += held_rows_of(io, i);
+    if (io->n_held > 0) h.scene.wrench = io->sites; /* those of the scene otherwise */
     h.scene.n_wrenches += io->n_held;
     lane **const arrays[] = {&h.M,  &h.by_q, &h.by_qd,      &h.J, &h.P, &h.Z,   &h.Y,
                              &h.KP, &h.G,    &h.reciprocal, &h.c, &h.l, &h.qdd, &h.wrenches};
@@ -72,14 +72,19 @@ static inline void held_set_rows(const held_system *h, const lane *q, const lane
         held_add_columns(m, world, held, &f, &(held_columns){.J = h->J + row * h->nv, .nv = h->nv});
         held_accelerations(held, &f, h->c + row);
     }
+    for (size_t i = 0, row = h->k - h->io->n_stopping; i < h->io->n_stopping; i++, row++) {
+        const size_t v        = h->io->stopping[i];
+        h->J[row * h->nv + v] = lane_of(1);
+        h->c[row]             = qd ? qd[v] / h->io->h : lane_of(0);
+    }
 }
 
-/* Sets Z and -D^-1 Z in the columns of held frame i, `first` and the next ones. */
+/* Sets Z and -D^-1 Z in the columns of chain i, `first` and the next ones. */
 static inline void held_eliminate(const held_system *h, size_t i, size_t first)
 {
     const factor *f     = &h->ws->factor;
-    const int    *chain = h->ws->chain[i];
-    const size_t  k = h->k, nv = h->nv, n = h->ws->moving[i], columns = h->io->held[i].n;
+    const int    *chain = held_chain(h->ws, h->free->model, i);
+    const size_t  k = h->k, nv = h->nv, n = h->ws->moving[i], columns = held_rows_of(h->io, i);
     for (size_t e = 0; e < n; e++)
         for (size_t a = first; a < first + columns; a++)
             h->Z[(size_t)chain[e] * k + a] = h->J[a * nv + (size_t)chain[e]];
@@ -103,20 +108,27 @@ static inline void held_set_G(const held_system *h)
 {
     const size_t k = h->k;
     clear(h->Z, h->nv * k), clear(h->Y, h->nv * k);
-    for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n)
+    for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++))
         held_eliminate(h, i, row);
-    for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n) {
+    for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++)) {
         const row_product G = {.A      = h->Z + row,
                                .A_row  = 1,
                                .A_term = k,
                                .X      = h->Y,
                                .stride = k,
                                .n      = h->ws->moving[i],
-                               .terms  = h->ws->chain[i],
+                               .terms  = held_chain(h->ws, h->free->model, i),
                                .Y      = h->G + row * k,
                                .Y_row  = k};
-        multiply_rows(&G, h->io->held[i].n, row, k);
+        multiply_rows(&G, held_rows_of(h->io, i), row, k);
     }
+}
+
+/* The lanes in which row a of J holds: all, but for a coordinate that does not stop. */
+LANE_INLINE lane_mask held_applies(const held_system *h, size_t a)
+{
+    const size_t held = h->k - h->io->n_stopping;
+    return lane_less(lane_of(0), a < held ? lane_of(1) : lane_abs(block_in(h->io->stops, 0, 0)[a - held]));
 }
 
 /* Factors G = L D L^T in place, from the first direction on. */
@@ -128,7 +140,7 @@ static inline void held_factor(const held_system *h)
         diagonal[a] = h->G[a * k + a];
     for (size_t a = 0; a < k; a++) {
         lane     *row    = h->G + a * k;
-        lane_mask counts = lane_less(DEPENDENT * diagonal[a], row[a]);
+        lane_mask counts = lane_less(DEPENDENT * diagonal[a], row[a]) & held_applies(h, a);
         h->reciprocal[a] = lane_select(counts, 1.0 / row[a], lane_of(0));
         for (size_t b = a + 1; b < k; b++) {
             const lane scaled = row[b] * h->reciprocal[a];
@@ -148,9 +160,9 @@ static inline lane held_solve(const held_system *h, lane *x)
     for (size_t a = 0; a < k; a++) {
         for (size_t b = a + 1; b < k; b++)
             x[b] = sub_mul(x[b], h->G[a * k + b], x[a]);
-        lane size = lane_abs(x[a]), out = lane_abs(h->reciprocal[a]);
-        size = lane_select(lane_less(lane_of(0), out), lane_of(0), size);
-        most = lane_select(lane_less(most, size), size, most);
+        lane_mask out  = ~lane_less(lane_of(0), lane_abs(h->reciprocal[a])) & held_applies(h, a);
+        lane      size = lane_select(out, lane_abs(x[a]), lane_of(0));
+        most           = lane_select(lane_less(most, size), size, most);
     }
     for (size_t a = 0; a < k; a++)
         x[a] = x[a] * h->reciprocal[a];

@@ -9,43 +9,68 @@
 typedef struct held_group {
     int    first, columns;
     size_t n;    /* number of rows */
-    int   *rows; /* [n], room for nv + 6 DYN_MAX_HELD */
+    int   *rows; /* [n], room for 2 nv + 6 DYN_MAX_HELD */
 } held_group;
 
 typedef struct held_workspace {
-    factor          factor;
-    mass_blocks     blocks; /* for the inverse of M */
-    size_t          n_groups;
-    held_group     *group;                /* [n_groups] */
-    int            *chain[DYN_MAX_HELD];  /* the coordinates that move a frame, tips first */
-    size_t          moving[DYN_MAX_HELD]; /* the number of these coordinates */
-    bool           *mark;                 /* [nv] scratch */
-    world_workspace world;                /* motions of the bodies that carry held frames, and of their ancestors */
+    factor      factor;
+    mass_blocks blocks; /* for the inverse of M */
+    size_t      n_groups;
+    held_group *group; /* [n_groups] */
+    /* The coordinates that a row of J is related to: those that move a frame, or a stopping coordinate and its
+     * ancestors. First the frames, then the stopping coordinates. */
+    int            *chains; /* [(DYN_MAX_HELD + nv) x nv] tips first */
+    size_t         *moving; /* [DYN_MAX_HELD + nv] the number of coordinates of a chain */
+    bool           *mark;   /* [nv] scratch */
+    world_workspace world;  /* motions of the bodies that carry held frames, and of their ancestors */
 } held_workspace;
 
 static inline held_workspace held_workspace_place(arena *a, const dyn_model *m)
 {
-    const size_t   nv = (size_t)m->nv, rows = nv + 6 * DYN_MAX_HELD;
+    const size_t   nv = (size_t)m->nv, rows = 2 * nv + 6 * DYN_MAX_HELD, chains = nv + DYN_MAX_HELD;
     held_workspace ws  = {.factor = factor_place(a, m),
                           .blocks = mass_blocks_place(a, m),
                           .group  = arena_take(a, nv, sizeof(held_group)),
+                          .chains = arena_take(a, chains * nv, sizeof(int)),
+                          .moving = arena_take(a, chains, sizeof(size_t)),
                           .mark   = arena_take(a, nv, sizeof(bool)),
                           .world  = place_world(a, m)};
     int           *all = arena_take(a, nv * rows, sizeof(int));
     for (size_t i = 0; a->base && i < nv; i++)
         ws.group[i].rows = all + i * rows;
-    for (size_t i = 0; i < DYN_MAX_HELD; i++)
-        ws.chain[i] = arena_take(a, nv, sizeof(int));
     return ws;
 }
 
-/* Lists the coordinates that move a held frame. */
-static inline void held_prepare_chain(const dyn_model *m, const dyn_held_frame *held, size_t i, held_workspace *ws)
+static inline int *held_chain(const held_workspace *ws, const dyn_model *m, size_t i)
 {
-    int v         = m->dense ? m->nv - 1 : last_coordinate_of(m, held->frame.body);
+    return ws->chains + i * (size_t)m->nv;
+}
+
+/* The number of chains: of the held frames, then of the stopping coordinates. */
+static inline size_t held_chains(const dyn_step *io)
+{
+    return io->n_held + io->n_stopping;
+}
+
+/* The number of rows that chain i has. */
+static inline size_t held_rows_of(const dyn_step *io, size_t i)
+{
+    return i < io->n_held ? io->held[i].n : 1;
+}
+
+/* Lists chain i, which begins at coordinate v, or is empty. */
+static inline void held_prepare_chain(const dyn_model *m, size_t i, int v, held_workspace *ws)
+{
     ws->moving[i] = 0;
-    for (; held->frame.body != DYN_WORLD && v >= 0; v = ws->factor.tree.ancestor[v])
-        ws->chain[i][ws->moving[i]++] = v;
+    for (; v >= 0; v = ws->factor.tree.ancestor[v])
+        held_chain(ws, m, i)[ws->moving[i]++] = v;
+}
+
+/* The last coordinate that moves a body, or -1. */
+static inline int held_tip(const dyn_model *m, int body)
+{
+    if (body == DYN_WORLD) return -1;
+    return m->dense ? m->nv - 1 : last_coordinate_of(m, body);
 }
 
 /* Whether the columns of coordinates v - 1 and v are related to the same rows: v is the only child of v - 1, and moves
@@ -55,16 +80,17 @@ static inline bool held_continues(const dyn_model *m, const dyn_step *io, const 
     int children = 0;
     for (int c = v; c < m->nv; c++)
         children += ws->factor.tree.ancestor[c] == v - 1;
-    for (size_t i = 0; i < io->n_held; i++)
-        if (ws->moving[i] > 0 && ws->chain[i][0] == v - 1) return false;
+    for (size_t i = 0; i < held_chains(io); i++)
+        if (ws->moving[i] > 0 && held_chain(ws, m, i)[0] == v - 1) return false;
     return ws->factor.tree.ancestor[v] == v - 1 && children == 1;
 }
 
-/* Whether a column of the group moves held frame i. */
-static inline bool held_meets(const held_workspace *ws, const held_group *g, size_t i)
+/* Whether the group has a column of chain i. */
+static inline bool held_meets(const dyn_model *m, const held_workspace *ws, const held_group *g, size_t i)
 {
+    const int *chain = held_chain(ws, m, i);
     for (size_t e = 0; e < ws->moving[i]; e++)
-        if (ws->chain[i][e] >= g->first && ws->chain[i][e] < g->first + g->columns) return true;
+        if (chain[e] >= g->first && chain[e] < g->first + g->columns) return true;
     return false;
 }
 
@@ -99,8 +125,8 @@ static inline void held_relate(const dyn_model *m, const dyn_step *io, const hel
     g->n = 0;
     for (int v = 0; v < m->nv; v++)
         if (ws->mark[v]) g->rows[g->n++] = v;
-    for (size_t i = 0; i < io->n_held; i++)
-        for (size_t a = 0, meets = held_meets(ws, g, i); a < io->held[i].n; a++, row++)
+    for (size_t i = 0; i < held_chains(io); i++)
+        for (size_t a = 0, meets = held_meets(m, ws, g, i); a < held_rows_of(io, i); a++, row++)
             if (meets) g->rows[g->n++] = row;
 }
 
@@ -127,8 +153,10 @@ static inline void held_workspace_prepare(const dyn_model *m, const dyn_step *io
     need_nothing(m, &ws->world.needed);
     for (size_t i = 0; i < io->n_held; i++) {
         need_body(m, &ws->world.needed, io->held[i].frame.body);
-        held_prepare_chain(m, &io->held[i], i, ws);
+        held_prepare_chain(m, i, held_tip(m, io->held[i].frame.body), ws);
     }
+    for (size_t i = 0; i < io->n_stopping; i++)
+        held_prepare_chain(m, io->n_held + i, (int)io->stopping[i], ws);
     list_needed(m, &ws->world.needed);
     if (!differentiates) return;
     mass_blocks_prepare(m, &ws->blocks);

@@ -15,6 +15,23 @@
 #include "step_implicit.h"
 #include "step_rk4.h"
 
+/* Clears the velocities that stop, and their rows of A and B. */
+static void stop(const step_pass *p)
+{
+    const size_t nv       = p->nv;
+    lane        *qd_after = block_out(p->io->qd_after, 0, 0);
+    for (size_t i = 0; i < p->io->n_stopping; i++) {
+        const size_t    v     = p->io->stopping[i];
+        const lane_mask stops = lane_less(lane_of(0), lane_abs(block_in(p->io->stops, 0, 0)[i]));
+        lane           *A = p->A + (nv + v) * 2 * nv, *B = p->B + (nv + v) * p->inputs;
+        qd_after[v] = lane_select(stops, lane_of(0), qd_after[v]);
+        for (size_t c = 0; p->differentiates && c < 2 * nv; c++)
+            A[c] = lane_select(stops, lane_of(0), A[c]);
+        for (size_t c = 0; p->differentiates && c < p->inputs; c++)
+            B[c] = lane_select(stops, lane_of(0), B[c]);
+    }
+}
+
 /* Explicit Euler, u = h qd, or semi-implicit Euler, u = h qd+. */
 static void euler(const step_pass *p)
 {
@@ -25,6 +42,7 @@ static void euler(const step_pass *p)
     for (size_t i = 0; i < p->nv; i++)
         qd_after[i] = add_mul(velocity_at(qd, i), p->io->h, p->qdd[i]);
     if (p->differentiates) set_velocity_rows(p);
+    stop(p);
     step_positions(p, q, after ? qd_after : qd, after);
 }
 
@@ -92,6 +110,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         one.q                = (const double *)block_in(io->q, block, nq);
         one.qd               = (const double *)block_in(io->qd, block, nv);
         one.tau              = (const double *)block_in(io->tau, block, nv);
+        one.stops            = (const double *)block_in(io->stops, block, io->n_stopping);
         one.wrenches         = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL;
         one.q_after          = (double *)block_out(io->q_after, block, nq);
         one.qd_after         = (double *)block_out(io->qd_after, block, nv);

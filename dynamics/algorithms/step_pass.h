@@ -23,8 +23,8 @@ static inline step_workspace step_place(arena *a, const dyn_model *m, bool held)
 static inline step_workspace step_prepare(const dyn_model *m, void *memory, const dyn_step *io, bool differentiates)
 {
     arena          a  = {.base = memory};
-    step_workspace ws = step_place(&a, m, io->n_held > 0);
-    if (io->n_held > 0) held_workspace_prepare(m, io, differentiates, &ws.held);
+    step_workspace ws = step_place(&a, m, held_chains(io) > 0);
+    if (held_chains(io) > 0) held_workspace_prepare(m, io, differentiates, &ws.held);
     return ws;
 }
 
@@ -156,7 +156,7 @@ static inline void step_evaluate(const step_pass *p, const lane *q, const lane *
 {
     lane          singular;
     const double *tau = p->io->tau, *wrenches = p->io->wrenches;
-    if (p->io->n_held > 0)
+    if (held_chains(p->io) > 0)
         held_evaluate(&p->held, q, qd, &(held_outputs){p->qdd, p->a_q, p->a_qd, p->a_tau, &singular, p->contradictory},
                       differentiates, p->memory);
     else if (differentiates)

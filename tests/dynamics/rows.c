@@ -274,7 +274,8 @@ size_t step_work(const dyn_scene *scene, const dyn_step *io)
     size_t entries = dyn_step_work(scene->model, io->method, inputs);
     for (size_t i = 0; i < io->n_held; i++)
         k += io->held[i].n;
-    if (io->n_held > 0) entries += dyn_step_held_work(scene->model, scene->n_wrenches, io->n_held, k);
+    k += io->n_stopping;
+    if (k > 0) entries += dyn_step_held_work(scene->model, scene->n_wrenches, io->n_held, k);
     return entries + (io->impact ? dyn_step_impact_work(scene->model) : 0);
 }
 
@@ -287,6 +288,7 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
                           IN(dyn_step, qd, nv),
                           IN(dyn_step, tau, nv),
                           IN(dyn_step, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_step, stops, io.n_stopping),
                           OUT(dyn_step, q_after, nq),
                           OUT(dyn_step, qd_after, nv),
                           OUT(dyn_step, state_matrix, 4 * nv * nv),

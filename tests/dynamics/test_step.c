@@ -109,13 +109,16 @@ static void differentiate(const trial *t, complex_state *s, const dyn_step *step
 {
     size_t           nq = t->nq, nv = t->nv;
     double _Complex *q = complex_array(nq), *qd = complex_array(nv);
-    double _Complex *work = complex_array(step_work(&t->scene, step)), contradictory;
+    double _Complex *work = complex_array(step_work(&t->scene, step)), contradictory, stops[2];
     double  *dq = trial_array(t, nq), *dqd = trial_array(t, nv), *real = trial_array(t, nq), *e = trial_array(t, nv);
-    dyn_step io      = *step;
+    dyn_step io = *step;
+    for (size_t i = 0; i < step->n_stopping; i++)
+        stops[i] = step->stops[i];
     io.q             = as_lanes(s->q);
     io.qd            = as_lanes(s->qd);
     io.tau           = as_lanes(s->tau);
     io.wrenches      = as_lanes(s->wrenches);
+    io.stops         = step->n_stopping > 0 ? as_lanes(stops) : NULL;
     io.q_after       = as_lanes(q);
     io.qd_after      = as_lanes(qd);
     io.work          = as_lanes(work);
@@ -242,6 +245,51 @@ static void test_held_matrices(void **state)
     assert_true(checked >= 8);
 }
 
+/* Steps with two coordinates that may stop: the values are those of forward dynamics with driven coordinates. */
+static void check_stops(const trial *t, const dyn_step *step)
+{
+    stepped s      = allocate(t);
+    double *driven = trial_array(t, t->nv), *qdd = trial_array(t, t->nv);
+    bool   *mask = calloc(t->nv, sizeof *mask);
+    assert_non_null(mask);
+    for (size_t v = 0; v < t->nv; v++)
+        driven[v] = 0;
+    for (size_t i = 0; i < step->n_stopping; i++)
+        if (step->stops[i] != 0)
+            mask[step->stopping[i]] = true, driven[step->stopping[i]] = -t->qd[step->stopping[i]] / step->h;
+    rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, 1,
+                          (dyn_forward_dynamics){.q          = t->q,
+                                                 .qd         = t->qd,
+                                                 .tau        = t->tau,
+                                                 .wrenches   = t->wrenches,
+                                                 .driven     = mask,
+                                                 .driven_qdd = driven,
+                                                 .qdd        = qdd});
+    run_step(dyn_kernels_find(NULL), t, step, &s);
+    for (size_t v = 0; v < t->nv; v++) {
+        qdd[v] = mask[v] ? 0 : t->qd[v] + step->h * qdd[v];
+        assert_true(!mask[v] || s.qd[v] == 0);
+    }
+    check_close_scaled("qd+ of joints that stop", t->seed, t->nv, s.qd, qdd, 1e-10, largest(t->nv, t->qd));
+    release(&s), free(driven), free(qdd), free(mask);
+}
+
+static void test_stops(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial        t             = trial_make(seed, 1);
+        const size_t coordinates[] = {0, t.nv - 1};
+        const double stops[]       = {1, (double)(seed % 2)};
+        dyn_step     step = {.h = 2e-3, .n_stopping = t.nv > 2 ? 2 : 1, .stopping = coordinates, .stops = stops};
+        for (int method = 0; method < DYN_RK4; method++) {
+            step.method = (dyn_step_method)method;
+            check_stops(&t, &step);
+            check_matrices(&t, &step);
+        }
+        trial_free(&t);
+    }
+}
+
 /* --- values ----------------------------------------------------------------------------------------------------- */
 
 /* Takes n steps of the duration h / n each; the trial's state is that after them. */
@@ -328,8 +376,8 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices), cmocka_unit_test(test_held_matrices),
-                                       cmocka_unit_test(test_orders), cmocka_unit_test(test_implicit_equation),
-                                       cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrices), cmocka_unit_test(test_held_matrices),     cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_orders),   cmocka_unit_test(test_implicit_equation), cmocka_unit_test(test_failures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,8 @@ class StepAnswer(Answer):
     wrench_matrix: Array
     # 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
     parameter_matrix: Array
+    # nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
+    sticking: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -390,6 +392,8 @@ class RolloutAnswer(Answer):
     wrench_matrix: Array
     # N × 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
     parameter_matrix: Array
+    # N × nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
+    sticking: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

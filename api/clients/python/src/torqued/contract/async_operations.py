@@ -535,12 +535,13 @@ class AsyncOperations:
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
+            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix']]] = None,
+            'parameter_matrix', 'sticking']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
         """One step of integration, with its Jacobians.
@@ -555,15 +556,22 @@ class AsyncOperations:
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
         With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
         Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well.
-        On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and points are
-        constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then
-        the moments and products of inertia about the link's origin. A payload adds its own parameters, about the origin and in
-        the axes of its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕ u is q
-        + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of its body:
-        R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for
-        a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are
-        first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix
-        that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
+        By default Coulomb friction has the sign of the velocity before the step, and may turn the motion within it. With
+        `"friction_at_rest": "stick"` sharp Coulomb friction, without a `coulomb_velocity`, instead depends on the velocity
+        after the step: at most `coulomb` holds a joint, qd₊ = 0 exactly, and other joints have the full friction against their
+        motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints, whose solution is
+        unique. Their rows of qd₊ in the matrices are zero, and those of other joints are derivatives while the same joints
+        stick and the others slide on. `sticking` names them and is then among the outputs by default. This is for the explicit
+        and the semi-implicit method, without `held`, and with friction: otherwise a 422. On request `wrench_matrix` has the
+        derivatives by the wrenches of the request, whose given components and points are constant, and `parameter_matrix` those
+        by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then the moments and products of inertia
+        about the link's origin. A payload adds its own parameters, about the origin and in the axes of its link, to those of
+        the link, so that the columns of the link are those of the payload as well. q ⊕ u is q + u for joints of one coordinate.
+        A spherical or floating joint moves with the constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w)
+        u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for a floating base or joint they
+        are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are first those of q, then those of
+        qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming
+        the joint; models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -572,6 +580,7 @@ class AsyncOperations:
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        friction_at_rest: Sharp Coulomb friction after the step: none, or it stops joints.
         impact: Whether the step begins with a plastic impact of the held frames.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
@@ -584,18 +593,19 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator,
-            "held": held, "impact": impact, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction,
-            "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
+            "held": held, "friction_at_rest": friction_at_rest, "impact": impact, "gravity": gravity, "payload": payload,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             held: Optional[Sequence[Held]] = None, phases: Optional[Sequence[Phase]] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix']]] = None,
+            'parameter_matrix', 'sticking']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
@@ -618,6 +628,7 @@ class AsyncOperations:
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
+        friction_at_rest: Sharp Coulomb friction after the step: none, or it stops joints.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -629,8 +640,9 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
-            integrator, "held": held, "phases": phases, "gravity": gravity, "payload": payload, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
+            integrator, "held": held, "phases": phases, "friction_at_rest": friction_at_rest, "gravity": gravity, "payload":
+            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     async def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
