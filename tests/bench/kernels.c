@@ -20,10 +20,10 @@ static void print(figure *f, const robot *r, const dyn_kernels *k, size_t runs)
     printf("%s\t%s\t%s\t%d\t%.2f\t%.2f\n", r->label, f->kernel->name, k->target, k->lanes, f->ns[0], f->ns[runs / 2]);
 }
 
-/* A regressor is the largest result, or of few bodies a Jacobian with what is answered beside it. */
+/* The derivatives of a step by parameters are the largest result, with the state after it beside them. */
 static size_t most_entries(const dyn_model *m)
 {
-    return (10 * m->n_bodies + 6) * (size_t)m->nv;
+    return (20 * m->n_bodies + 6) * (size_t)m->nv;
 }
 
 int main(int argc, char **argv)

@@ -19,10 +19,10 @@ static robot robot_at(int i)
     return i < 5 ? robot_from_file(files[i]) : robot_chain(i == 5 ? 64 : 256);
 }
 
-/* Time of all kernels of one robot. `entries`: a regressor is the largest result, or of few bodies a Jacobian. */
+/* Time of all kernels of one robot. `entries`: the derivatives of a step by parameters are the largest result. */
 static void prepare(workload *w, const robot *r)
 {
-    const size_t nv = (size_t)r->model->nv, entries = (10 * r->model->n_bodies + 6) * nv;
+    const size_t nv = (size_t)r->model->nv, entries = (20 * r->model->n_bodies + 6) * nv;
     workload_prepare(w, r, dyn_kernels_find("avx2"), nv < LARGE ? STATES : LANES, entries);
 }
 

@@ -3,6 +3,7 @@
 #include "passes.h"
 #include "dynamics/hessian.h"
 #include "dynamics/step.h"
+#include <stdlib.h>
 
 static void inverse_dynamics(void *what)
 {
@@ -209,8 +210,15 @@ static void energy(void *what)
     f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* One step of semi-implicit Euler with A and B; with `held` the tip does not move along x, y and z. */
-static void integrate(const workload *f, size_t n_held)
+/* What a step has beside A and B. */
+enum {
+    HELD    = 1, /* the tip does not move along x, y and z */
+    IMPACT  = 2, /* the tip stops before */
+    COLUMNS = 4  /* derivatives by the inertial parameters */
+};
+
+/* One step of semi-implicit Euler with A and B. */
+static void integrate(const workload *f, unsigned what)
 {
     const states         *s        = &f->states;
     const dyn_held_frame  held     = {.frame = f->tip, .n = 3, .axis = {0, 1, 2}};
@@ -221,14 +229,16 @@ static void integrate(const workload *f, size_t n_held)
                                       .tau          = s->tau,
                                       .method       = DYN_SEMI_IMPLICIT_EULER,
                                       .h            = 1e-3,
-                                      .n_held       = n_held,
+                                      .n_held       = what & HELD ? 1 : 0,
+                                      .impact       = what & IMPACT,
                                       .held         = &held,
                                       .sites        = &site,
                                       .q_after      = s->out[2],
                                       .qd_after     = s->out[2] + n_states * (size_t)f->scene.model->nq,
                                       .state_matrix = s->out[0],
                                       .input_matrix = s->out[1],
-                                      .work         = s->out[3]};
+                                      .work         = f->work};
+    if (what & COLUMNS) io.parameter_matrix = s->out[2] + n_states * (size_t)(f->scene.model->nq + f->scene.model->nv);
     dyn_step_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 
@@ -239,7 +249,17 @@ static void step(void *what)
 
 static void held_step(void *what)
 {
-    integrate(what, 1);
+    integrate(what, HELD);
+}
+
+static void impact_step(void *what)
+{
+    integrate(what, HELD | IMPACT);
+}
+
+static void step_columns(void *what)
+{
+    integrate(what, COLUMNS);
 }
 
 const kernel_pass kernel_passes[N_KERNELS] = {
@@ -255,6 +275,8 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "second derivatives of qdd, contracted", .pass = forward_hessian},
     {.name = "step: x+ and its derivatives by x and tau", .pass = step},
     {.name = "the same with the tip held along x, y, z", .pass = held_step},
+    {.name = "the same after an impact of the tip", .pass = impact_step},
+    {.name = "step and its derivatives by x, tau and parameters", .pass = step_columns},
     {.name = "mass matrix", .pass = mass_matrix},
     {.name = "mass matrix and inverse", .pass = inverse},
     {.name = "bias", .pass = bias},
@@ -266,6 +288,18 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "energies, centre of mass", .pass = energy},
 };
 
+/* The scratch memory of a step with held frames, an impact and columns of parameters. */
+static double *work_of_steps(const dyn_scene *scene, const dyn_kernels *kernels)
+{
+    const dyn_model *m       = scene->model;
+    size_t           entries = dyn_step_work(m, DYN_SEMI_IMPLICIT_EULER, dyn_step_inputs(scene, false, true)) +
+                     dyn_step_held_work(m, 0, 1, 3) + dyn_step_impact_work(m);
+    size_t  bytes = (entries * (size_t)kernels->lanes * sizeof(double) + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
+    double *work  = aligned_alloc(DYN_ALIGN, bytes);
+    if (!work) abort();
+    return work;
+}
+
 void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, size_t n_states, size_t entries)
 {
     *w = (workload){.kernels = kernels,
@@ -273,9 +307,11 @@ void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, s
                     .tip     = r->tip,
                     .blocks  = n_states / (size_t)kernels->lanes};
     states_prepare(&w->states, r->model, kernels, n_states, entries);
+    w->work = work_of_steps(&w->scene, kernels);
 }
 
 void workload_release(workload *w)
 {
     states_release(&w->states);
+    free(w->work);
 }

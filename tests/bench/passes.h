@@ -9,6 +9,7 @@ typedef struct workload {
     states             states;
     dyn_frame          tip; /* of Jacobians */
     size_t             blocks;
+    double            *work; /* of steps */
 } workload;
 
 /* `n_states`: a multiple of all widths; `entries`: the most that one state's result holds. */
