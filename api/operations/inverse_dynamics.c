@@ -5,7 +5,7 @@
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
 #include "api/request/reference_fields.h"
-#include "api/lanes/evaluation.h"
+#include "free_motion.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
@@ -20,14 +20,9 @@ static const bool *driven_of(const api_selection *selected)
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_read_free(q, given, up)) return false;
-    selected->options = q->driven;
-    bool free_base    = api_base_is_free(q);
-    if (driven_of(selected) && !api_node_get(given, "outputs"))
-        selected->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
-    if (selected->outputs & API_BIT(QDD) && !driven_of(selected))
-        return api_fail_output(q, selected, QDD, given, up,
-                               "qdd is computed only with free coordinates: name them in free");
+    if (!api_free_read(q, selected, given, up, QDD)) return false;
+    bool free_base = driven_of(selected) && api_base_is_free(q);
+    if (free_base && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(BASE_ACCELERATION);
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
         return api_fail_output(q, selected, BASE_ACCELERATION, given, up,
                                "base_acceleration is computed only if the base is free");
@@ -46,18 +41,9 @@ static bool check_reference(const api_query *q, const api_selection *selected)
     return api_check_reference(q);
 }
 
-/* Checks that tau is used: by free coordinates, or by another operation of the request. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    api_place at = api_place_key(NULL, "tau");
-    if (!check_reference(plan->query, selected)) return false;
-    if (driven_of(selected) || !plan->state[API_TAU]) return true;
-    for (size_t i = 0; i < plan->query->n_selected; i++)
-        if (&plan->query->selected[i] != selected &&
-            (plan->query->selected[i].operation->needs | plan->query->selected[i].operation->takes) & API_BIT(API_TAU))
-            return true;
-    return api_fail_at(plan->query->problem, &at, API_UNKNOWN_FIELD,
-                       "inverse-dynamics takes tau only for free coordinates");
+    return check_reference(plan->query, selected) && api_free_check_tau(plan, selected);
 }
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
@@ -71,30 +57,9 @@ static size_t spare(const api_model *model, const api_selection *selected)
 /* Finds qdd of all coordinates. Returns NULL with a problem. */
 static const double *find_qdd(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double              *qdd = api_result_block(e, selected, QDD, block);
-    dyn_forward_dynamics io  = {
-         .q          = api_state_block(e, API_Q, block),
-         .qd         = api_state_block(e, API_QD, block),
-         .tau        = api_state_block(e, API_TAU, block),
-         .wrenches   = api_wrench_block(e, block),
-         .driven     = driven_of(selected),
-         .driven_qdd = api_state_block(e, API_QDD, block),
-         .qdd        = qdd ? qdd : api_behind(e, e->spare, 1, blocks),
-         .singular   = e->spare,
-    };
-    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &io, blocks);
-    return api_check_singular(e, e->spare, block, blocks) ? io.qdd : NULL;
-}
-
-/* Sets tau of free coordinates to the given values, without rounding errors. */
-static void restore_given(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks,
-                          double *tau)
-{
-    const double *given = api_state_block(e, API_TAU, block);
-    size_t        W = e->lanes, entries = blocks * e->model->nv;
-    for (size_t i = 0; i < entries; i++)
-        for (size_t lane = 0; lane < W && !driven_of(selected)[i % e->model->nv]; lane++)
-            tau[i * W + lane] = given ? given[i * W + lane] : 0;
+    double *result = api_result_block(e, selected, QDD, block);
+    double *qdd    = result ? result : api_behind(e, e->spare, 1, blocks);
+    return api_free_accelerations(e, driven_of(selected), e->spare, qdd, block, blocks) ? qdd : NULL;
 }
 
 static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks, double *base)
@@ -141,7 +106,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         return true;
     }
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
-    if (driven_of(selected) && io.tau) restore_given(e, selected, block, blocks, io.tau);
+    if (driven_of(selected) && io.tau) api_free_restore(e, driven_of(selected), block, blocks, io.tau);
     return true;
 }
 

@@ -1,7 +1,88 @@
-/* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives. */
-#include "api/lanes/evaluation.h"
+/* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
+ * tau is constant (free_motion.h). */
+#include "free_motion.h"
 
-enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
+enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES, QDD, QDDD };
+
+/* --- free coordinates ------------------------------------------------------------------------------------------- */
+
+/* [nv] true for coordinates that are not free. NULL: the request has no field "free". */
+static const bool *driven_of(const api_selection *selected)
+{
+    return selected->options;
+}
+
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    if (!api_free_read(q, selected, given, up, QDD)) return false;
+    selected->one_by_one = driven_of(selected);
+    if (!driven_of(selected) && selected->outputs & API_BIT(QDDD))
+        return api_fail_output(q, selected, QDDD, given, up,
+                               "qddd is computed only with free coordinates: name them in free");
+    if (driven_of(selected) && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(QDDD);
+    return true;
+}
+
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    return api_free_check_tau(plan, selected);
+}
+
+/* Counts the scratch lanes of free coordinates: a mask, M, tau and tau_dot, and qdd and qddd if they are not requested.
+ */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    const size_t nv = model->nv;
+    if (!driven_of(selected)) return 0;
+    return 1 + nv * nv + nv + api_free_room(nv) + api_missing_entries(model, selected, QDD, QDDD);
+}
+
+/* Sets qddd of free coordinates, so that their tau is constant: M_FF qddd_F = -tau_dot_F at qddd_F = 0. Fills qddd of
+ * driven coordinates. */
+static void find_qddd(const api_evaluation *e, const api_selection *selected, dyn_torque_derivative io, double *qddd,
+                      double *next)
+{
+    const size_t  nv = e->model->nv, W = e->lanes;
+    const double *given = io.qddd;
+    double       *M = next, *tau_dot = api_behind(e, M, nv * nv, 1), *room = api_behind(e, tau_dot, nv, 1);
+    for (size_t i = 0; i < nv * W; i++)
+        qddd[i] = given && driven_of(selected)[i / W] ? given[i] : 0;
+    io.qddd           = qddd;
+    io.tau_dot        = tau_dot;
+    io.joint_wrenches = io.joint_wrench_rates = NULL;
+    e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
+    e->kernels->mass_matrix(&e->query->scene, e->workspace, &(dyn_mass_matrix){.q = io.q, .mass_matrix = M}, 1);
+    const api_free_block b = api_free_lay_out(nv, W, driven_of(selected), M, room);
+    for (size_t lane = 0; lane < W; lane++) {
+        api_free_factor(&b, lane);
+        for (size_t i = 0; i < b.n; i++)
+            b.x[i] = -tau_dot[b.free[i] * W + lane];
+        api_free_solve(&b);
+        for (size_t i = 0; i < b.n; i++)
+            qddd[b.free[i] * W + lane] = b.x[i];
+    }
+}
+
+/* Finds the motion of free coordinates of one block. False with a problem. */
+static bool find_motion(const api_evaluation *e, const api_selection *selected, size_t block, dyn_torque_derivative *io)
+{
+    double *next = e->spare, *qdd = api_result_or_spare(e, selected, QDD, block, &next);
+    double *qddd = api_result_or_spare(e, selected, QDDD, block, &next);
+    if (!api_free_accelerations(e, driven_of(selected), next, qdd, block, 1)) return false;
+    io->qdd = qdd;
+    find_qddd(e, selected, *io, qddd, api_behind(e, next, 1, 1));
+    io->qddd = qddd;
+    return true;
+}
+
+/* Sets tau_dot of free coordinates to zero, without rounding errors. */
+static void clear_free(const api_evaluation *e, const api_selection *selected, double *tau_dot)
+{
+    for (size_t i = 0; i < e->model->nv * e->lanes; i++)
+        if (!driven_of(selected)[i / e->lanes]) tau_dot[i] = 0;
+}
+
+/* --- evaluation ------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
@@ -17,7 +98,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .joint_wrenches     = api_result_block(e, selected, JOINT_WRENCHES, block),
         .joint_wrench_rates = api_result_block(e, selected, JOINT_WRENCH_RATES, block),
     };
+    if (driven_of(selected) && !find_motion(e, selected, block, &io)) return false;
     e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, blocks);
+    if (driven_of(selected) && io.tau) api_free_restore(e, driven_of(selected), block, 1, io.tau);
+    if (driven_of(selected) && io.tau_dot) clear_free(e, selected, io.tau_dot);
     return true;
 }
 
@@ -26,12 +110,17 @@ const api_operation api_torque_derivative = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_TAU) | API_BIT(API_FREE),
     .outputs      = {[TAU]                = {"tau", true, {API_NV}},
                      [TAU_DOT]            = {"tau_dot", true, {API_NV}},
                      [JOINT_WRENCHES]     = {"joint_wrenches", false, {API_BODIES, 6}},
-                     [JOINT_WRENCH_RATES] = {"joint_wrench_rates", false, {API_BODIES, 6}}},
+                     [JOINT_WRENCH_RATES] = {"joint_wrench_rates", false, {API_BODIES, 6}},
+                     [QDD]                = {"qdd", false, {API_NV}},
+                     [QDDD]               = {"qddd", false, {API_NV}}},
     .wrench_rates = true,
     .weight       = 2,
+    .options      = options,
+    .prepare      = prepare,
+    .spare        = spare,
     .evaluate     = evaluate,
 };

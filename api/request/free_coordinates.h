@@ -3,8 +3,8 @@
 #pragma once
 #include "query.h"
 
-/* Reads "free", an array of velocity names or "base", into q->driven; without "free", q->driven stays NULL. In a
- * request at most one operation has the option "free". False with a problem. */
+/* Reads "free", an array of velocity names or "base", into q->driven; without "free", q->driven is not changed. The
+ * caller keeps the array: another operation of the request may have another one. False with a problem. */
 bool api_read_free(api_query *q, const api_node *options, const api_place *up);
 
 /* True if a coordinate of the floating base is free. */

@@ -218,8 +218,10 @@ class TorqueDerivativeAnswer(Answer):
     q: Array
     # If the request has a platform: the corresponding coordinates, nq or nv.
     qd: Array
-    # If the request has a platform: the corresponding coordinates, nq or nv.
+    # nv: rad/s² or m/s². With `free`; and of a platform, that reached.
     qdd: Array
+    # nv: rad/s³ or m/s³. Only with `free`.
+    qddd: Array
     # nv: N m or N.
     tau: Array
     # nv: N m/s or N/s.
@@ -246,7 +248,7 @@ class SensitivityAnswer(Answer):
     q: Array
     # If the request has a platform: the corresponding coordinates, nq or nv.
     qd: Array
-    # If the request has a platform: the corresponding coordinates, nq or nv.
+    # nv: rad/s² or m/s². With `free`; and of a platform, that reached.
     qdd: Array
     # nv × nv.
     dtau_dq: Array
@@ -275,6 +277,14 @@ class SensitivityAnswer(Answer):
     dtau_dgravity: Array
     # nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dparameters: Array
+    # nv × nv. Only with `free`.
+    dqdd_dq: Array
+    # nv × nv. Only with `free`.
+    dqdd_dqd: Array
+    # nv × nv: by the accelerations of coordinates that are not free, whose rows are those of 1. Only with `free`.
+    dqdd_dqdd: Array
+    # nv × nv: by the efforts of free coordinates. Only with `free`.
+    dqdd_dtau: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

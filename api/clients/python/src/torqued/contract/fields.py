@@ -721,11 +721,17 @@ class EvaluationsEnergy(TypedDict, total=False):
 
 
 class EvaluationsTorqueDerivative(TypedDict, total=False):
-    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates']]
+    # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
+    # there are no outputs that begin with qdd or dqdd.
+    free: Union[Sequence[str], Literal['base']]
+    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd']]
 
 
 class EvaluationsSensitivity(TypedDict, total=False):
-    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters']]
+    # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
+    # there are no outputs that begin with qdd or dqdd.
+    free: Union[Sequence[str], Literal['base']]
+    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]
 
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):

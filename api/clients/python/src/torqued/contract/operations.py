@@ -332,15 +332,19 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates']]] = None,
+            outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd']]] =
+            None,
             timeout: Optional[float] = None,
     ) -> TorqueDerivativeAnswer:
         """Torques and their time derivative.
 
         tau as in inverse-dynamics, and dtau/dt along a motion with the jerk `qddd`, with friction, rotors, springs and wrenches
         that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
-        is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero.
+        is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. Coordinates in `free` move as forces make them, as in
+        inverse-dynamics: `qdd` and `qddd` of these coordinates are computed, with constant efforts, so that their tau_dot is 0.
+        Both are then among the outputs by default.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -360,6 +364,9 @@ class Operations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
+        free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
+        `free` there are no outputs that begin with qdd or dqdd.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -367,17 +374,18 @@ class Operations:
         """
         return self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+            guess, "platform": platform, "tau": tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
             'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
-            'dtau_dparameters']]] = None,
+            'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]] = None,
             timeout: Optional[float] = None,
     ) -> SensitivityAnswer:
         """Derivatives of the torques and internal wrenches.
@@ -385,7 +393,12 @@ class Operations:
         Analytical derivatives of inverse-dynamics with respect to coordinates, rates, accelerations, wrenches, gravity and
         inertial parameters. Derivatives with respect to `q` have nv columns; for a floating base or joint they are p += R e_v,
         R ← R exp(e_w). Components of wrenches, in their named axes, and their points are constant. The derivative of sign(qd)
-        is taken as zero. Missing `qd` and `qdd` are zero.
+        is taken as zero. Missing `qd` and `qdd` are zero. Coordinates in `free` move as forces make them, as in
+        inverse-dynamics: their efforts are given and constant, their accelerations follow. All derivatives are then those of
+        tau and joint wrenches as functions of q, qd, the other coordinates' qdd, wrenches, gravity and parameters: rows of free
+        coordinates in the derivatives of tau are zero, and so are their columns in derivatives by qdd. `dqdd_dq`, `dqdd_dqd`
+        and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`; dqdd_dtau has those
+        by the efforts of free coordinates, and the torques of the others change with these efforts by -dqdd_dqddᵀ.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -404,14 +417,17 @@ class Operations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
+        free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
+        `free` there are no outputs that begin with qdd or dqdd.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau":
+            tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
