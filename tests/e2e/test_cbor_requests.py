@@ -17,6 +17,7 @@ OPTIONS = {
     "step": {"step": 0.01, "held": [{"frame": "tool", "axes": ["x", "rz"]}], "impact": True},
     "rollout": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]],
                 "phases": [{"steps": 1}, {"steps": 1, "held": [{"frame": "tool", "axes": ["x", "rz"]}]}]},
+    "hessian": {"multipliers": [1, -0.5, 0.25, 2]}, "forward-hessian": {"multipliers": [1, -0.5, 0.25, 2]},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
 # Operations that need more than the fields of a state.
 OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory"}
