@@ -122,7 +122,7 @@ typedef struct api_operation {
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
     X(forward_sensitivity) X(hessian) X(forward_hessian) X(step) X(rollout) X(coriolis) X(regressor) X(impact) \
-    X(task_space) X(identify) X(trajectory) X(simulate) \
+    X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
     X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path)
 /* clang-format on */
 

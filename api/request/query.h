@@ -85,7 +85,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_UNKNOWN, "unknown")                                                                                          \
     X(API_TORQUES, "torques")                                                                                          \
     X(API_POINTS_FIELD, "points")                                                                                      \
-    X(API_KINDS, "kinds")
+    X(API_KINDS, "kinds")                                                                                              \
+    X(API_TORQUE_MULTIPLIERS, "torque_multipliers")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -20,7 +20,8 @@ OPTIONS = {
     "hessian": {"multipliers": [1, -0.5, 0.25, 2]}, "forward-hessian": {"multipliers": [1, -0.5, 0.25, 2]},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
 # Operations that need more than the fields of a state.
-OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory"}
+OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory",
+          "trajectory-hessian"}
 
 
 def doubles(row):

@@ -95,7 +95,8 @@ bool cli_call_coordinates(cli_call *call)
 static bool is_whole(const char *operation)
 {
     return strcmp(operation, "identify") == 0 || strcmp(operation, "trajectory") == 0 ||
-           strcmp(operation, "simulate") == 0 || strcmp(operation, "path") == 0;
+           strcmp(operation, "trajectory-hessian") == 0 || strcmp(operation, "simulate") == 0 ||
+           strcmp(operation, "path") == 0;
 }
 
 static bool is_motion(const char *operation)

@@ -564,6 +564,17 @@ class TrajectoryAnswer(Answer):
     errors: list[RowError]
 
 
+class TrajectoryHessianAnswer(Answer):
+    """The answer of trajectory-hessian."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # m × nv × m × nv.
+    hessian_control_points: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class SimulateAnswer(Answer):
     """N samples; a batch has one more dimension before that of the samples."""
     __slots__ = ()

@@ -13,8 +13,9 @@ from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer,
-                      TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, SimulateAnswer, GroundReactionAnswer,
-                      InverseKinematicsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, TrajectoryHessianAnswer, SimulateAnswer,
+                      GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -925,6 +926,48 @@ class AsyncOperations:
             control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
             "on_error": on_error, "outputs": outputs}, timeout)
+
+    async def trajectory_hessian(
+            self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,
+            knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['hessian_control_points']]] = None, timeout: Optional[float] = None,
+    ) -> TrajectoryHessianAnswer:
+        """Second derivatives of torques along a joint motion by its control points.
+
+        With the `torque_multipliers` λ_n of the torques at sample n, this is the Hessian of Σ_n λ_nᵀ tau(t_n) with respect to
+        the control points: the part of a Lagrangian that bounds of torques along a motion add. The motion is that of the
+        operation trajectory. `hessian_control_points[k][i][l][j]` is the second derivative by joint i of control point k and
+        joint j of control point l; it is symmetric, and zero where |k - l| exceeds the degree. The rows of a batch are motions:
+        B × m × nv `control_points`, B `duration`s, B × N × nv `torque_multipliers`, B rows of a wrench; a field given once is
+        shared by all. Wrenches are constant along the motion. It is for models with nq = nv; models with loops are the 422
+        not-for-loops. It is not available in evaluate.
+
+        degree: Of the B-spline; 3 is cubic.
+        duration: T, s, greater than 0: one, or one for each motion.
+        control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m.
+        torque_multipliers: N × nv, or B × N × nv: λ_n of each sample, one number for each torque.
+        knots: m + degree + 1 numbers that do not decrease. At most `degree` coincide, at the ends one more. Default: from 0 to
+        1, inner knots evenly spaced, end knots repeated, so that the motion starts at the first control point and ends at the
+        last.
+        samples: N, evenly spaced from 0 to the duration.
+        times: N times from 0 to the duration, in any order, s.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
+        and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return await self._evaluate("trajectory-hessian", TrajectoryHessianAnswer, {"degree": degree, "duration": duration,
+            "control_points": control_points, "torque_multipliers": torque_multipliers, "knots": knots, "samples": samples,
+            "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def simulate(
             self, q: Coordinates, *, duration: float, qd: Optional[Coordinates] = None, step: Optional[float] = None,
