@@ -128,9 +128,13 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
+/* Of larger robots second derivatives and steps are not computed: emulated targets would take too long. */
+enum { FEW_COORDINATES = 10 };
+
 /* With the multipliers qddd. */
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
 {
+    if (t->nv > FEW_COORDINATES) return;
     rows_hessian(k, &t->scene, t->rows,
                  (dyn_hessian){.q           = t->q,
                                .qd          = t->qd,
@@ -154,13 +158,11 @@ static void evaluate_hessians(const dyn_kernels *k, const trial *t, const result
                                                .singular    = r->pivot_beside_hessian});
 }
 
-enum { STEP_COORDINATES = 10 }; /* of larger robots steps are not computed: emulated targets would take too long */
-
 /* Steps of two methods; the duration is short enough for Newton's method in every state. */
 static void evaluate_steps(const dyn_kernels *k, const trial *t, const results *r)
 {
     dyn_step io = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
-    if (t->nv > STEP_COORDINATES) return;
+    if (t->nv > FEW_COORDINATES) return;
     io.q_after      = r->rk4_q;
     io.qd_after     = r->rk4_qd;
     io.state_matrix = r->rk4_A;
