@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import numpy as np
 import tap
@@ -19,18 +20,27 @@ FEASIBLE = 1.001e-3
 
 
 class Gait(ServerCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
     def start(self, *arguments):
         return subprocess.run([sys.executable, "-B", PROGRAM, "--server", self.server.url(), *arguments], capture_output=True,
-                              text=True, timeout=600)
+                              text=True, timeout=600, cwd=self.folder)
 
     def step(self, *arguments):
         """What the program prints; the motion as a request of trajectory."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "motion.json")
-            done = self.start("--motion", path, *arguments)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
-            with open(path, encoding="utf-8") as file:
-                return done.stdout, json.load(file)
+        done = self.start("--motion", "motion.json", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
+        with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:
+            return done.stdout, json.load(file)
+
+    def picture(self, name):
+        """The root of a picture that the program wrote."""
+        root = xml.etree.ElementTree.parse(os.path.join(self.folder, name)).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        return root
 
     def states(self, motion, fractions):
         """q, qd, qdd at fractions of the duration, by trajectory."""
@@ -49,7 +59,7 @@ class Gait(ServerCase):
 
     def test_step(self):
         """A step to a coarse tolerance keeps all constraints at the instants at which they are enforced."""
-        out, motion = self.step("--tolerance", "3e-2", "--quiet")
+        out, motion = self.step("--tolerance", "3e-2", "--quiet", "--output", "curves.svg", "--animation", "walk.svg")
         cost, violation = map(float, re.search(r"cost ([0-9.]+) .* violation ([0-9.e-]+),", out).groups())
         self.assertLess(violation, FEASIBLE)
         self.assertLess(cost, 0.2)
@@ -64,6 +74,7 @@ class Gait(ServerCase):
         middle = self.states(motion, [0.6])["q"][0, names.index("right_knee_flexion")]
         self.assertTrue(55 - 0.1 <= np.degrees(middle) <= 65 + 0.1, middle)
         self.check_arms(states)
+        self.check_pictures()
 
     def check_symmetry(self, motion, names):
         """The end is the beginning with sides exchanged; turns about x and z, and slides along y, change their signs."""
@@ -136,10 +147,20 @@ class Gait(ServerCase):
             arm, leg = (ends[s][:, b, 0] - ends[s][:, a, 0] for s, a, b in ((side, 0, 1), (other, 2, 3)))
             self.assertGreater((arm * leg).min(), -FEASIBLE)
 
+    def check_pictures(self):
+        texts = {"".join(element.itertext()).strip() for element in self.picture("curves.svg").iter("{http://www.w3.org/2000/svg}text")}
+        self.assertLessEqual({"hip: flexion", "vertical: ground force", "knee: internal force, norm", "path of the zero-moment point"}, texts)
+        lines = [line.get("values").split(";") for line in self.picture("walk.svg").iter("{http://www.w3.org/2000/svg}animate")]
+        self.assertEqual(len(lines), 10)
+        for frames in lines:
+            self.assertEqual(frames[0], frames[-1])
+            self.assertGreater(len(set(frames)), 10)
+
     def test_what_goes_wrong_is_said(self):
         for arguments, status, said in (
                 (("--control-points", "5"), 1, "5 control points"),
                 (("--speed", "0"), 2, "--speed 0"),
+                (("--output", "curves.gif"), 2, "curves.gif"),
                 (("--iterations", "2"), 1, "after 2 iterations"),
                 (("--server", "http://127.0.0.1:1"), 1, "refused")):
             done = self.start(*arguments)
@@ -150,7 +171,7 @@ class Gait(ServerCase):
     def test_help(self):
         done = self.start("--help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for option in ("--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--motion"):
+        for option in ("--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--output", "--animation", "--motion"):
             self.assertIn(option, done.stdout)
 
 

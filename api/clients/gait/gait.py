@@ -22,12 +22,15 @@ with clock("imports"):
     import json
     import sys
 
+    from animation import write_animation
     from motion import Mirror, Step
+    from plot import Sheet
     from problem import Gait, Shape
     from qp import NotConverged
-    from report import energy_and_forces, table_of_seconds
+    from report import table_of_extremes, table_of_seconds
     from schedule import Schedule
     from sqp import Minimiser, NotSolved
+    from stride import FIGURE, stride
     from walker import Failed, Walker
 
 COLUMNS = "   i          cost    violation   optimality   change  active  changes"
@@ -36,18 +39,29 @@ FEASIBLE = 1e-3     # violations, m or parts of a limit: at most, where the firs
 
 def main():
     options = read_options()
-    say = (lambda text: None) if options.quiet else print
+    sheet = Sheet(options.output)
     try:
-        walker = Walker(options.server, clock, options.coordinates == 55)
-        schedule = Schedule(speed=options.speed, length=options.step_length, width=options.step_width,
-                            points=options.control_points)
-        step = splines(walker, schedule, options.periodic)
-        result = solve(walker, step, schedule, options, say)
-        if options.motion:
-            write_motion(options.motion, walker, step, schedule, result.x)
+        predict(options, sheet)
     except (Failed, NotSolved, NotConverged, OSError, ValueError) as error:
+        sheet.cancel()
         sys.exit(f"{sys.argv[0]}: {error}")
-    energy_and_forces(walker, step, schedule, result)
+
+
+def predict(options, sheet):
+    """Solves the program, prints and draws what came out."""
+    walker = Walker(options.server, clock, options.coordinates == 55)
+    schedule = Schedule(speed=options.speed, length=options.step_length, width=options.step_width, points=options.control_points)
+    step = splines(walker, schedule, options.periodic)
+    result = solve(walker, step, schedule, options, (lambda text: None) if options.quiet else print)
+    if options.motion:
+        write_motion(options.motion, walker, step, schedule, result.x)
+    with clock("stride on a dense grid"):
+        found = stride(walker, step, schedule, result.x)
+    with clock("plots, beyond the solution's time"):
+        sheet.draw(found, FIGURE)
+        if options.animation:
+            write_animation(options.animation, found)
+    table_of_extremes(found)
     table_of_seconds(clock, walker)
 
 
@@ -95,12 +109,17 @@ def read_options():
     parser.add_argument("--tolerance", metavar="T", type=float, default=1e-3,
                         help="of the Lagrangian's gradient, and of violations, there at most 1e-3 (%(default)s)")
     parser.add_argument("--iterations", metavar="N", type=int, default=300, help="of each phase, at most (%(default)s)")
+    parser.add_argument("--output", metavar="FILE", default="gait.svg", help="the sheet of curves, .svg or .png (%(default)s)")
+    parser.add_argument("--animation", metavar="FILE", help="a walking stick figure, .svg, that browsers show")
     parser.add_argument("--motion", metavar="FILE", help="write the step as a request of the server's trajectory operation")
     parser.add_argument("--quiet", action="store_true", help="print results alone")
     options = parser.parse_args()
     for name in ("speed", "step_length", "step_width", "tolerance", "iterations"):
         if not getattr(options, name) > 0:
             parser.error(f"--{name.replace('_', '-')} {getattr(options, name)}: expected more than 0")
+    for name, endings in (("output", (".svg", ".png")), ("animation", (".svg",))):
+        if not (getattr(options, name) or ".svg").endswith(endings):
+            parser.error(f"--{name} {getattr(options, name)}: expected a name that ends in {' or '.join(endings)}")
     return options
 
 

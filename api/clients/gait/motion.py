@@ -43,7 +43,7 @@ class Step:
     """
 
     def __init__(self, mirror, names, basis, continuity, length):
-        self.mirror, self.names, self.count = mirror, names, basis.shape[2]
+        self.mirror, self.names, self.count, self.continuity = mirror, names, basis.shape[2], continuity
         self.free = self.count - continuity
         if self.free < continuity:
             raise ValueError(f"{self.count} control points: such a periodic step needs at least {2 * continuity}")

@@ -106,6 +106,12 @@ class Schedule:
         beside = {"inner": -HALF_WIDTH, "outer": HALF_WIDTH}.get(name.split("_")[-1], 0.0)
         return np.array([x + ahead, y + beside, 0.0])
 
+    def footprints(self):
+        """Corners of the left foot, and of the right one before and after its swing."""
+        left, right = self._corners("left", HEEL, TIP), self._corners("right", HEEL, TIP)
+        prints = [left, right, [(x + 2 * self.length, y) for x, y in right]]
+        return [[corners[i] for i in (0, 1, 3, 2)] for corners in prints]
+
     def polygon(self, index, single):
         """The support polygon at an instant: rows [a, b, c] with a x + b y <= c and a unit normal [a, b]."""
         at = self.fractions[index]

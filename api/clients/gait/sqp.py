@@ -36,7 +36,7 @@ class Minimiser:
     feasibility is enough; feasible: tolerance of violations; damping: of the first step; price: of violations, above all
     multipliers of the solution."""
 
-    def __init__(self, problem, x, optimal, feasible, damping=1e-3, price=10.0):
+    def __init__(self, problem, x, optimal, feasible, damping=1e-2, price=10.0):
         self.problem, self.optimal, self.feasible, self.damping, self.price = problem, optimal, feasible, damping, price
         self.clock, self.evaluations = problem.walker.clock, 0
         self.x, self.values = x, self._evaluate(x)

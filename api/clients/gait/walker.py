@@ -69,6 +69,7 @@ class Walker:
         self.clock, self.states, self.client = clock, 0, Client(url, clock)
         self.document, self.model = self.client.document(MODEL), self.client.model(MODEL)
         description = self.model.description
+        self.bodies = list(description["bodies"])
         self.weight = description["mass"] * np.linalg.norm(description["gravity"])
         self.all_names = list(description["velocity_names"])
         self.names = [name for name in self.all_names if everything or not any(part in name for part in FROZEN)]
@@ -120,3 +121,23 @@ class Walker:
         tau, by = found["tau"]
         found["tau"] = tau[:, self.columns], [gradient[:, self.columns] for gradient in by]
         return found
+
+    def feet(self, states, feet):
+        """tau (N x coordinates), zero_moment_point and foot_wrenches (N x feet x 6) of `ground-reaction`."""
+        q, qd, qdd = (self.whole(rows) for rows in states)
+        answer = self._ask(self.model.ground_reaction, q=q, qd=qd, qdd=qdd, feet=feet,
+                           outputs=["tau", "zero_moment_point", "foot_wrenches"])
+        self.states += len(q)
+        return {**answer, "tau": answer["tau"][:, self.columns]}
+
+    def joint_wrenches(self, states, wrenches):
+        """Of all bodies, N x bodies x 6, under wrenches with N rows."""
+        q, qd, qdd = (self.whole(rows) for rows in states)
+        self.states += len(q)
+        return self._ask(self.model.inverse_dynamics, q=q, qd=qd, qdd=qdd, wrenches=wrenches,
+                         outputs=["joint_wrenches"])["joint_wrenches"]
+
+    def positions(self, q, points):
+        """Of the points of a request of kinematics, N x points x 3."""
+        self.states += len(q)
+        return self._ask(self.model.kinematics, q=self.whole(q), points=points, outputs=["point_positions"])["point_positions"]
