@@ -126,11 +126,12 @@ api_motion *api_motion_read(api_query *q, const api_node *fields)
     api_place   root = api_place_key(NULL, "control_points");
     api_motion *m    = api_take(q->pool, sizeof *m);
     if (!m) return NULL;
-    if (q->model->nq != q->model->nv) {
-        api_fail_at(q->problem, &root, API_NOT_SUPPORTED,
-                    "trajectories are for models with as many positions as velocities; %s has nq = %zu, nv = %zu: "
-                    "replace a spherical joint by three revolute joints, a floating base also by three prismatic ones",
-                    q->model->name, q->model->nq, q->model->nv);
+    if (q->model->nq != q->model->nv && q->model->loops) {
+        api_fail_at(
+            q->problem, &root, API_NOT_SUPPORTED,
+            "trajectories of models with loops need as many positions as velocities; %s has nq = %zu, nv = %zu: "
+            "replace a spherical joint by three revolute joints, a floating base also by three prismatic ones",
+            q->model->name, q->model->nq, q->model->nv);
         return NULL;
     }
     *m = (api_motion){.samples = 0};

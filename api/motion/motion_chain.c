@@ -68,7 +68,7 @@ void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t 
         for (size_t l = 0; l < W; l++) {
             double sum = 0;
             for (size_t r = 1; r < p->orders; r++) {
-                const double *x = api_state_block(e, (api_field)(API_Q + r), block);
+                const double *x = api_block(e, m->spline_state[r], nv, block);
                 for (size_t j = 0; j < nv; j++)
                     sum += (double)r * p->by[r][(row * nv + j) * W + l] * x[j * W + l];
             }

@@ -1,5 +1,5 @@
 /* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
-#include "motion.h"
+#include "motion_turns.h"
 #include "api/request/rows.h"
 #include "api/model/loops.h"
 #include "api/wire/number.h"
@@ -22,8 +22,8 @@ static functions evaluate_basis(const api_motion *m, size_t n, double duration)
     return f;
 }
 
-/* Writes sample n of a motion into the lanes of a state: the derivative of order r of q is sum_k b_rk c_k, with b_rk
- * that of basis function k, and c_k the control points in `points`. */
+/* Writes sample n of a motion into the lanes of a state: the derivative of order r of the spline is sum_k b_rk c_k,
+ * with b_rk that of basis function k, and c_k the control points in `points`. */
 static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
                       const functions *f, const double *points)
 {
@@ -34,7 +34,7 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     *api_state_lane(e, m->first, 1, state) = (double)f->first;
     points += f->first * nv;
     for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
-        double *q = api_state_lane(e, e->plan->state[API_Q + r], nv, state);
+        double *q = api_state_lane(e, m->spline_state[r], nv, state);
         for (size_t k = 0; k < support; k++)
             basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
         for (size_t j = 0; j < nv; j++) {
@@ -46,17 +46,29 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     }
 }
 
-/* Checks that all angles are within the range in which the kernels' sine and cosine are accurate. A state out of range
- * fails; its q is set to 0 in case the evaluation continues with the other rows. */
+/* Sets the state to the zero position, in case the evaluation continues with the other rows. */
+static void clear_state(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    for (size_t i = 0; i < e->model->nv; i++)
+        api_state_lane(e, m->spline_state[0], e->model->nv, state)[i * e->lanes] = 0;
+    api_motion_put_coordinates(e, m, state);
+}
+
+/* Checks that all angles are within the range in which the kernels' sine and cosine are accurate, and rotation vectors
+ * within theirs. A state out of range fails. */
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
-    double          *q      = api_state_lane(e, e->plan->state[API_Q], e->model->nv, state);
+    const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
+    char          text[API_ANGLE_TEXT];
+    if (!api_motion_turns_within_limit(e, m, state)) {
+        clear_state(e, m, state);
+        return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state,
+                              "at sample %zu a rotation vector is longer than 2 pi", state % m->samples);
+    }
     const dyn_bound *beyond = api_find_angle_beyond_limit(e->model, q, e->lanes);
     if (!beyond) return true;
-    char text[API_ANGLE_TEXT];
     api_angle_write(beyond, q[beyond->entry * e->lanes], text);
-    for (size_t i = 0; i < e->model->nv; i++)
-        q[i * e->lanes] = 0;
+    clear_state(e, m, state);
     return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state,
                           "at sample %zu %.64s is %s; angles are limited to %g rad", state % m->samples,
                           e->model->position_names[beyond->entry], text, beyond->most);
@@ -75,8 +87,10 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             double duration = m->durations[m->durations_differ ? b : 0];
             if (b == 0 || !shared) f = evaluate_basis(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
-            for (; state < last; state++) /* the last state also fills the unused lanes of its block */
+            for (; state < last; state++) { /* the last state also fills the unused lanes of its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
+                if (api_motion_turns_within_limit(e, m, state)) api_motion_put_coordinates(e, m, state);
+            }
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }
     }
@@ -129,6 +143,15 @@ double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, siz
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */
 
+/* Takes the lanes of the derivative of order r. */
+static bool take_coordinates(api_plan *plan, api_motion *m, int r)
+{
+    const api_model *model = plan->query->model;
+    plan->state[API_Q + r] = api_take_lanes(plan, r == 0 ? model->nq : model->nv);
+    m->spline_state[r]     = api_motion_has_turns(model) ? api_take_lanes(plan, model->nv) : plan->state[API_Q + r];
+    return plan->state[API_Q + r] && m->spline_state[r];
+}
+
 bool api_motion_sample(api_plan *plan, api_motion *m)
 {
     const double *points = m->values = api_points_read(plan->query, &m->points);
@@ -137,8 +160,8 @@ bool api_motion_sample(api_plan *plan, api_motion *m)
     m->first                         = api_take_lanes(plan, 1);
     m->basis                         = api_take_lanes(plan, API_SPLINE_ORDERS * (m->spline.degree + 1));
     bool room                        = points && m->time && m->rate && m->first && m->basis;
-    for (int field = API_Q; room && field <= API_QDDD; field++)
-        room = (plan->state[field] = api_take_lanes(plan, plan->query->model->nv)) != NULL;
+    for (int r = 0; room && r < API_SPLINE_ORDERS; r++)
+        room = take_coordinates(plan, m, r);
     api_evaluation e = api_evaluation_of(plan);
     return room && api_motion_check_durations(plan, m) && put_states(&e, m, points) &&
            api_motion_sample_wrenches(plan, m);

@@ -6,7 +6,7 @@
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/operation.h"
 #include "api/request/point_fields.h"
-#include "motion_chain.h"
+#include "motion_turns.h"
 #include "trajectory_points.h"
 #include "wrench_rate_terms.h"
 #include <string.h>
@@ -73,14 +73,23 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
     return o->points != NULL;
 }
 
+/* The partial derivatives of tau_dot exist for joints with one coordinate (dyn_sensitivity_rate). */
+static bool check_gradients(const api_query *q, const api_selection *selected, const api_node *given,
+                            const api_place *up)
+{
+    const api_set refused = selected->outputs & OF_TAU_DOT;
+    return !refused || !api_motion_has_turns(q->model) ||
+           api_fail_output(q, selected, (size_t)api_first_member(refused), given, up,
+                           "gradients of tau_dot are for models with as many positions as velocities");
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
 {
-    (void)at; /* the options are members of the request: a trajectory is its only operation */
     api_motion         *m = api_motion_read(q, given);
     trajectory_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!m || !o) return false;
     *o = (trajectory_options){.motion = m};
-    if (!read_points(q, selected, given, o)) return false;
+    if (!read_points(q, selected, given, o) || !check_gradients(q, selected, given, at)) return false;
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
@@ -252,6 +261,12 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
     }
 }
 
+static void turn(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p)
+{
+    api_motion_turn_partials(e, motion_of(selected), block, p);
+    api_motion_turn_highest(e, motion_of(selected), block, p->rows, p->by[2]);
+}
+
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     double          *next     = e->spare;
@@ -261,6 +276,8 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     bool             changes  = motion_of(selected)->wrenches.n > 0;
     api_wrench_terms pushed   = api_wrench_terms_lay_out(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
+    turn(e, selected, block, &tau);
+    turn(e, selected, block, &wrenches);
     by_points(e, selected, block, &tau, DTAU_DPOINTS);
     by_duration(e, selected, block, &tau, DTAU_DDURATION);
     by_points(e, selected, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
@@ -311,7 +328,7 @@ const api_operation api_trajectory = {
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_POINTS_FIELD),
     .tree_outputs   = OF_TAU_DOT,
     .outputs        = {[TIMES]                           = {"times", true, {0}},
-                       [Q]                               = {"q", true, {API_NV}},
+                       [Q]                               = {"q", true, {API_NQ}},
                        [QD]                              = {"qd", true, {API_NV}},
                        [QDD]                             = {"qdd", true, {API_NV}},
                        [QDDD]                            = {"qddd", true, {API_NV}},

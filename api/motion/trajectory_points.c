@@ -7,6 +7,7 @@
  *
  * and motion_chain.h turns them into gradients. */
 #include "trajectory_points.h"
+#include "motion_turns.h"
 
 enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };
 
@@ -39,6 +40,9 @@ static void put_gradients(const api_evaluation *e, const api_motion *m, size_t b
     const size_t       width          = (m->dense ? m->spline.n : m->spline.degree + 1) * e->model->nv;
     const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity),
                        a = of_point(e, k, 6, 3, acceleration);
+    api_motion_turn_partials(e, m, block, &a);
+    api_motion_turn_partials(e, m, block, &v);
+    api_motion_turn_highest(e, m, block, 6, v.by[1]);
     api_chain_by_points(e, m, block, &p, entries_of(e, to->positions_by_points, k, 3, width));
     api_chain_by_points(e, m, block, &v, entries_of(e, to->velocities_by_points, k, 6, width));
     api_chain_by_duration(e, m, block, &v, entries_of(e, to->velocities_by_duration, k, 6, 1));

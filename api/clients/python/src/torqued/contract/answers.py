@@ -514,7 +514,7 @@ class TrajectoryAnswer(Answer):
     warnings: list[UnitWarning]
     # N: s.
     times: Array
-    # N × nv.
+    # N × nq.
     q: Array
     # N × nv.
     qd: Array

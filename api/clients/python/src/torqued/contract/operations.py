@@ -874,31 +874,37 @@ class Operations:
     ) -> TrajectoryAnswer:
         """The dynamics along a joint motion, with gradients for planners.
 
-        The motion is one B-spline for all joints, for models with nq = nv. With the fraction f = t / T of its `duration` T,
-        q(t) = Σ_k B_k(f) c_k, dʳq/dtʳ = Σ_k b_rk c_k, b_rk = B_k⁽ʳ⁾(f) / Tʳ, where c_k are the `control_points` and B_k the
-        basis functions of `degree` p over the `knots`. The unit of knots is arbitrary: f runs from knot p to knot m, counted
-        from 0, m being the number of control points. Derivatives that jump at a knot have the value after it, at the end of the
-        motion the value before it; the jerk of a cubic is piecewise constant. Samples are evenly spaced (`samples` of them,
-        both ends included) or at the given `times`. Every output has one more dimension for them: the first, or the second
-        after that of a batch. The rows of a batch are motions: B × m × nv `control_points`, B `duration`s, B rows of a wrench;
-        a field given once is shared by all. Wrenches keep their points along the motion. `force` and `torque` are constant, or
-        signals as in simulate; their rates enter `tau_dot` and its gradients. Sampled values with `times`, and sinusoids, are
-        functions of the time t in seconds, and `times` must cover the longest duration. Values without times, and B-splines,
-        are functions of f: they stretch with the motion. Derivatives with respect to the duration keep f constant and follow
-        each signal accordingly. Where a signal jumps, a sample has the value after the jump. Gradients are analytical. Of m
-        control points only p + 1 affect a sample; gradients with respect to control points have these alone, from
-        `first_control_point` on, or with `dense` all of them, mostly zeros: `dtau_dcontrol_points[n][i][k][j]` is the
-        derivative of tau_i at sample n with respect to joint j of control point first_control_point[n] + k. Gradients with
-        respect to the duration keep the fraction f of each sample, whether it comes from `samples` or `times`: samples move
-        with T. At a constant time, d tau/dT = dtau_dduration - tau_dot t/T. `basis` has the b_rk, which are the gradients of q,
-        qd, qdd and qddd of any joint with respect to its own control points; those with respect to the duration are -r/T times
-        dʳq/dtʳ. With `points` the answer describes points fixed to links, as kinematics does in world axes, at all samples:
+        The motion is one B-spline for all joints. With the fraction f = t / T of its `duration` T, q(t) = Σ_k B_k(f) c_k,
+        dʳq/dtʳ = Σ_k b_rk c_k, b_rk = B_k⁽ʳ⁾(f) / Tʳ, where c_k are the `control_points` and B_k the basis functions of
+        `degree` p over the `knots`. The unit of knots is arbitrary: f runs from knot p to knot m, counted from 0, m being the
+        number of control points. Derivatives that jump at a knot have the value after it, at the end of the motion the value
+        before it; the jerk of a cubic is piecewise constant. Control points always have nv entries. At a spherical joint they
+        are a rotation vector x, for the rotation R = exp([x]×) from the joint's zero position; at a floating base or joint the
+        position p, in the axes that q has it in, then x. The spline is that of p and x, |x| ≤ 2π; `q` of the answer has the
+        quaternion, and `qd`, `qdd` and `qddd` are the velocity [Rᵀṗ; J(x)ẋ] in the moving axes and its time derivatives, with J
+        the right Jacobian of rotations. The gradients are those with respect to the entries of control points. Gradients of
+        tau_dot, and models with loops, need nq = nv. Samples are evenly spaced (`samples` of them, both ends included) or at
+        the given `times`. Every output has one more dimension for them: the first, or the second after that of a batch. The
+        rows of a batch are motions: B × m × nv `control_points`, B `duration`s, B rows of a wrench; a field given once is
+        shared by all. Wrenches keep their points along the motion. `force` and `torque` are constant, or signals as in
+        simulate; their rates enter `tau_dot` and its gradients. Sampled values with `times`, and sinusoids, are functions of
+        the time t in seconds, and `times` must cover the longest duration. Values without times, and B-splines, are functions
+        of f: they stretch with the motion. Derivatives with respect to the duration keep f constant and follow each signal
+        accordingly. Where a signal jumps, a sample has the value after the jump. Gradients are analytical. Of m control points
+        only p + 1 affect a sample; gradients with respect to control points have these alone, from `first_control_point` on, or
+        with `dense` all of them, mostly zeros: `dtau_dcontrol_points[n][i][k][j]` is the derivative of tau_i at sample n with
+        respect to joint j of control point first_control_point[n] + k. Gradients with respect to the duration keep the fraction
+        f of each sample, whether it comes from `samples` or `times`: samples move with T. At a constant time, d tau/dT =
+        dtau_dduration - tau_dot t/T. `basis` has the b_rk, which are the gradients of q, qd, qdd and qddd of any joint with one
+        coordinate with respect to its own control points; those with respect to the duration are -r/T times dʳq/dtʳ. With
+        `points` the answer describes points fixed to links, as kinematics does in world axes, at all samples:
         d_point_positions_dcontrol_points[n][p][i][k][j] is the derivative of coordinate i of point p. Positions do not depend
         on the duration, since a sample keeps its fraction f. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
-        control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m.
+        control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m. At joints with a quaternion: position and
+        rotation vector.
         knots: m + degree + 1 numbers that do not decrease. At most `degree` coincide, at the ends one more. Default: from 0 to
         1, inner knots evenly spaced, end knots repeated, so that the motion starts at the first control point and ends at the
         last.

@@ -1,0 +1,280 @@
+/* motion_turns.c - see motion_turns.h. */
+#include "motion_turns.h"
+#include "api/model/coordinates.h"
+#include "rotation_vector.h"
+#include <math.h>
+#include <string.h>
+
+#define LONGEST 0x1.921fb54442d18p2 /* rad, 2 pi */
+
+enum { FREE = 6 /* velocities of a floating joint */ };
+
+/* A joint with a quaternion. */
+typedef struct turning_joint {
+    size_t q, v;  /* its first entries in q and in qd */
+    size_t first; /* velocities before the rotation: 3 if it floats, 0 if it is spherical */
+} turning_joint;
+
+static bool read_joint(const dyn_body *body, turning_joint *joint)
+{
+    if (!dyn_joint_has_quaternion(body->joint.kind)) return false;
+    *joint = (turning_joint){(size_t)body->joint.q, (size_t)body->joint.v, (size_t)api_quaternion_offset(body)};
+    return true;
+}
+
+/* The lane of a state in lanes with `entries` numbers a state. */
+typedef struct state_lane {
+    const double *spline[API_SPLINE_ORDERS];
+    size_t        W;
+} state_lane;
+
+static state_lane lane_of(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    state_lane s = {.W = e->lanes};
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+        s.spline[r] = api_state_lane(e, m->spline_state[r], e->model->nv, state);
+    return s;
+}
+
+static void read_path(const state_lane *s, size_t entry, api_rotation_path *path)
+{
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+        for (size_t i = 0; i < 3; i++)
+            path->x[r][i] = s->spline[r][(entry + i) * s->W];
+}
+
+bool api_motion_turns_within_limit(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    const dyn_model  *model = e->model->dyn;
+    const state_lane  s     = lane_of(e, m, state);
+    turning_joint     joint;
+    api_rotation_path path;
+    for (size_t i = 0; api_motion_has_turns(e->model) && i < model->n_bodies; i++) {
+        if (!read_joint(&model->body[i], &joint)) continue;
+        read_path(&s, joint.v + joint.first, &path);
+        const double *x = path.x[0];
+        if (!(sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) <= LONGEST)) return false;
+    }
+    return true;
+}
+
+/* --- coordinates -------------------------------------------------------------------------------------------------- */
+
+static void turn_back(const double R[3][3], const double a[3], double to[3]) /* R^T a */
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = R[0][i] * a[0] + R[1][i] * a[1] + R[2][i] * a[2];
+}
+
+/* to -= a x b */
+static void subtract_cross(const double a[3], const double b[3], double to[3])
+{
+    for (int i = 0; i < 3; i++)
+        to[i] -= a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+/* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' - w' x
+ * v
+ * - w x v'. */
+static void find_linear(const api_rotation_motion *turn, const api_rotation_path *p, double v[3][3])
+{
+    double second[3];
+    turn_back(turn->R, p->x[1], v[0]);
+    turn_back(turn->R, p->x[2], second);
+    memcpy(v[1], second, sizeof second);
+    subtract_cross(turn->w[0], v[0], v[1]);
+    turn_back(turn->R, p->x[3], v[2]);
+    subtract_cross(turn->w[0], second, v[2]);
+    subtract_cross(turn->w[1], v[0], v[2]);
+    subtract_cross(turn->w[0], v[1], v[2]);
+}
+
+static void put(double *lane, size_t W, size_t entry, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        lane[(entry + i) * W] = x[i];
+}
+
+static void put_joint(const api_evaluation *e, const state_lane *s, const turning_joint *joint, size_t state)
+{
+    const size_t        W = s->W, nv = e->model->nv;
+    double             *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state), v[3][3];
+    api_rotation_path   path, position;
+    api_rotation_motion turn;
+    read_path(s, joint->v + joint->first, &path);
+    api_rotation_vector_move(&path, &turn);
+    put(q, W, joint->q + joint->first, turn.quaternion, 4);
+    for (size_t r = 0; r < 3; r++)
+        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v + joint->first, turn.w[r], 3);
+    if (joint->first == 0) return;
+    read_path(s, joint->v, &position);
+    find_linear(&turn, &position, v);
+    put(q, W, joint->q, position.x[0], 3);
+    for (size_t r = 0; r < 3; r++)
+        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v, v[r], 3);
+}
+
+void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    const dyn_model *model = e->model->dyn;
+    const size_t     W     = e->lanes;
+    const state_lane s     = lane_of(e, m, state);
+    double          *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
+    turning_joint    joint;
+    if (!api_motion_has_turns(e->model)) return;
+    for (size_t r = 1; r < API_SPLINE_ORDERS; r++)
+        for (size_t i = 0; i < e->model->nv; i++)
+            api_state_lane(e, e->plan->state[API_Q + r], e->model->nv, state)[i * W] = s.spline[r][i * W];
+    for (size_t i = 0; i < model->n_couplings; i++)
+        q[(size_t)model->coupling[i].theta * W] = s.spline[0][(size_t)model->coupling[i].v_theta * W];
+    for (size_t i = 0; i < model->n_bodies; i++) {
+        const dyn_body *body = &model->body[i];
+        if (read_joint(body, &joint))
+            put_joint(e, &s, &joint, state);
+        else
+            q[(size_t)body->joint.q * W] = s.spline[0][(size_t)body->joint.v * W];
+    }
+}
+
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
+
+/* The matrices of motion_turns.h for one joint in one state; n x n, the rest is not used. */
+typedef struct turn_matrices {
+    size_t n;
+    double T[FREE][FREE], V[FREE][FREE], V_dot[FREE][FREE], V_and_T_dot[FREE][FREE];
+} turn_matrices;
+
+/* Sets the block of M whose first entry is (first, first). */
+static void put_block(double M[FREE][FREE], size_t first, const double block[3][3])
+{
+    for (size_t i = 0; i < 3; i++)
+        memcpy(&M[first + i][first], block[i], sizeof block[i]);
+}
+
+/* Adds [a] X to the block of the linear velocity by the rotation vector. */
+static void add_skew_product(double M[FREE][FREE], const double a[3], const double X[3][3])
+{
+    for (size_t j = 0; j < 3; j++) {
+        const double column[3]  = {X[0][j], X[1][j], X[2][j]};
+        double       product[3] = {0};
+        subtract_cross(a, column, product);
+        for (size_t i = 0; i < 3; i++)
+            M[i][3 + j] -= product[i];
+    }
+}
+
+static void set_linear(const api_rotation_motion *turn, const double v[3][3], turn_matrices *t)
+{
+    for (size_t j = 0; j < 3; j++) {
+        double turned[3] = {0};
+        subtract_cross(turn->w[0], turn->R[j], turned); /* column j of -[w] R^T, whose row j of R is column j of R^T */
+        for (size_t i = 0; i < 3; i++) {
+            t->T[i][j]           = turn->R[j][i];
+            t->V_and_T_dot[i][j] = turned[i];
+        }
+    }
+    add_skew_product(t->V, v[0], turn->J);
+    add_skew_product(t->V_and_T_dot, v[0], turn->J);
+    add_skew_product(t->V_dot, v[1], turn->J);
+    add_skew_product(t->V_dot, v[0], turn->J_dot);
+}
+
+static void find_matrices(const state_lane *s, const turning_joint *joint, turn_matrices *t)
+{
+    api_rotation_path   path, position;
+    api_rotation_motion turn;
+    double              v[3][3], rates[3][3];
+    const size_t        first = joint->first;
+    memset(t, 0, sizeof *t);
+    t->n = 3 + first;
+    read_path(s, joint->v + first, &path);
+    api_rotation_vector_move(&path, &turn);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            rates[i][j] = turn.w_by_x[i][j] + turn.J_dot[i][j];
+    put_block(t->T, first, turn.J);
+    put_block(t->V, first, turn.w_by_x);
+    put_block(t->V_dot, first, turn.w_by_x_dot);
+    put_block(t->V_and_T_dot, first, rates);
+    if (first == 0) return;
+    read_path(s, joint->v, &position);
+    find_linear(&turn, &position, v);
+    set_linear(&turn, v, t);
+}
+
+/* to += y M for a row y */
+static void add_product(size_t n, const double y[FREE], const double M[FREE][FREE], double to[FREE])
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            to[j] += y[i] * M[i][j];
+}
+
+static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = lane[i * W];
+}
+
+/* Turns one row of partial derivatives; y[r] is its first entry in the derivative of order r. */
+static void turn_row(const turn_matrices *t, size_t orders, size_t W, double *const y[])
+{
+    double given[3][FREE] = {{0}}, turned[2][FREE] = {{0}};
+    for (size_t r = 0; r < orders; r++)
+        get_row(y[r], W, t->n, given[r]);
+    add_product(t->n, given[0], t->T, turned[0]);
+    add_product(t->n, given[1], t->V, turned[0]);
+    add_product(t->n, given[2], t->V_dot, turned[0]);
+    add_product(t->n, given[1], t->T, turned[1]);
+    add_product(t->n, given[2], t->V_and_T_dot, turned[1]);
+    for (size_t r = 0; r + 1 < orders; r++)
+        put(y[r], W, 0, turned[r], t->n);
+}
+
+/* What is done with the matrices of one joint in one lane: `first` is the entry of the joint's first column. */
+typedef void turn_action(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first);
+
+static void turn_lower(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+{
+    for (size_t row = 0; row < p->rows; row++) {
+        double *y[3] = {NULL};
+        for (size_t r = 0; r < p->orders; r++)
+            y[r] = p->by[r] + row * nv * W + first;
+        turn_row(t, p->orders, W, y);
+    }
+}
+
+static void turn_highest(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+{
+    for (size_t row = 0; row < p->rows; row++) {
+        double given[FREE], turned[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
+        get_row(y, W, t->n, given);
+        add_product(t->n, given, t->T, turned);
+        put(y, W, 0, turned, t->n);
+    }
+}
+
+static void for_joints(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
+                       turn_action *action)
+{
+    const dyn_model *model = e->model->dyn;
+    turning_joint    joint;
+    turn_matrices    t;
+    for (size_t i = 0; i < model->n_bodies; i++)
+        for (size_t lane = 0; read_joint(&model->body[i], &joint) && lane < e->lanes; lane++) {
+            const state_lane s = lane_of(e, m, block * e->lanes + lane);
+            find_matrices(&s, &joint, &t);
+            action(&t, p, e->model->nv, e->lanes, joint.v * e->lanes + lane);
+        }
+}
+
+void api_motion_turn_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p)
+{
+    if (api_motion_has_turns(e->model) && p->orders > 1 && p->by[0]) for_joints(e, m, block, p, turn_lower);
+}
+
+void api_motion_turn_highest(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix)
+{
+    const api_partials p = {.rows = rows, .orders = 1, .by = {matrix}};
+    if (api_motion_has_turns(e->model) && matrix) for_joints(e, m, block, &p, turn_highest);
+}

@@ -1,0 +1,32 @@
+/* motion_turns.h - change between the coordinates of a spline and those of the model at joints with a quaternion.
+ *
+ * Control points have nv entries. At a spherical joint they are a rotation vector x with R = exp([x]), at a floating
+ * one the position p, then x. With J of rotation_vector.h, the joint's velocity is v = [R^T p'; J x'] = T s' for the
+ * coordinates s = [p; x] of the spline. A result y of (q, qd, qdd) has the partial derivatives
+ *
+ *     dy/ds = y_q T + y_qd V + y_qdd V',   dy/ds' = y_qd T + y_qdd (V + T'),   dy/ds'' = y_qdd T,   V = dv/ds,
+ *
+ * since T is also the derivative of the tangent space's coordinates by s. */
+#pragma once
+#include "motion_chain.h"
+
+/* True if the coordinates of splines differ from those of the model. */
+static inline bool api_motion_has_turns(const api_model *model)
+{
+    return model->nq != model->nv;
+}
+
+/* The largest length of a rotation vector, 2 pi. Returns false if a state's spline has a longer one. `state` is a
+ * number among all states of the plan. */
+bool api_motion_turns_within_limit(const api_evaluation *e, const api_motion *m, size_t state);
+
+/* Sets the model's coordinates q, qd, qdd and qddd of a state from those of the spline. */
+void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, size_t state);
+
+/* Replaces the derivatives by q, qd, ... of a block's results by those by the spline's coordinates and their
+ * derivatives, for up to three orders. The highest order is left as it is: api_motion_turn_highest does that, so that
+ * several results may share the matrix. Both do nothing where the coordinates do not differ, or where by[0] or the
+ * matrix is NULL.
+ */
+void api_motion_turn_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p);
+void api_motion_turn_highest(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix);

@@ -1,0 +1,141 @@
+"""trajectory of models with floating and spherical joints: rotations against Rodrigues' formula, rates and gradients against
+extrapolated differences, torques against torque-derivative."""
+import numpy as np
+import tap
+from gyrostat import skew
+from harness import ServerCase
+from test_free_turns import FIXED_TREE, TREE, on_arm, rotation
+from test_link_order import walker
+
+MODELS = {"tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"), "drone": on_arm("floating"), "walker": walker()}
+STEPS = np.array([-3, -2, -1, 1, 2, 3]) * 4e-3
+WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # of sixth order
+GRADIENTS = {"dtau_dcontrol_points": "tau", "d_joint_wrenches_dcontrol_points": "joint_wrenches",
+             "d_point_positions_dcontrol_points": "point_positions", "d_point_velocities_dcontrol_points": "point_velocities",
+             "d_point_accelerations_dcontrol_points": "point_accelerations"}
+DURATION = {"dtau_dduration": "tau", "d_joint_wrenches_dduration": "joint_wrenches",
+            "d_point_velocities_dduration": "point_velocities", "d_point_accelerations_dduration": "point_accelerations"}
+
+
+def rodrigues(x):
+    angle = np.linalg.norm(x)
+    K = skew(x / angle)
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+def difference(values, step=1.0):
+    return np.einsum("s,s...->...", WEIGHTS / step, np.array(values))
+
+
+class Turning(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.names = {}
+        for name, document in MODELS.items():
+            assert cls.client.put(f"/v1/models/{name}", document).status == 201
+            cls.names[name] = cls.client.get(f"/v1/models/{name}").json()
+
+    def motion(self, model, seed, **change):
+        nv = len(self.names[model]["velocity_names"])
+        choose = np.random.default_rng(seed)
+        return {"degree": 4, "duration": 1.4, "control_points": choose.uniform(-0.9, 0.9, (6, nv)).tolist(),
+                "times": [0, 0.3, 0.9, 1.4], "gravity": [0.3, -0.2, -9.7], **change}
+
+    def near(self, got, expected, tolerance, what):
+        got, expected = np.array(got, float), np.array(expected, float)
+        self.assertEqual(got.shape, expected.shape, what)
+        size = max(1, np.abs(expected).max())
+        self.assertLess(np.abs(got - expected).max() / size, tolerance, what)
+
+    def blocks(self, model):
+        """(first of the rotation vector in qd, of the quaternion in q) of each joint with a quaternion."""
+        q, v = (self.names[model][f"{kind}_names"] for kind in ("position", "velocity"))
+        return zip([i for i, name in enumerate(v) if name.endswith("wx")], [i for i, name in enumerate(q) if name.endswith("qx")])
+
+    def test_rotations(self):
+        """The quaternion of a rotation vector, also of one that is tiny or near 2 pi."""
+        for model in MODELS:
+            for size in (1, 1e-9, 3.5):
+                request = self.motion(model, 3)
+                request["control_points"] = (np.array(request["control_points"]) * size).tolist()
+                a = self.ask(model, "trajectory", {**request, "outputs": ["q", "basis"]})
+                for n, first in enumerate(map(int, a["first_control_point"])):
+                    x = np.array(a["basis"][n][0]) @ np.array(request["control_points"])[first:first + 5]
+                    for v, q in self.blocks(model):
+                        self.near(rotation(a["q"][n][q:q + 4]), rodrigues(x[v:v + 3]), 1e-14, model)
+
+    def test_rates(self):
+        """qd turns the rotation, qdd and qddd are its derivatives by time."""
+        for model in MODELS:
+            t, part = 0.5, 0.3
+            request = self.motion(model, 4, times=[t + part * s for s in STEPS] + [t])
+            a = {name: np.array(value) for name, value in self.ask(
+                model, "trajectory", {**request, "outputs": ["q", "qd", "qdd", "qddd"]}).items()}
+            for lower, higher in (("qd", "qdd"), ("qdd", "qddd")):
+                self.near(a[higher][-1], difference(a[lower][:-1], part), 1e-11, (model, higher))
+            for v, q in self.blocks(model):
+                turned = [rotation(row[q:q + 4]) for row in a["q"]]
+                self.near(skew(a["qd"][-1][v:v + 3]), turned[-1].T @ difference(turned[:-1], part), 1e-11, model)
+                if q >= 3 and self.names[model]["position_names"][q - 1].endswith("z"):
+                    slide = turned[-1].T @ difference(a["q"][:-1, q - 3:q], part)
+                    self.near(a["qd"][-1][v - 3:v], slide, 1e-11, model)
+
+    def test_torques_are_those_of_torque_derivative(self):
+        for model in MODELS:
+            request = self.motion(model, 5)
+            outputs = ["tau", "tau_dot", "joint_wrenches"]
+            states = self.ask(model, "trajectory", {**request, "outputs": ["q", "qd", "qdd", "qddd"]})
+            expected = self.ask(model, "torque-derivative", {**states, "gravity": request["gravity"], "outputs": outputs})
+            got = self.ask(model, "trajectory", {**request, "outputs": outputs})
+            for name in outputs:
+                self.near(got[name], expected[name], 1e-13, (model, name))
+
+    def test_gradients(self):
+        """One batch holds all the motions that differ in one number."""
+        for model in MODELS:
+            request = self.motion(model, 6, dense=True)
+            request["points"] = [{"link": self.names[model]["bodies"][-1], "point": [0.1, 0.2, -0.1]},
+                                 {"link": self.names[model]["bodies"][0]}]
+            exact = self.ask(model, "trajectory", {**request, "outputs": [*GRADIENTS, *DURATION]})
+            points = np.array(request["control_points"])
+            moved = np.tile(points, (points.size, len(STEPS), 1, 1))
+            for i, at in enumerate(np.ndindex(points.shape)):
+                moved[i, :, at[0], at[1]] += STEPS
+            outputs = [*GRADIENTS.values()]
+            served = self.ask(model, "trajectory", {**request, "control_points": moved.reshape(-1, *points.shape).tolist(),
+                                                    "outputs": outputs})
+            for name, output in GRADIENTS.items():
+                rows = np.array(served[output])
+                rows = rows.reshape(points.size, len(STEPS), *rows.shape[1:])
+                expected = np.moveaxis(np.einsum("s,ks...->k...", WEIGHTS, rows), 0, -1)
+                self.near(exact[name], expected.reshape(*expected.shape[:-1], *points.shape), 1e-11, (model, name))
+            del request["times"]
+            request.update(samples=4)
+            T = request["duration"]
+            served = self.ask(model, "trajectory", {**request, "duration": [T * (1 + s) for s in STEPS],
+                                                    "outputs": [*DURATION.values()]})
+            exact = self.ask(model, "trajectory", {**request, "outputs": [*DURATION]})
+            for name, output in DURATION.items():
+                self.near(exact[name], difference(served[output], T), 1e-11, (model, name))
+
+    def test_batches_and_refusals(self):
+        rows = [self.motion("tree", seed)["control_points"] for seed in range(5)]
+        request = self.motion("tree", 0, outputs=["q", "qddd", "tau", "dtau_dcontrol_points", "dtau_dduration"])
+        batch = self.ask("tree", "trajectory", {**request, "control_points": rows})
+        for i, row in enumerate(rows):
+            alone = self.ask("tree", "trajectory", {**request, "control_points": row})
+            self.assertEqual(alone, {name: value[i] for name, value in batch.items()})
+        problem = self.assertProblem(self.client.post("/v1/models/tree/trajectory", {
+            **request, "outputs": ["tau", "dtau_dot_dcontrol_points"]}), 422, "/outputs/1")
+        self.assertEqual(problem["code"], "bad-value")
+        far = (7 * np.ones_like(rows[0])).tolist()
+        problem = self.assertProblem(self.client.post("/v1/models/tree/trajectory", {
+            **request, "control_points": [rows[0], far]}), 422, "/control_points/1", 1)
+        self.assertEqual(problem["code"], "angle-too-large")
+        left = self.ask("tree", "trajectory", {**request, "control_points": [rows[0], far, rows[1]], "on_error": "row"})
+        self.assertEqual(left["tau"], [batch["tau"][0], None, batch["tau"][1]])
+
+
+if __name__ == "__main__":
+    tap.main()
