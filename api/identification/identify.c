@@ -8,13 +8,14 @@
 #include "api/request/fields.h"
 #include "consistent_parameters.h"
 #include "estimate.h"
+#include "identified_document.h"
 #include "api/lanes/failed_rows.h"
 #include "api/request/operation.h"
 #include "api/loops/loop_kernels.h"
 #include <math.h>
 #include <string.h>
 
-enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE, PAYLOAD };
+enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE, PAYLOAD, MODEL };
 
 /* The options and the state of the operation. */
 typedef struct identification {
@@ -22,10 +23,12 @@ typedef struct identification {
     const api_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
     const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
     api_estimate               estimate;
-    double                    *own;        /* [api_parameter_count] parameters of the model, with zero friction */
-    double                    *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
-    double                    *scratch;    /* memory for api_consistent_find */
-    double                     payload[API_PER_BODY]; /* estimated parameters of the payload */
+    double                    *own; /* [api_parameter_count] parameters of the model, with zero friction */
+    double *parameters; /* [api_parameter_count] consistent ones, or the model's with the chosen ones; NULL: not
+                           requested */
+    double *scratch;    /* memory for api_consistent_find; NULL if not all bodies are unknown */
+    bool    found;      /* true: `parameters` are final */
+    double  payload[API_PER_BODY]; /* estimated parameters of the payload */
 } identification;
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
@@ -59,7 +62,7 @@ static bool choose(api_query *q, api_selection *selected, identification *id)
     return true;
 }
 
-/* Checks the outputs that need an unknown payload, or all parameters of the bodies. */
+/* Checks the outputs that need an unknown payload, all parameters of the bodies, or a document that holds them. */
 static bool check_outputs(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
 {
     const identification *id = selected->options;
@@ -68,7 +71,9 @@ static bool check_outputs(const api_query *q, const api_selection *selected, con
     if (selected->outputs & API_BIT(PARAMETERS) && id->chosen)
         return api_fail_output(q, selected, PARAMETERS, given, up,
                                "parameters are found only if all bodies are unknown: leave unknown out");
-    return true;
+    const char *refusal =
+        selected->outputs & API_BIT(MODEL) ? api_identified_document_refusal(q->model, id->with) : NULL;
+    return !refusal || api_fail_output(q, selected, MODEL, given, up, refusal);
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -102,6 +107,21 @@ static bool list_own(const api_query *q, identification *id)
     return true;
 }
 
+/* Allocates memory for the outputs PARAMETERS and MODEL. */
+static bool prepare_parameters(api_plan *plan, api_selection *selected)
+{
+    const api_model *m    = plan->query->model;
+    api_pool        *pool = plan->query->pool;
+    identification  *id   = selected->options;
+    if (!(selected->outputs & (API_BIT(PARAMETERS) | API_BIT(MODEL)))) return true;
+    if (selected->outputs & API_BIT(MODEL) && !api_pool_claim(pool, api_identified_document_memory(m))) return false;
+    id->parameters = api_take(pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
+    if (!id->parameters || id->chosen) return id->parameters != NULL;
+    size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
+    id->scratch    = api_take(pool, scratch);
+    return id->scratch && api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+}
+
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_model *m  = plan->query->model;
@@ -119,12 +139,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
                                   .problem  = plan->query->problem,
                                   .weighted = plan->state[API_WEIGHTS] != NULL};
     if (!list_own(plan->query, id) || !api_estimate_open(plan->query, &id->estimate)) return false;
-    if (!(selected->outputs & API_BIT(PARAMETERS))) return true;
-    size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
-    id->parameters = api_take(plan->query->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
-    id->scratch    = api_take(plan->query->pool, scratch);
-    return id->parameters && id->scratch &&
-           api_pool_claim(plan->query->pool, scratch); /* LAPACK allocates as much memory again */
+    return prepare_parameters(plan, selected);
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
@@ -238,6 +253,19 @@ static bool find_consistent(const api_evaluation *e, const api_selection *select
                                                             "figures are too large to find consistent parameters with");
 }
 
+/* Finds all parameters of the robot: consistent ones, or those of the model with the chosen ones in their place. */
+static bool find_parameters(const api_evaluation *e, const api_selection *selected, const double *beta)
+{
+    identification *id = selected->options;
+    if (!id->parameters) return true;
+    id->found = true;
+    if (!id->chosen) return find_consistent(e, selected, beta);
+    api_parameters_compute(e->model, id->parameters);
+    for (size_t k = 0; k < id->base->n; k++)
+        id->parameters[id->base->parameter[k]] = beta[k];
+    return true;
+}
+
 /* Copies the payload's parameters, before those of the model are added. A payload without mass has no centre. */
 static bool keep_payload(const api_evaluation *e, identification *id, const double *beta)
 {
@@ -272,8 +300,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
         t->noise[v] = t->scratch[e->query->order[v]];
     if (!isfinite(sum + t->residual + t->unknowns.condition))
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    return (!id->parameters || find_consistent(e, selected, beta)) &&
-           api_deadline_check(e->query->input->deadline, e->problem);
+    return find_parameters(e, selected, beta) && api_deadline_check(e->query->input->deadline, e->problem);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
@@ -305,26 +332,15 @@ static void emit_base(api_emit *to, const api_model *m, const identification *id
     api_emit_end(to);
 }
 
-/* Writes mass, centre of mass and the inertia about it, as in a model document: E_c = E - h hT / m with the second
- * moment E of pseudo-inertia and the first moment h. */
 static void emit_inertial(api_emit *to, const double p[API_PER_BODY])
 {
-    static const char *const names[6] = {"xx", "yy", "zz", "xy", "xz", "yz"};
-    static const int         at[6]    = {4, 6, 9, 5, 7, 8};
-    double                   J[16], about[API_PER_BODY], com[3];
-    api_pseudo_inertia(p, J);
-    for (int i = 0; i < 3; i++)
-        com[i] = p[1 + i] / p[0];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            J[4 * i + j] -= p[1 + i] * com[j];
-    api_pseudo_inertia_parameters(J, about);
-    emit_member(to, "mass", p[0]);
-    emit_vector(to, "com", com, 3);
+    api_inertial in = api_parameters_inertial(p);
+    emit_member(to, "mass", in.mass);
+    emit_vector(to, "com", in.com, 3);
     api_emit_key(to, "inertia");
     api_emit_object(to);
-    for (int i = 0; i < 6; i++)
-        emit_member(to, names[i], about[at[i]]);
+    for (int i = 0; i < API_TENSOR; i++)
+        emit_member(to, api_tensor_names[i], in.inertia[i]);
     api_emit_end(to);
 }
 
@@ -394,6 +410,14 @@ static void emit_payload(api_emit *to, const api_model *m, const identification 
     api_emit_end(to);
 }
 
+static void emit_model(api_emit *to, const api_model *m, const identification *id)
+{
+    int row = !id->chosen ? API_ALL_BODIES : id->chosen->payload ? id->chosen->row : API_NO_BODY;
+    api_identified_document_emit(
+        &(api_identified){.model = m, .parameters = id->found ? id->parameters : NULL, .row = row, .with = id->with},
+        to);
+}
+
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const identification *id = selected->options;
@@ -410,6 +434,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     case CONDITION: api_emit_number(to, t->unknowns.condition); break;
     case UNOBSERVABLE: emit_unobservable(to, plan->query->model, id->base); break;
     case PAYLOAD: emit_payload(to, plan->query->model, id); break;
+    case MODEL: emit_model(to, plan->query->model, id); break;
     default: break;
     }
 }
@@ -433,7 +458,8 @@ const api_operation api_identify = {
                       [NOISE]           = {"noise", true, {API_STRUCTURED}},
                       [CONDITION]       = {"condition", true, {API_STRUCTURED}},
                       [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}},
-                      [PAYLOAD]         = {"payload", false, {API_STRUCTURED}}},
+                      [PAYLOAD]         = {"payload", false, {API_STRUCTURED}},
+                      [MODEL]           = {"model", false, {API_STRUCTURED}}},
     .alone         = true,
     .one_by_one    = true,
     .regresses     = true,

@@ -134,6 +134,26 @@ void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
     p[9] = J[0] + J[5];
 }
 
+const char *const api_tensor_names[API_TENSOR] = {"xx", "yy", "zz", "xy", "xz", "yz"};
+
+/* E_c = E - h hT / m with the second moment E of the pseudo-inertia and the first moment h. */
+api_inertial api_parameters_inertial(const double p[API_PER_BODY])
+{
+    static const int at[API_TENSOR] = {4, 6, 9, 5, 7, 8};
+    double           J[16], about[API_PER_BODY];
+    api_inertial     in = {.mass = p[0]};
+    api_pseudo_inertia(p, J);
+    for (int i = 0; i < 3 && p[0] != 0; i++)
+        in.com[i] = p[1 + i] / p[0];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            J[4 * i + j] -= p[1 + i] * in.com[j];
+    api_pseudo_inertia_parameters(J, about);
+    for (int i = 0; i < API_TENSOR; i++)
+        in.inertia[i] = about[at[i]];
+    return in;
+}
+
 /* Converts the pseudo-inertia J of a body from the body frame to the link frame:
  *     J_l = T J_b T^T,  T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
 static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])

@@ -40,3 +40,13 @@ double api_parameter_effort(const api_model *model, const api_regressor_lane *st
  * It is positive definite for every real body. api_pseudo_inertia_parameters is the inverse. */
 void api_pseudo_inertia(const double parameters[API_PER_BODY], double J[16]);
 void api_pseudo_inertia_parameters(const double J[16], double parameters[API_PER_BODY]);
+
+/* Mass (kg), centre of mass (m; zero without mass) and inertia about it (kg m^2) of a body, as "inertial" of a document
+ * has them. `inertia` is in the order of api_tensor_names: xx yy zz xy xz yz. */
+enum { API_TENSOR = 6 };
+typedef struct api_inertial {
+    double mass, com[3], inertia[API_TENSOR];
+} api_inertial;
+extern const char *const api_tensor_names[API_TENSOR];
+
+api_inertial api_parameters_inertial(const double parameters[API_PER_BODY]);

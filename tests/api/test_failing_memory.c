@@ -366,9 +366,10 @@ static void write_measurements(FILE *text)
 
 static void test_identification(void **state)
 {
-    static const char *const options[] = {"'unknown':['payload','friction','rotors'],'frame':'panda_flange'",
-                                          "'friction':true,'rotor':true,'consistent':true,'on_error':'row'"};
-    int                      bad       = 0;
+    static const char *const options[] = {
+        "'unknown':['payload','friction','rotors'],'frame':'panda_flange','outputs':['payload','model']",
+        "'friction':true,'rotor':true,'consistent':true,'on_error':'row'"};
+    int bad = 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char  *body;
         size_t length;

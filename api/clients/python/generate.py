@@ -243,7 +243,7 @@ def methods_module(operations, asynchronous):
 def answers_module(operations):
     return "\n".join([
         MADE.format("The answers of the operations. An output that was not asked for raises AttributeError."),
-        "from __future__ import annotations", "", "from typing import Mapping, Union", "",
+        "from __future__ import annotations", "", "from typing import Any, Mapping, Union", "",
         "from ..answers import Answer, Array, Scalar", "from .fields import *  # noqa: F403", "", "",
         "\n\n\n".join(operation.answer_class() for operation in operations), ""])
 

@@ -5,7 +5,7 @@ Made by api/clients/python/generate.py from api/openapi.yaml: change that, then 
 
 from __future__ import annotations
 
-from typing import Mapping, Union
+from typing import Any, Mapping, Union
 
 from ..answers import Answer, Array, Scalar
 from .fields import *  # noqa: F403
@@ -503,6 +503,8 @@ class IdentifyAnswer(Answer):
     # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
     # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
     payload: IdentifyPayload
+    # The model's document, as PUT takes it, with what was identified in place of its own figures.
+    model: Mapping[str, Any]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -799,7 +799,7 @@ class AsyncOperations:
             unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors']]] = None, frame: Optional[str] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
-            'unobservable', 'payload']]] = None,
+            'unobservable', 'payload', 'model']]] = None,
             timeout: Optional[float] = None,
     ) -> IdentifyAnswer:
         """The robot's parameters from measured motion and torques.
@@ -822,10 +822,16 @@ class AsyncOperations:
         inertias. Among those that fit the data within their noise they are close to the model's own: they minimise half the
         squared weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia)
         from the model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the
-        model are not physically possible, the nearest possible figures take their place. Too few rows, or rows in which a base
-        parameter has no effect or cannot be distinguished from others (a joint that does not move, or in one direction only),
-        are a 422 `rank-deficient` that names these parameters. Parameters that no motion can determine are not an error: they
-        are listed in `unobservable`.
+        model are not physically possible, the nearest possible figures take their place. The output `model` is the model's
+        document with the parameters that were identified: all bodies of a physically possible robot, as with `consistent`, or
+        what `unknown` lists. PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and
+        motors on it have none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor
+        inertias below zero are written as zero. Of an unknown payload noise can make the inertia invalid, which PUT then
+        refuses. A document with `screws` holds no friction and no rotor inertias, and an elastic joint without an entry in
+        `motors` no friction of its drive: then `model` is a 422. Too few rows, or rows in which a base parameter has no effect
+        or cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422
+        `rank-deficient` that names these parameters. Parameters that no motion can determine are not an error: they are listed
+        in `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
