@@ -5,6 +5,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 import numpy as np  # noqa: E402
 
+POINTS = 1000
 matplotlib.rcParams.update({"svg.fonttype": "none", "font.size": 8, "axes.grid": True, "grid.alpha": 0.3})
 
 
@@ -14,10 +15,11 @@ def unit_columns(W):
 
 
 def curves(title, unit, times, values, names, limits=(), legend=False):
-    """A panel with one curve for each column of `values`, and lines at the limits."""
+    """A panel with one curve for each column of `values`, of at most POINTS of its rows, and lines at the limits."""
     def draw(axes):
+        step = -(-len(times) // POINTS)
         for column, name in zip(values.T, names):
-            axes.plot(times, column, label=name, linewidth=1)
+            axes.plot(times[::step], column[::step], label=name, linewidth=1)
         for limit in limits:
             axes.axhline(limit, color="black", linewidth=0.7, linestyle="--")
         axes.set(title=title, xlabel="t / s", ylabel=unit)
