@@ -20,10 +20,10 @@ class StepFriction(ServerCase):
         assert cls.client.put("/v1/models/chain", document).status == 201
         floating = {**chain(np.random.default_rng(9), 2), "base": {"type": "floating", "link": "base", "inertial": body(2)}}
         assert cls.client.put("/v1/models/floating", floating).status == 201
-        wheel = {"gravity": [0, 0, 0], "links": [{"name": "wheel", "parent": "base", "joint": {
+        cls.WHEEL = {"gravity": [0, 0, 0], "links": [{"name": "wheel", "parent": "base", "joint": {
             "name": "axle", "type": "revolute", "axis": [0, 0, 1], "friction": {"coulomb": {"positive": 3, "negative": 2}}},
             "inertial": body(1)}]}
-        assert cls.client.put("/v1/models/wheel", wheel).status == 201
+        assert cls.client.put("/v1/models/wheel", cls.WHEEL).status == 201
 
     def states(self, n, seed):
         """Slow joints beside fast ones, so that some stop within a step, some slide on and some turn."""
@@ -133,6 +133,9 @@ class StepFriction(ServerCase):
         self.assertProblem(post({**s, "friction": False}), 422, "/friction")
         for more in ({"integrator": "rk4"}, {"integrator": "implicit_euler"}, {"held": [{"frame": "wheel"}]}):
             self.assertEqual(self.assertProblem(post({**s, **more}), 422, "/friction_at_rest")["code"], "not-supported")
+        grabbing = {**self.WHEEL["links"][0]["joint"], "friction": {"coulomb": 1, "breakaway": 2, "stribeck_velocity": 0.1}}
+        self.put_model("grabbing", {**self.WHEEL, "links": [{**self.WHEEL["links"][0], "joint": grabbing}]})
+        self.assertIn("axle", self.assertProblem(post(s, "grabbing"), 422, "/friction_at_rest")["detail"])
         phases = {"q": [0.3], "torques": [[0]], "step": H, **STICK, "phases": [{"steps": 1, "held": [{"frame": "wheel"}]}]}
         self.assertProblem(post(phases, operation="rollout"), 422, "/friction_at_rest")
         self.assertProblem(post({"q": [0.3], "tau": [0], "step": H, "outputs": ["sticking"]}), 422, "/outputs/0")

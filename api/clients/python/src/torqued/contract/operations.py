@@ -578,16 +578,16 @@ class Operations:
         motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints, whose solution is
         unique. Their rows of qd₊ in the matrices are zero, and those of other joints are derivatives while the same joints
         stick and the others slide on. `sticking` names them and is then among the outputs by default. This is for the explicit
-        and the semi-implicit method, without `held`, and with friction: otherwise a 422. On request `wrench_matrix` has the
-        derivatives by the wrenches of the request, whose given components and points are constant, and `parameter_matrix` those
-        by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then the moments and products of inertia
-        about the link's origin. A payload adds its own parameters, about the origin and in the axes of its link, to those of
-        the link, so that the columns of the link are those of the payload as well. q ⊕ u is q + u for joints of one coordinate.
-        A spherical or floating joint moves with the constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w)
-        u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for a floating base or joint they
-        are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are first those of q, then those of
-        qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming
-        the joint; models with loops are the 422 not-for-loops.
+        and the semi-implicit method, without `held`, with friction, and for joints without a `stribeck_velocity`: otherwise a
+        422. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and points
+        are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c,
+        then the moments and products of inertia about the link's origin. A payload adds its own parameters, about the origin
+        and in the axes of its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕
+        u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of
+        its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
+        entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the
+        matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A
+        mass matrix that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
