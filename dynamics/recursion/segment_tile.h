@@ -138,23 +138,24 @@ LANE_INLINE void tile_scale(tile y, const int n, const int C, const segment_task
 /* b_i += sum_k V_ki y_k for the ancestors i */
 LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segment_task *task, int c, int end)
 {
-    const lane *V     = task->f.V;
-    int         depth = 0; /* number of ancestors before i */
+    const size_t nv = task->nv, stride = task->others.stride;
+    const lane  *V     = task->f.V;
+    int          depth = 0; /* number of ancestors before i */
     for (int run = 0; run < task->s->n_runs; run++) {
         int   left = task->s->ancestors[run].n;
-        lane *row  = task->others.row + (size_t)task->s->ancestors[run].first * task->others.stride + c;
+        lane *row  = task->others.row + (size_t)task->s->ancestors[run].first * stride + c;
         if (task->lower && depth < c) {
             const int skip = c - depth < left ? c - depth : left;
-            left -= skip, depth += skip, row += (size_t)skip * task->others.stride;
+            left -= skip, depth += skip, V += skip, row += (size_t)skip * stride;
         }
-        for (; left > 0; left--, depth++, row += task->others.stride) {
+        for (; left > 0; left--, depth++, V++, row += stride) {
             pack b[TILE_MOST];
 #pragma GCC unroll 8
             for (int t = 0; t < C; t++)
                 b[t] = pack_load(row + t * PACK);
 #pragma GCC unroll 8
             for (int k = 0; k < n; k++) {
-                const pack v = pack_of(V[(size_t)k * task->nv + (size_t)depth]);
+                const pack v = pack_of(V[(size_t)k * nv]);
 #pragma GCC unroll 8
                 for (int t = 0; t < C; t++)
                     b[t] = pack_add_mul(b[t], v, y[k][t]);
