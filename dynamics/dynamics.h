@@ -74,8 +74,8 @@ typedef struct dyn_forward_dynamics {
 
 typedef struct dyn_mass_matrix {
     const double *q;
-    bool zeros_are_set;  /* true: `mass_matrix` already has the result of another state of this model. Entries that are
-                            zero in every state, such as those between branches, are then not written again */
+    bool zeros_are_set;  /* true: both matrices below already have results of another state of this model. Entries that
+                            are zero in every state, such as those between branches, are then not written again */
     double *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
     double *inverse;     /* nv x nv */
     double *singular;    /* 1: first body whose pivot is zero up to rounding, or -1; set only along with `inverse` */
@@ -151,11 +151,13 @@ typedef struct dyn_sensitivity_rate {
  * matrix is formed only for dqdd_dtau. */
 typedef struct dyn_forward_sensitivity {
     const double *q, *qd, *tau, *wrenches;
-    double       *qdd;                /* nv; must not be NULL */
-    double       *dqdd_dq, *dqdd_dqd; /* nv x nv; must not be NULL */
-    double       *dqdd_dtau;          /* nv x nv: the inverse mass matrix */
-    double       *dqdd_dwrench;       /* n_wrenches x nv x 6 */
-    double       *singular;           /* 1: first body whose pivot of M is zero up to rounding, or -1 */
+    bool          zeros_are_set; /* true: the three matrices below already have results of another state of this
+                                    scene, see dyn_mass_matrix */
+    double *qdd;                 /* nv; must not be NULL */
+    double *dqdd_dq, *dqdd_dqd;  /* nv x nv; must not be NULL */
+    double *dqdd_dtau;           /* nv x nv: the inverse mass matrix */
+    double *dqdd_dwrench;        /* n_wrenches x nv x 6 */
+    double *singular;            /* 1: first body whose pivot of M is zero up to rounding, or -1 */
 } dyn_forward_sensitivity;
 
 typedef struct dyn_coriolis {

@@ -94,16 +94,17 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (held_of(selected)) return evaluate_held(e, selected, block);
     double                 *singular = e->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {
-        .q            = api_state_block(e, API_Q, block),
-        .qd           = api_state_block(e, API_QD, block),
-        .tau          = api_state_block(e, API_TAU, block),
-        .wrenches     = api_wrench_block(e, block),
-        .qdd          = api_result_or_spare(e, selected, QDD, block, &next),
-        .dqdd_dq      = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
-        .dqdd_dqd     = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
-        .dqdd_dtau    = api_result_block(e, selected, DQDD_DTAU, block),
-        .dqdd_dwrench = api_result_block(e, selected, DQDD_DWRENCH, block),
-        .singular     = singular,
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .tau           = api_state_block(e, API_TAU, block),
+        .wrenches      = api_wrench_block(e, block),
+        .zeros_are_set = e->zeros_written && selected->result[DQDD_DQ] && selected->result[DQDD_DQD],
+        .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
+        .dqdd_dq       = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
+        .dqdd_dqd      = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
+        .dqdd_dtau     = api_result_block(e, selected, DQDD_DTAU, block),
+        .dqdd_dwrench  = api_result_block(e, selected, DQDD_DWRENCH, block),
+        .singular      = singular,
     };
     e->kernels->forward_sensitivity(&e->query->scene, e->workspace, &io, 1);
     return api_check_singular(e, singular, block, 1);

@@ -37,7 +37,7 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
 /* Returns some columns of a system. */
 static mass_system columns_of(mass_system all, int first, int end)
 {
-    return (mass_system){all.A + first, all.X + first, all.stride, first, end};
+    return (mass_system){all.A + first, all.X + first, all.stride, first, end, all.zeros_are_set};
 }
 
 /* dqdd/dx = -M^-1 dtau/dx for x = q, qd. A wrench in world axes does not rotate with a floating base. */
@@ -45,8 +45,8 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
 {
     const dyn_model  *m      = scene->model;
     const size_t      nv     = (size_t)m->nv;
-    const mass_system by_q   = {ws->by_q, block_out(io->dqdd_dq, 0, 0), nv, 0, m->nv};
-    const mass_system by_qd  = {ws->by_qd, block_out(io->dqdd_dqd, 0, 0), nv, 0, m->nv};
+    const mass_system by_q   = {ws->by_q, block_out(io->dqdd_dq, 0, 0), nv, 0, m->nv, io->zeros_are_set};
+    const mass_system by_qd  = {ws->by_qd, block_out(io->dqdd_dqd, 0, 0), nv, 0, m->nv, io->zeros_are_set};
     const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense;
     const int         pose = !floats ? 0 : scene_has_world_fixed(scene) ? 3 : 6, velocity = floats ? 3 : 0;
     if (floats) {
@@ -62,7 +62,7 @@ static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *
 {
     const size_t nv = (size_t)scene->model->nv;
     for (size_t n = 0; derivative && n < scene->n_wrenches; n++) {
-        const mass_system of_wrench = {ws->by_wrench, block_out(derivative, n, nv * 6), 6, 0, 6};
+        const mass_system of_wrench = {ws->by_wrench, block_out(derivative, n, nv * 6), 6, 0, 6, false};
         memcpy(of_wrench.A, of_wrench.X, nv * 6 * sizeof(lane));
         solve_wrench(scene->model, &ws->blocks, of_wrench, scene->wrench[n].body);
     }
@@ -93,7 +93,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
     lane singular = mass_blocks_factor(m, &ws->blocks, ws->mass);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
     /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx */
-    if (io->dqdd_dtau) mass_blocks_invert(&ws->blocks, nv, block_out(io->dqdd_dtau, 0, 0));
+    if (io->dqdd_dtau) mass_blocks_invert(&ws->blocks, nv, io->zeros_are_set, block_out(io->dqdd_dtau, 0, 0));
     solve_by_state(scene, ws, io);
     solve_wrenches(scene, ws, io->dqdd_dwrench);
 }
@@ -106,14 +106,15 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
     workspace ws = place(&a, scene->model);
     mass_blocks_prepare(scene->model, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
-        dyn_forward_sensitivity one = {.q         = (const double *)block_in(io->q, block, nq),
-                                       .qd        = (const double *)block_in(io->qd, block, nv),
-                                       .tau       = (const double *)block_in(io->tau, block, nv),
-                                       .wrenches  = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
-                                       .qdd       = (double *)block_out(io->qdd, block, nv),
-                                       .dqdd_dq   = (double *)block_out(io->dqdd_dq, block, nv * nv),
-                                       .dqdd_dqd  = (double *)block_out(io->dqdd_dqd, block, nv * nv),
-                                       .dqdd_dtau = (double *)block_out(io->dqdd_dtau, block, nv * nv),
+        dyn_forward_sensitivity one = {.q        = (const double *)block_in(io->q, block, nq),
+                                       .qd       = (const double *)block_in(io->qd, block, nv),
+                                       .tau      = (const double *)block_in(io->tau, block, nv),
+                                       .wrenches = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
+                                       .zeros_are_set = io->zeros_are_set,
+                                       .qdd           = (double *)block_out(io->qdd, block, nv),
+                                       .dqdd_dq       = (double *)block_out(io->dqdd_dq, block, nv * nv),
+                                       .dqdd_dqd      = (double *)block_out(io->dqdd_dqd, block, nv * nv),
+                                       .dqdd_dtau     = (double *)block_out(io->dqdd_dtau, block, nv * nv),
                                        .dqdd_dwrench =
                                            nw ? (double *)block_out(io->dqdd_dwrench, block, nw * nv * 6) : NULL,
                                        .singular = (double *)block_out(io->singular, block, 1)};

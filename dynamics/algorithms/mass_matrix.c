@@ -62,6 +62,6 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
         if (!inverse) continue;
         lane singular = mass_blocks_factor(m, &ws.blocks, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
-        mass_blocks_invert(&ws.blocks, nv, inverse);
+        mass_blocks_invert(&ws.blocks, nv, io->zeros_are_set, inverse);
     }
 }

@@ -166,7 +166,8 @@ static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, 
 typedef struct mass_system {
     lane  *A, *X;
     size_t stride;
-    int    first, end; /* the columns */
+    int    first, end;    /* the columns */
+    bool   zeros_are_set; /* X already has its entries that are zero in every state */
 } mass_system;
 
 /* Z_s = -D^-1 L^-T Z_s,   Z_a += V^T Z_s in some columns. */
@@ -182,6 +183,7 @@ static inline void eliminate(const mass_blocks *b, size_t nv, const segment *s, 
 static inline void substitute(const mass_blocks *b, size_t nv, const segment *s, mass_system to, span columns,
                               lane *mirror)
 {
+    if (columns.kind == SPAN_APART && to.zeros_are_set) return;
     static const unsigned steps[] = {
         [SPAN_APART] = 0, [SPAN_UNRELATED] = TILE_GATHER, [SPAN_RELATED] = TILE_LOAD | TILE_DOWN | TILE_GATHER};
     segment_task task = task_of(b, nv, s, steps[columns.kind]);
@@ -230,10 +232,10 @@ static inline void inverse_within(const mass_blocks *b, size_t nv, const segment
 }
 
 /* Computes M^-1, nv x nv: X for A = -1, in the columns of each segment's block and behind it, and its mirror image. X
- * replaces Z. */
-static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, lane *inverse)
+ * replaces Z. zeros_are_set: see mass_system. */
+static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zeros_are_set, lane *inverse)
 {
-    const mass_system unit = {inverse, inverse, nv, 0, (int)nv};
+    const mass_system unit = {inverse, inverse, nv, 0, (int)nv, zeros_are_set};
     for (int i = b->segments.n - 1; i >= 0; i--) {
         const segment *s = &b->segments.segment[i];
         for (size_t k = 0; k < s->unit_spans.n; k++)
@@ -272,7 +274,7 @@ static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to
 /* Solves for some columns at a time, which are copied to `panel` and back, so that their rows are close together. */
 static inline void solve_panels(const mass_blocks *b, size_t nv, mass_system to)
 {
-    mass_system part = {b->panel, b->panel + nv * PANEL + PACK, PANEL, to.first, to.first};
+    mass_system part = {b->panel, b->panel + nv * PANEL + PACK, PANEL, to.first, to.first, false};
     while (part.end < to.end) {
         part.first          = part.end;
         part.end            = to.end - part.first < PANEL ? to.end : part.first + PANEL;

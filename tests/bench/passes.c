@@ -82,8 +82,14 @@ static void forward_sensitivity(void *what)
     const workload         *f  = what;
     const states           *s  = &f->states;
     double *const          *o  = s->out;
-    dyn_forward_sensitivity io = {
-        .q = s->q, .qd = s->qd, .tau = s->tau, .qdd = o[3], .dqdd_dq = o[0], .dqdd_dqd = o[1], .dqdd_dtau = o[2]};
+    dyn_forward_sensitivity io = {.q             = s->q,
+                                  .qd            = s->qd,
+                                  .tau           = s->tau,
+                                  .zeros_are_set = true,
+                                  .qdd           = o[3],
+                                  .dqdd_dq       = o[0],
+                                  .dqdd_dqd      = o[1],
+                                  .dqdd_dtau     = o[2]};
     f->kernels->forward_sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
