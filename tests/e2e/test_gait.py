@@ -17,6 +17,7 @@ WEIGHT = 73.0 * 9.81
 HALF_WIDTH, WIDTH, LENGTH, DURATION, DOUBLE, FLAT, HEEL_OFF = 0.04, 0.12, 0.6, 0.5, 0.2, 0.25, 0.6
 HEEL, BALL, TIP = -0.055, 0.125, 0.2031
 FEASIBLE = 1.001e-3
+BOUND = 800     # N
 
 
 class Gait(ServerCase):
@@ -58,8 +59,10 @@ class Gait(ServerCase):
         return {name: np.array(value) for name, value in answer.items()}
 
     def test_step(self):
-        """A step to a coarse tolerance keeps all constraints at the instants at which they are enforced."""
-        out, motion = self.step("--tolerance", "3e-2", "--quiet", "--output", "curves.svg", "--animation", "walk.svg")
+        """A step to a coarse tolerance keeps all constraints at the instants at which they are enforced, and a bound of internal
+        forces, which is active."""
+        out, motion = self.step("--tolerance", "3e-2", "--quiet", "--force-bound", str(BOUND), "--output", "curves.svg",
+                                "--animation", "walk.svg")
         cost, violation = map(float, re.search(r"cost ([0-9.]+) .* violation ([0-9.e-]+),", out).groups())
         self.assertLess(violation, FEASIBLE)
         self.assertLess(cost, 0.2)
@@ -75,6 +78,8 @@ class Gait(ServerCase):
         self.assertTrue(55 - 0.1 <= np.degrees(middle) <= 65 + 0.1, middle)
         self.check_arms(states)
         self.check_pictures()
+        internal = self.internal_forces(states, fractions).max() / BOUND
+        self.assertTrue(1 - 1e-2 < internal < 1 + FEASIBLE, internal)
 
     def check_symmetry(self, motion, names):
         """The end is the beginning with sides exchanged; turns about x and z, and slides along y, change their signs."""
@@ -138,6 +143,19 @@ class Gait(ServerCase):
         self.assertLess(partial, cost)          # joints without a limit in the model are missing
         self.assertGreater(partial, 0.5 * cost)
 
+    def internal_forces(self, states, fractions):
+        """Norms at hips, knees and ankles, by inverse dynamics with the wrenches of the ground, instants x 6."""
+        bodies = self.ok(self.client.get("/v1/models/gait55"))["bodies"]
+        chosen = [bodies.index(f"{side}_{body}") for side in ("left", "right") for body in ("thigh", "shank", "foot")]
+        norms = []
+        for rows, feet in ((fractions <= DOUBLE + 1e-9, ("left_sole", "right_ball")), (fractions >= DOUBLE - 1e-9, ("left_sole",))):
+            wrenches = self.ground(states, rows, feet)["foot_wrenches"]
+            request = {name: states[name][rows].tolist() for name in states}
+            answer = self.ask("gait55", "inverse-dynamics", {**request, "outputs": ["joint_wrenches"], "wrenches": [
+                {"link": foot, "force": wrenches[:, k, :3].tolist(), "torque": wrenches[:, k, 3:].tolist()} for k, foot in enumerate(feet)]})
+            norms.append(np.linalg.norm(np.array(answer["joint_wrenches"])[:, chosen, :3], axis=2))
+        return np.concatenate(norms)
+
     def check_arms(self, states):
         """Hands keep away from the hips; arms swing with the opposite legs."""
         ends = {side: self.points(states, *({"link": f"{side}_{link}"} for link in ("upper_arm", "hand", "thigh", "foot")))
@@ -161,6 +179,7 @@ class Gait(ServerCase):
                 (("--control-points", "5"), 1, "5 control points"),
                 (("--speed", "0"), 2, "--speed 0"),
                 (("--output", "curves.gif"), 2, "curves.gif"),
+                (("--force-bound", "0"), 2, "--force-bound 0"),
                 (("--iterations", "2"), 1, "after 2 iterations"),
                 (("--server", "http://127.0.0.1:1"), 1, "refused")):
             done = self.start(*arguments)
@@ -171,7 +190,7 @@ class Gait(ServerCase):
     def test_help(self):
         done = self.start("--help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for option in ("--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--output", "--animation", "--motion"):
+        for option in ("--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--force-bound", "--output", "--animation", "--motion"):
             self.assertIn(option, done.stdout)
 
 

@@ -5,14 +5,16 @@ and qdd.
 """
 import numpy as np
 
+from joint_forces import squares
 from motion import trapezoid
 
 
 class Phase:
-    """One phase of the step: its instants (a slice) and the feet on the ground. The torques are divided by their limits."""
+    """One phase of the step: its instants (a slice) and the feet on the ground. The torques are divided by their limits. bound: of
+    the norms of internal forces at hips, knees and ankles, N, or None."""
 
-    def __init__(self, walker, step, schedule, single):
-        self.walker, self.step, self.instants = walker, step, schedule.phases[single]
+    def __init__(self, walker, step, schedule, single, bound=None):
+        self.walker, self.step, self.instants, self.bound = walker, step, schedule.phases[single], bound
         self.feet = schedule.feet()[single]
         self.times = schedule.times[self.instants]
         self.polygons = self._moments([schedule.polygon(n, single) for n in range(len(schedule.times))[self.instants]])
@@ -28,7 +30,10 @@ class Phase:
 
     def ask(self, states):
         """What the server says of these instants."""
-        return self.walker.ground(states[:, self.instants], self.feet)
+        ground = self.walker.ground(states[:, self.instants], self.feet)
+        if self.bound:
+            ground["squares"] = squares(self.walker, states[:, self.instants], self.feet)
+        return ground
 
     def _shares(self, ground):
         """Torques in parts of their limits and their gradients by q, qd, qdd."""
@@ -44,10 +49,14 @@ class Phase:
                 self.step.pull_back([weight[:, None, None] * by for by in gradients], self.instants))
 
     def constraints(self, ground):
-        """Torque limits; the zero-moment point within the polygon of support."""
+        """Torque limits; the zero-moment point within the polygon of support; bounds of internal forces."""
         share, gradients = self._shares(ground)
         slope = self.step.pull_back(gradients, self.instants)
         resultant, by = ground["resultant"]
-        balance = (self.polygons @ resultant[:, :, None]).ravel()
-        return (np.concatenate([1 - share.ravel(), 1 + share.ravel(), balance]),
-                np.concatenate([-slope, slope, self.step.pull_back([self.polygons @ one for one in by], self.instants)]))
+        values = [1 - share.ravel(), 1 + share.ravel(), (self.polygons @ resultant[:, :, None]).ravel()]
+        slopes = [-slope, slope, self.step.pull_back([self.polygons @ one for one in by], self.instants)]
+        if self.bound:
+            square, by = ground["squares"]
+            values.append((1 - square / self.bound ** 2).ravel())
+            slopes.append(self.step.pull_back([-one / self.bound ** 2 for one in by], self.instants))
+        return np.concatenate(values), np.concatenate(slopes)

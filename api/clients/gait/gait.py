@@ -79,7 +79,7 @@ def solve(walker, step, schedule, options, say):
         f"{len(schedule.fractions)} instants\nfirst phase: postures\n{COLUMNS}")
     first = Minimiser(shape, shape.start(), None, FEASIBLE, damping=0.1).run(
         options.iterations, say)
-    gait = Gait(walker, step, schedule)
+    gait = Gait(walker, step, schedule, options.force_bound)
     second = Minimiser(gait, first.x, options.tolerance, min(options.tolerance, FEASIBLE))
     say(f"second phase: {len(second.values.equalities)} equalities, {len(second.values.inequalities)} inequalities\n{COLUMNS}")
     result = second.run(options.iterations, say)
@@ -106,6 +106,8 @@ def read_options():
     parser.add_argument("--step-width", metavar="W", type=float, default=0.12, help="between the middles of the feet, m (%(default)s)")
     parser.add_argument("--periodic", choices=("velocity", "acceleration"), default="velocity",
                         help="the highest derivative that is the same in consecutive steps (%(default)s)")
+    parser.add_argument("--force-bound", metavar="F", type=float,
+                        help="of the norms of internal forces at hips, knees and ankles, N (none)")
     parser.add_argument("--tolerance", metavar="T", type=float, default=1e-3,
                         help="of the Lagrangian's gradient, and of violations, there at most 1e-3 (%(default)s)")
     parser.add_argument("--iterations", metavar="N", type=int, default=300, help="of each phase, at most (%(default)s)")
@@ -114,8 +116,8 @@ def read_options():
     parser.add_argument("--motion", metavar="FILE", help="write the step as a request of the server's trajectory operation")
     parser.add_argument("--quiet", action="store_true", help="print results alone")
     options = parser.parse_args()
-    for name in ("speed", "step_length", "step_width", "tolerance", "iterations"):
-        if not getattr(options, name) > 0:
+    for name in ("speed", "step_length", "step_width", "tolerance", "iterations") + ("force_bound",) * (options.force_bound is not None):
+        if not (getattr(options, name) or 0) > 0:
             parser.error(f"--{name.replace('_', '-')} {getattr(options, name)}: expected more than 0")
     for name, endings in (("output", (".svg", ".png")), ("animation", (".svg",))):
         if not (getattr(options, name) or ".svg").endswith(endings):

@@ -96,11 +96,11 @@ class Shape:
 
 
 class Gait(Shape):
-    """All constraints and the cost of torques."""
+    """All constraints and the cost of torques. bound: of internal forces, see Phase."""
 
-    def __init__(self, walker, step, schedule):
+    def __init__(self, walker, step, schedule, bound=None):
         super().__init__(walker, step, schedule)
-        self.phases = [Phase(walker, step, schedule, single) for single in (0, 1)]
+        self.phases = [Phase(walker, step, schedule, single, bound) for single in (0, 1)]
 
     def evaluate(self, x):
         states = self.step.states(x)

@@ -12,6 +12,7 @@ from walker import Refused
 DAMPING = 1e-3, 1e-1    # least and largest multiple of the identity in the Hessian
 AUGMENT = 1.0           # weight of squared equalities in the Hessian; it makes it definite and does not change the solution
 LONGEST = 0.5           # rad or m, of a variable in one step
+DEARER = 10.0           # times the tolerance: below this optimality the price rises where multipliers have reached it
 PENALTY = 30.0          # of the augmented Lagrangian
 SHORTEST = 1e-4         # of a step, relative
 DESCENT = 1e-4          # part of the predicted descent of the merit that a step must keep
@@ -56,6 +57,8 @@ class Minimiser:
                      f"{np.abs(solution.step).max():9.1e} {len(self.active):7d} {solution.changes:8d}")
             if violation <= self.feasible and (self.optimal is None or optimality <= self.optimal):
                 return Result(self.x, self.values, iteration, self.evaluations, optimality)
+            if optimality <= DEARER * (self.optimal or self.feasible) and solution.largest() >= self.price:
+                self.price *= 3     # optimal but for violations that are too cheap
             if iteration < most:
                 self._move(solution)
         raise NotSolved(f"after {most} iterations violations are {violation:.1e}, optimality {optimality:.1e}")

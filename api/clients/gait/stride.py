@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from joint_forces import BODIES, forces
 from motion import Step
 from schedule import Schedule
 from walker import SIDES
@@ -45,8 +46,9 @@ def stride(walker, step, schedule, x):
     states = Step(step.mirror, step.names, basis, step.continuity, schedule.length).states(x)
     phases = slice(0, switch + 1), slice(switch + 1, None)
     grounds = [walker.feet(states[:, phase], feet) for phase, feet in zip(phases, schedule.feet())]
-    wrenches = joint_forces(walker, states, phases, schedule.feet(), grounds)
-    both = {side: _of_side(walker, side, states, grounds, wrenches) for side in SIDES}
+    internal = np.concatenate([forces(walker, states[:, phase], feet) for phase, feet in zip(phases, schedule.feet())])
+    norms = dict(zip(BODIES, np.linalg.norm(internal, axis=2).T))
+    both = {side: _of_side(walker, side, states, grounds, norms) for side in SIDES}
     ground = np.concatenate([both["left"]["ground"], both["right"]["ground"] * (1, -1, 1)])
     places = walker.positions(states[0], list(PLACES.values()))
     joined = {kind: {joint: np.concatenate([both["left"][kind][joint], both["right"][kind][joint]]) for joint in JOINTS}
@@ -55,23 +57,6 @@ def stride(walker, step, schedule, x):
                   zero_moment=np.concatenate([each["zero_moment_point"] for each in grounds]),
                   places={name: places[:, i] for i, name in enumerate(PLACES)}, time=fractions * schedule.duration,
                   weight=walker.weight, schedule=schedule)
-
-
-def joint_forces(walker, states, phases, feet, grounds):
-    """Norms of the internal forces of all joints of the legs by body, with the wrenches of the ground on the feet."""
-    norms = {}
-    for phase, here, ground in zip(phases, feet, grounds):
-        wrenches = [{**foot, "force": wrench[:, :3], "torque": wrench[:, 3:]}
-                    for foot, wrench in zip(map(_as_link, here), ground["foot_wrenches"].swapaxes(0, 1))]
-        forces = walker.joint_wrenches(states[:, phase], wrenches)[:, :, :3]
-        for i, body in enumerate(walker.bodies):
-            norms.setdefault(body, []).append(np.linalg.norm(forces[:, i], axis=1))
-    return {body: np.concatenate(parts) for body, parts in norms.items()}
-
-
-def _as_link(foot):
-    """A foot of ground-reaction as the place of a wrench."""
-    return {"link": foot["frame"]}
 
 
 def _of_side(walker, side, states, grounds, norms):

@@ -85,6 +85,11 @@ class Walker:
         with self.clock("wire and CBOR"):
             return operation(**fields)
 
+    def _ask_states(self, operation, states, **fields):
+        q, qd, qdd = (self.whole(rows) for rows in states)
+        self.states += len(q)
+        return self._ask(operation, q=q, qd=qd, qdd=qdd, **fields)
+
     def whole(self, rows):
         """Rows of all 55 coordinates from those that move."""
         whole = np.zeros((len(rows), len(self.all_names)))
@@ -113,10 +118,8 @@ class Walker:
         """{output: (value, [gradients by q, qd, qdd])} of tau (N x coordinates) and resultant (N x 6) with these feet."""
         names = ["tau", "resultant"]
         slopes = {name: [f"d{'' if name == 'tau' else '_'}{name}_d{by}" for by in ("q", "qd", "qdd")] for name in names}
-        q, qd, qdd = (self.whole(rows) for rows in states)
-        answer = self._ask(self.model.ground_reaction, q=q, qd=qd, qdd=qdd, feet=feet,
-                             outputs=names + slopes["tau"] + slopes["resultant"])
-        self.states += len(q)
+        answer = self._ask_states(self.model.ground_reaction, states, feet=feet,
+                                  outputs=names + slopes["tau"] + slopes["resultant"])
         found = {name: (answer[name], [answer[text][..., self.columns] for text in slopes[name]]) for name in names}
         tau, by = found["tau"]
         found["tau"] = tau[:, self.columns], [gradient[:, self.columns] for gradient in by]
@@ -124,18 +127,32 @@ class Walker:
 
     def feet(self, states, feet):
         """tau (N x coordinates), zero_moment_point and foot_wrenches (N x feet x 6) of `ground-reaction`."""
-        q, qd, qdd = (self.whole(rows) for rows in states)
-        answer = self._ask(self.model.ground_reaction, q=q, qd=qd, qdd=qdd, feet=feet,
-                           outputs=["tau", "zero_moment_point", "foot_wrenches"])
-        self.states += len(q)
+        answer = self._ask_states(self.model.ground_reaction, states, feet=feet,
+                                  outputs=["tau", "zero_moment_point", "foot_wrenches"])
         return {**answer, "tau": answer["tau"][:, self.columns]}
 
-    def joint_wrenches(self, states, wrenches):
-        """Of all bodies, N x bodies x 6, under wrenches with N rows."""
-        q, qd, qdd = (self.whole(rows) for rows in states)
-        self.states += len(q)
-        return self._ask(self.model.inverse_dynamics, q=q, qd=qd, qdd=qdd, wrenches=wrenches,
-                         outputs=["joint_wrenches"])["joint_wrenches"]
+    def foot_wrenches(self, states, feet, gradients=True):
+        """Of the ground on the feet, N x feet x 6, and their gradients by q, qd and qdd, N x feet x 6 x coordinates."""
+        slopes = [f"d_foot_wrenches_d{by}" for by in ("q", "qd", "qdd")] if gradients else []
+        answer = self._ask_states(self.model.ground_reaction, states, feet=feet, outputs=["foot_wrenches", *slopes])
+        return answer["foot_wrenches"], [answer[name][..., self.columns] for name in slopes]
+
+    def joint_forces(self, states, wrenches, bodies, gradients=False):
+        """Forces on bodies through their joints in link axes, N x bodies x 3, under wrenches with N rows; gradients by q, qd and
+        qdd, N x bodies x 3 x coordinates, where the wrenches stay the same."""
+        rows = [self.bodies.index(body) for body in bodies]
+        slopes = [f"d_joint_wrenches_d{by}" for by in ("q", "qd", "qdd")] if gradients else []
+        operation = self.model.sensitivity if gradients else self.model.inverse_dynamics
+        answer = self._ask_states(operation, states, wrenches=wrenches, outputs=["joint_wrenches", *slopes])
+        return answer["joint_wrenches"][:, rows, :3], [answer[name][:, rows, :3][..., self.columns] for name in slopes]
+
+    def orientations(self, q, bodies):
+        """Rotation matrices from link to world axes, N x bodies x 3 x 3."""
+        poses = self._ask(self.model.kinematics, q=self.whole(q), frames=bodies, outputs=["poses"])["poses"]
+        x, y, z, w = np.array([poses[body]["orientation"] for body in bodies]).transpose(2, 1, 0)
+        return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]).transpose(2, 3, 0, 1)
 
     def positions(self, q, points):
         """Of the points of a request of kinematics, N x points x 3."""
