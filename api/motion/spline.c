@@ -93,3 +93,67 @@ size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_S
     api_spline_piece(s, first, fraction, basis);
     return first;
 }
+
+/* --- by knots ----------------------------------------------------------------------------------------------------- */
+
+/* A number with its derivative by one knot. */
+typedef struct dual {
+    double x, d;
+} dual;
+
+static dual subtract(dual a, dual b)
+{
+    return (dual){a.x - b.x, a.d - b.d};
+}
+static dual multiply(dual a, dual b)
+{
+    return (dual){a.x * b.x, a.d * b.x + a.x * b.d};
+}
+static dual divide(dual a, dual b)
+{
+    double x = a.x / b.x;
+    return (dual){x, (a.d - x * b.d) / b.x};
+}
+
+/* The spline's knots, of which one changes. */
+typedef struct moving_knots {
+    const double *t;
+    size_t        moves;
+} moving_knots;
+
+static dual knot_of(const moving_knots *t, size_t i)
+{
+    return (dual){t->t[i], i == t->moves};
+}
+
+/* raise_degree with derivatives by a knot. */
+static void raise_degree_by_knot(const moving_knots *t, size_t i, size_t d, dual u, bool derive, dual *B)
+{
+    dual w[API_SPLINE_SUPPORT + 1], degree = {(double)d, 0};
+    w[0] = w[d + 1] = (dual){0, 0};
+    for (size_t j = 1; j <= d; j++)
+        w[j] = divide(B[j - 1], subtract(knot_of(t, i + j), knot_of(t, i + j - d)));
+    for (size_t j = 0; j <= d; j++) {
+        /* w[0] and w[d + 1] are zero: the knots beside them may be beyond the first or the last one. */
+        dual left  = j > 0 ? multiply(subtract(u, knot_of(t, i + j - d)), w[j]) : w[0];
+        dual right = j < d ? multiply(subtract(knot_of(t, i + j + 1), u), w[j + 1]) : w[d + 1];
+        B[j]       = derive ? multiply(degree, subtract(w[j], w[j + 1])) : (dual){left.x + right.x, left.d + right.d};
+    }
+}
+
+void api_spline_piece_by_knot(const api_spline *s, size_t first, double fraction, size_t knot,
+                              double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT])
+{
+    const moving_knots t     = {s->knots, knot};
+    const dual         begin = knot_of(&t, s->degree), range = subtract(knot_of(&t, s->n), begin);
+    const dual         u     = {knot_at(s, fraction), begin.d + fraction * range.d};
+    dual               scale = {1, 0};
+    for (size_t order = 0; order < API_SPLINE_ORDERS; order++, scale = multiply(scale, range)) {
+        dual B[API_SPLINE_SUPPORT] = {{0, 0}};
+        if (order <= s->degree) B[0] = scale;
+        for (size_t d = 1; order <= s->degree && d <= s->degree; d++)
+            raise_degree_by_knot(&t, first + s->degree, d, u, d > s->degree - order, B);
+        for (size_t k = 0; k < API_SPLINE_SUPPORT; k++)
+            basis[order][k] = B[k].d;
+    }
+}

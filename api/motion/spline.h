@@ -42,3 +42,8 @@ size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_S
 size_t api_spline_first(const api_spline *s, double fraction);
 void   api_spline_piece(const api_spline *s, size_t first, double fraction,
                         double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT]);
+
+/* Evaluates the derivatives of the values of api_spline_piece by knot `knot`, at a constant fraction. Where knots
+ * coincide, they are those of the span's polynomials, so that one knot moves away from the others. */
+void api_spline_piece_by_knot(const api_spline *s, size_t first, double fraction, size_t knot,
+                              double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT]);

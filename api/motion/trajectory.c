@@ -6,6 +6,7 @@
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/operation.h"
 #include "api/request/point_fields.h"
+#include "motion_knots.h"
 #include "motion_turns.h"
 #include "trajectory_points.h"
 #include "wrench_rate_terms.h"
@@ -35,17 +36,22 @@ enum {
     D_POINT_VELOCITIES_DPOINTS,
     D_POINT_VELOCITIES_DDURATION,
     D_POINT_ACCELERATIONS_DPOINTS,
-    D_POINT_ACCELERATIONS_DDURATION
+    D_POINT_ACCELERATIONS_DDURATION,
+    DMOTION_DKNOTS,
+    DTAU_DKNOTS,
+    DTAU_DOT_DKNOTS,
+    D_JOINT_WRENCHES_DKNOTS
 };
 
-#define OF_TAU      (API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DDURATION))
-#define OF_TAU_DOT  (API_BIT(DTAU_DOT_DPOINTS) | API_BIT(DTAU_DOT_DDURATION))
-#define OF_WRENCHES (API_BIT(D_JOINT_WRENCHES_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DDURATION))
+#define OF_TAU     (API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DDURATION) | API_BIT(DTAU_DKNOTS))
+#define OF_TAU_DOT (API_BIT(DTAU_DOT_DPOINTS) | API_BIT(DTAU_DOT_DDURATION) | API_BIT(DTAU_DOT_DKNOTS))
+#define OF_WRENCHES                                                                                                    \
+    (API_BIT(D_JOINT_WRENCHES_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DDURATION) | API_BIT(D_JOINT_WRENCHES_DKNOTS))
 #define BY_POINTS                                                                                                      \
     (API_BIT(BASIS) | API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DOT_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DPOINTS) |          \
      API_BIT(D_POINT_POSITIONS_DPOINTS) | API_BIT(D_POINT_VELOCITIES_DPOINTS) |                                        \
      API_BIT(D_POINT_ACCELERATIONS_DPOINTS))
-#define OF_POINTS (~(API_BIT(POINT_POSITIONS) - 1))
+#define OF_POINTS (API_BIT(DMOTION_DKNOTS) - API_BIT(POINT_POSITIONS))
 
 typedef struct trajectory_options {
     api_motion      *motion;
@@ -90,6 +96,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!m || !o) return false;
     *o = (trajectory_options){.motion = m};
     if (!read_points(q, selected, given, o) || !check_gradients(q, selected, given, at)) return false;
+    api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
@@ -118,7 +125,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
                         ? api_wrench_terms_entries(model, api_selected_extent(selected, API_REQUEST_WRENCHES))
                         : 0;
     if (selected->outputs & OF_TAU_DOT) matrices += 3;
-    size_t own    = matrices * nv * nv + (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
+    size_t own = API_SPLINE_ORDERS * nv + matrices * nv * nv +
+                 (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
     size_t points = selected->outputs & OF_POINTS
                         ? api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS))
                         : 0;
@@ -188,6 +196,13 @@ static void by_duration(const api_evaluation *e, const api_selection *selected, 
                         size_t output)
 {
     api_chain_by_duration(e, motion_of(selected), block, p, api_result_block(e, selected, output, block));
+}
+
+/* The scratch lanes begin with room for the derivatives of the motion by one knot. */
+static void by_knots(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p,
+                     size_t output)
+{
+    api_chain_by_knots(e, motion_of(selected), block, p, api_result_block(e, selected, output, block), e->spare);
 }
 
 static void put_dense_basis(const api_evaluation *e, const api_selection *selected, size_t block)
@@ -269,7 +284,7 @@ static void turn(const api_evaluation *e, const api_selection *selected, size_t 
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double          *next     = e->spare;
+    double          *next     = e->spare + API_SPLINE_ORDERS * e->model->nv * e->lanes;
     api_partials     tau      = take(e, e->model->nv, true, &next);
     api_partials     rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
     api_partials     wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
@@ -280,13 +295,16 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     turn(e, selected, block, &wrenches);
     by_points(e, selected, block, &tau, DTAU_DPOINTS);
     by_duration(e, selected, block, &tau, DTAU_DDURATION);
+    by_knots(e, selected, block, &tau, DTAU_DKNOTS);
     by_points(e, selected, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
     by_duration(e, selected, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
+    by_knots(e, selected, block, &wrenches, D_JOINT_WRENCHES_DKNOTS);
     if (selected->outputs & OF_TAU_DOT) {
         find_torque_rate_partials(e, block, &tau, &rate);
         if (changes) api_wrench_terms_add_by_q(&pushed, rate.by[0]);
         by_points(e, selected, block, &rate, DTAU_DOT_DPOINTS);
         by_duration(e, selected, block, &rate, DTAU_DOT_DDURATION);
+        by_knots(e, selected, block, &rate, DTAU_DOT_DKNOTS);
     }
     api_wrench_term_results by_duration_of = {.tau     = api_result_block(e, selected, DTAU_DDURATION, block),
                                               .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
@@ -317,6 +335,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     torques(e, selected, block);
     if (motion_of(selected)->dense) put_dense_basis(e, selected, block);
     if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);
+    api_motion_by_knots(e, motion_of(selected), block, api_result_block(e, selected, DMOTION_DKNOTS, block), e->spare);
     return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block);
 }
 
@@ -358,7 +377,11 @@ const api_operation api_trajectory = {
                        [D_POINT_ACCELERATIONS_DPOINTS]   = {"d_point_accelerations_dcontrol_points",
                                                             false,
                                                             {API_FIXED_POINTS, 6, API_SUPPORT, API_NV}},
-                       [D_POINT_ACCELERATIONS_DDURATION] = {"d_point_accelerations_dduration", false, {API_FIXED_POINTS, 6}}},
+                       [D_POINT_ACCELERATIONS_DDURATION] = {"d_point_accelerations_dduration", false, {API_FIXED_POINTS, 6}},
+                       [DMOTION_DKNOTS]          = {"dmotion_dknots", false, {API_SPLINE_ORDERS, API_NV, API_SPLINE_KNOTS}},
+                       [DTAU_DKNOTS]             = {"dtau_dknots", false, {API_NV, API_SPLINE_KNOTS}},
+                       [DTAU_DOT_DKNOTS]         = {"dtau_dot_dknots", false, {API_NV, API_SPLINE_KNOTS}},
+                       [D_JOINT_WRENCHES_DKNOTS] = {"d_joint_wrenches_dknots", false, {API_BODIES, 6, API_SPLINE_KNOTS}}},
     .alone          = true,
     .wrench_signals = true,
     .one_by_one     = true,

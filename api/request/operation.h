@@ -34,7 +34,8 @@ enum {
     API_HELD_FRAMES      = -15,
     API_FIXED_POINTS     = -16,
     API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */
-    API_REQUEST_EXTENTS  = 9
+    API_SPLINE_KNOTS     = -18, /* knots of a motion */
+    API_REQUEST_EXTENTS  = 10
 };
 
 /* An operation that the request selects, with its outputs and options. */

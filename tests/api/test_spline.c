@@ -235,10 +235,42 @@ static void bad_knots(void **state)
     assert_false(api_spline_knots_fail(&s, &at, &what));
 }
 
+/* The basis does not change where all knots are shifted or scaled: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots
+ * beyond those of the span, and of the range, have no effect. */
+static void by_knots(void **state)
+{
+    double knots[KNOTS], basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], by_knot[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+    for (size_t trial = 0; trial < TRIALS; trial++) {
+        api_spline s                       = random_spline(knots);
+        double     f                       = fraction_of(&s, trial);
+        size_t     first                   = api_spline_basis(&s, f, basis);
+        double     size[API_SPLINE_ORDERS] = {0}, shifted[API_SPLINE_ORDERS][API_SPLINE_SUPPORT] = {{0}},
+               scaled[API_SPLINE_ORDERS][API_SPLINE_SUPPORT] = {{0}};
+        for (size_t i = 0; i < s.n + s.degree + 1; i++) {
+            bool near = (i > first && i <= first + 2 * s.degree) || i == s.degree || i == s.n;
+            api_spline_piece_by_knot(&s, first, f, i, by_knot);
+            for (size_t order = 0; order < API_SPLINE_ORDERS; order++)
+                for (size_t k = 0; k <= s.degree; k++) {
+                    double d = by_knot[order][k];
+                    shifted[order][k] += d;
+                    scaled[order][k] += knots[i] * d;
+                    size[order] += (1 + fabs(knots[i])) * (fabs(d) + fabs(basis[order][k]));
+                    assert_true(near || d == 0);
+                }
+        }
+        for (size_t order = 0; order < API_SPLINE_ORDERS; order++)
+            for (size_t k = 0; k <= s.degree; k++) {
+                assert_near(shifted[order][k], 0, 100 * fmax(size[order], DBL_MIN));
+                assert_near(scaled[order][k], 0, 100 * fmax(size[order], DBL_MIN));
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition),
                                        cmocka_unit_test(polynomials),
+                                       cmocka_unit_test(by_knots),
                                        cmocka_unit_test(bernstein),
                                        cmocka_unit_test(jumps),
                                        cmocka_unit_test(clamped),

@@ -4,10 +4,10 @@ import numpy as np
 import tap
 from gyrostat import skew
 from harness import ServerCase
-from test_free_turns import FIXED_TREE, TREE, on_arm, rotation
+from test_free_turns import FIXED_TREE, TREE, arm, on_arm, rotation
 from test_link_order import walker
 
-MODELS = {"tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"), "drone": on_arm("floating"), "walker": walker()}
+MODELS = {"arm": {"links": arm()}, "tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"), "drone": on_arm("floating"), "walker": walker()}
 STEPS = np.array([-3, -2, -1, 1, 2, 3]) * 4e-3
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # of sixth order
 GRADIENTS = {"dtau_dcontrol_points": "tau", "d_joint_wrenches_dcontrol_points": "joint_wrenches",
@@ -119,9 +119,33 @@ class Turning(ServerCase):
             for name, output in DURATION.items():
                 self.near(exact[name], difference(served[output], T), 1e-11, (model, name))
 
+    def test_knots(self):
+        """Of joints with one coordinate and others, with clamped knots, with knots that are evenly spaced, at both ends."""
+        for model, degree, knots in (("tree", 4, [0, 0.3, 1, 1.4, 2, 2.5, 3.1, 3.9, 4.1, 4.6, 5]), ("arm", 3, None),
+                                     ("arm", 5, [-1, 0, 0.5, 1, 1.2, 1.9, 2.6, 3, 3.3, 4, 4.1, 5])):
+            request = self.motion(model, 7, degree=degree)
+            m = len(request["control_points"])
+            if knots is None:
+                knots = [0.0] * degree + [i / (m - degree) for i in range(m - degree + 1)] + [1.0] * degree
+            names = {"dtau_dknots": "tau", "d_joint_wrenches_dknots": "joint_wrenches"}
+            if model == "arm":
+                names["dtau_dot_dknots"] = "tau_dot"
+            exact = self.ask(model, "trajectory", {**request, "knots": knots, "outputs": [*names, "dmotion_dknots"]})
+            # Where knots coincide, one of them moves past the others, which would leave them out of order.
+            for i in [i for i in range(1, len(knots) - 1) if knots[i - 1] < knots[i] < knots[i + 1]]:
+                served = [self.ask(model, "trajectory", {
+                    **request, "knots": [t + h * (k == i) for k, t in enumerate(knots)], "outputs":
+                    ["q", "qd", "qdd", "qddd", *names.values()]}) for h in STEPS / 2]
+                for name, output in names.items():
+                    expected = difference([a[output] for a in served], 0.5)
+                    self.near(np.array(exact[name])[..., i], expected, 5e-11, (model, name, i))     # rounding of differences
+                for r, output in enumerate(("q", "qd", "qdd", "qddd") if model == "arm" else ()):
+                    expected = difference([a[output] for a in served], 0.5)
+                    self.near(np.array(exact["dmotion_dknots"])[:, r, :, i], expected, 5e-11, (output, i))
+
     def test_batches_and_refusals(self):
         rows = [self.motion("tree", seed)["control_points"] for seed in range(5)]
-        request = self.motion("tree", 0, outputs=["q", "qddd", "tau", "dtau_dcontrol_points", "dtau_dduration"])
+        request = self.motion("tree", 0, outputs=["q", "qddd", "tau", "dtau_dcontrol_points", "dtau_dduration", "dtau_dknots"])
         batch = self.ask("tree", "trajectory", {**request, "control_points": rows})
         for i, row in enumerate(rows):
             alone = self.ask("tree", "trajectory", {**request, "control_points": row})

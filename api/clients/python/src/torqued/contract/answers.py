@@ -562,6 +562,14 @@ class TrajectoryAnswer(Answer):
     d_point_accelerations_dcontrol_points: Array
     # N × points × 6.
     d_point_accelerations_dduration: Array
+    # N × 4 × nv × (m + p + 1): of the spline and its first three derivatives by time.
+    dmotion_dknots: Array
+    # N × nv × (m + p + 1).
+    dtau_dknots: Array
+    # N × nv × (m + p + 1).
+    dtau_dot_dknots: Array
+    # N × bodies × 6 × (m + p + 1).
+    d_joint_wrenches_dknots: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -875,7 +875,8 @@ class Operations:
             'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration', 'point_positions',
             'point_velocities', 'point_accelerations', 'd_point_positions_dcontrol_points',
             'd_point_velocities_dcontrol_points', 'd_point_velocities_dduration', 'd_point_accelerations_dcontrol_points',
-            'd_point_accelerations_dduration']]] = None,
+            'd_point_accelerations_dduration', 'dmotion_dknots', 'dtau_dknots', 'dtau_dot_dknots', 'd_joint_wrenches_dknots']]]
+            = None,
             timeout: Optional[float] = None,
     ) -> TrajectoryAnswer:
         """The dynamics along a joint motion, with gradients for planners.
@@ -905,7 +906,10 @@ class Operations:
         coordinate with respect to its own control points; those with respect to the duration are -r/T times dʳq/dtʳ. With
         `points` the answer describes points fixed to links, as kinematics does in world axes, at all samples:
         d_point_positions_dcontrol_points[n][p][i][k][j] is the derivative of coordinate i of point p. Positions do not depend
-        on the duration, since a sample keeps its fraction f. It is not available in evaluate.
+        on the duration, since a sample keeps its fraction f. The outputs that end in `_dknots` are derivatives with respect to
+        each of the m + p + 1 knots, at a constant fraction f. A sample depends on the 2p knots around it, and on knots p and m.
+        dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ of entry j of the spline. Where knots coincide, one of them is
+        moved and the others stay. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -1169,11 +1173,12 @@ class Operations:
         and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped Newton steps
         lead from the start `q` to the goal, within the position limits of the joints. A search that stops elsewhere begins
         again, at up to `starts` positions in all: the given one, then positions spread over the limits, which are the same for
-        every request. A goal that is not reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle
-        that remain, or with `on_error` a row that fails alone. Different starts lead to different solutions. `velocity` and
-        `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
-        singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
-        + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
+        every request. Several guesses for one goal are a batch of `q` beside a single `position`: each row starts at its own
+        guess, with `starts` 1 at that alone. A goal that is not reached within `tolerance` is a 422 (`out-of-reach`) with the
+        distance and the angle that remain, or with `on_error` a row that fails alone. Different starts lead to different
+        solutions. `velocity` and `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame
+        cannot have them, as in singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the
+        least |J qd - velocity|² + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
 
         frame: A frame or link that a joint moves.
         position: m, world axes.
