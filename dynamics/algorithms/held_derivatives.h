@@ -131,7 +131,7 @@ static inline void held_differentiate(const held_system *h, const held_point *at
 {
     held_set_wrenches(h);
     mass_blocks_factor(h->free->model, &h->ws->blocks, h->M);
-    mass_blocks_invert(&h->ws->blocks, h->nv, K);
+    mass_blocks_invert(&h->ws->blocks, h->nv, false, K);
     held_set_JM(h, K, h->Z);
     held_set_Y(h, h->Z, h->Y);
     held_set_K(h, h->Y, K);
