@@ -27,7 +27,8 @@ NEAR = 1e-9
 @dataclass(frozen=True)
 class Schedule:
     """speed in m/s; length and width of a step in m; `double`, `flat`, `heel_off`: fractions of the duration; `points`: number
-    of control points of each coordinate; `instants`: of forces in each span between two knots."""
+    of control points of each coordinate; `instants`: of forces in each span between two knots. `flat` and `heel_off` are moved to the
+    next contact inwards."""
     speed: float = 1.2
     length: float = 0.6
     width: float = 0.12
@@ -51,7 +52,8 @@ class Schedule:
         # at the Greville abscissae a spline can take any values, so that contacts there do not contradict each other
         contacts = np.array([knots[i + 1:i + 4].mean() for i in range(self.points)])
         forces = np.concatenate([np.linspace(a, b, self.instants + 1) for a, b in zip(breaks, breaks[1:])])
-        for name, value in (("knots", knots), ("contacts", contacts),
+        for name, value in (("knots", knots), ("contacts", contacts), ("flat", contacts[contacts > self.flat - NEAR].min()),
+                            ("heel_off", contacts[contacts < self.heel_off + NEAR].max()),
                             ("fractions", np.unique(np.round(np.concatenate([forces, contacts]), 12)))):
             object.__setattr__(self, name, value)
 
