@@ -1,7 +1,6 @@
 """Writes a stick figure that walks one stride, from the right and from behind, as an SVG animation."""
 import numpy as np
 
-from schedule import HALF_WIDTH
 from stride import FIGURE
 
 SCALE = 200                     # pixels per m

@@ -77,8 +77,7 @@ def solve(walker, step, schedule, options, say):
     shape = Shape(walker, step, schedule)
     say(f"{step.size} variables: {len(walker.names)} coordinates, {step.free} of {step.count} control points of each; "
         f"{len(schedule.fractions)} instants\nfirst phase: postures\n{COLUMNS}")
-    first = Minimiser(shape, shape.start(), None, FEASIBLE, damping=0.1).run(
-        options.iterations, say)
+    first = Minimiser(shape, shape.start(), None, FEASIBLE, damping=0.1).run(options.iterations, say)
     gait = Gait(walker, step, schedule, options.force_bound)
     second = Minimiser(gait, first.x, options.tolerance, min(options.tolerance, FEASIBLE))
     say(f"second phase: {len(second.values.equalities)} equalities, {len(second.values.inequalities)} inequalities\n{COLUMNS}")

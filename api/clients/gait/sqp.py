@@ -24,11 +24,10 @@ class NotSolved(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """The variables, what the problem says of them, how many iterations and evaluations it took, the last optimality."""
+    """The variables, what the problem says of them, how many iterations it took, the last optimality."""
     x: np.ndarray
     values: object
     iterations: int
-    evaluations: int
     optimality: float
 
 
@@ -39,12 +38,11 @@ class Minimiser:
 
     def __init__(self, problem, x, optimal, feasible, damping=1e-2, price=10.0):
         self.problem, self.optimal, self.feasible, self.damping, self.price = problem, optimal, feasible, damping, price
-        self.clock, self.evaluations = problem.walker.clock, 0
+        self.clock = problem.walker.clock
         self.x, self.values = x, self._evaluate(x)
         self.active, self.curvature = np.zeros(0, int), 0.0
 
     def _evaluate(self, x):
-        self.evaluations += 1
         with self.clock("chain rule"):
             return self.problem.evaluate(x)
 
@@ -54,9 +52,9 @@ class Minimiser:
             solution = self._subproblem()
             optimality, violation = self._optimality(solution), self.values.violation()
             say(f"{iteration:4d} {self.values.cost:13.7f} {violation:12.1e} {optimality:12.1e} "
-                     f"{np.abs(solution.step).max():9.1e} {len(self.active):7d} {solution.changes:8d}")
+                f"{np.abs(solution.step).max():9.1e} {len(self.active):7d} {solution.changes:8d}")
             if violation <= self.feasible and (self.optimal is None or optimality <= self.optimal):
-                return Result(self.x, self.values, iteration, self.evaluations, optimality)
+                return Result(self.x, self.values, iteration, optimality)
             if optimality <= DEARER * (self.optimal or self.feasible) and solution.largest() >= self.price:
                 self.price *= 3     # optimal but for violations that are too cheap
             if iteration < most:
