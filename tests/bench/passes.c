@@ -1,6 +1,7 @@
 /* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes: as in the
  * windows of a batch but for its first one, where zeros of every state stand already. */
 #include "passes.h"
+#include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
 #include "dynamics/step.h"
 #include <stdlib.h>
@@ -201,6 +202,21 @@ static void kinematics(void *what)
     f->kernels->kinematics(&f->scene, s->workspace, &io, f->blocks);
 }
 
+static void frame_derivatives(void *what)
+{
+    const workload       *f  = what;
+    const states         *s  = &f->states;
+    dyn_frame_sensitivity io = {.q                 = s->q,
+                                .qd                = s->qd,
+                                .qdd               = s->qdd,
+                                .n_frames          = 1,
+                                .frames            = &f->tip,
+                                .dvelocity_dq      = s->out[0],
+                                .dacceleration_dq  = s->out[1],
+                                .dacceleration_dqd = s->out[2]};
+    dyn_frame_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void jacobian(void *what)
 {
     const workload *f  = what;
@@ -291,6 +307,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "regressor of the bodies' parameters", .pass = regressor},
     {.name = "Jacobian of a frame", .pass = jacobian},
     {.name = "Jacobian, rate, velocity, acceleration", .pass = kinematics},
+    {.name = "derivatives of velocity and acceleration", .pass = frame_derivatives},
     {.name = "energies, centre of mass", .pass = energy},
 };
 

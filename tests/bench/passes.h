@@ -23,5 +23,5 @@ typedef struct kernel_pass {
     bool fixed_base; /* of a robot that moves freely it is not asked */
 } kernel_pass;
 
-enum { N_KERNELS = 21 };
+enum { N_KERNELS = 24 };
 extern const kernel_pass kernel_passes[N_KERNELS];
