@@ -78,6 +78,11 @@ static bool find_shares(api_ground_state *s)
         s->distance[k] = sqrt(api_dot(arm, arm));
     }
     if (s->ground->n_contacts == 1) return true;
+    if (s->support != API_BOTH_FEET) { /* the other foot is lifted */
+        s->share[0] = s->support == API_FIRST_FOOT;
+        s->share[1] = s->support == API_SECOND_FOOT;
+        return true;
+    }
     double sum = s->distance[0] + s->distance[1];
     if (!(sum > 0)) return false;
     s->share[0] = s->distance[1] / sum;
@@ -145,7 +150,7 @@ static void differentiate_shares(const api_ground_state *s, const api_ground_rat
 {
     double changes[API_FEET] = {0}, sum = s->distance[0] + s->distance[1];
     share[0] = share[1] = 0;
-    if (s->ground->n_contacts == 1) return;
+    if (s->ground->n_contacts == 1 || s->support != API_BOTH_FEET) return;
     for (size_t k = 0; k < API_FEET; k++) {
         double arm[3], moves[3];
         difference(s->zero_moment, s->contact[k], arm);

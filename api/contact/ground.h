@@ -13,7 +13,7 @@
  *
  * Second, the feet at r_1, r_2 share the resultant in the parts w_1 = d_2 / (d_1 + d_2) and w_2 = d_1 / (d_1 + d_2),
  * with d_k = |z - r_k|. Foot k bears w_k [F; N_b + (b - r_k) x F] about its own point. A single foot bears all. With
- * these wrenches acting on the feet, the base's efforts are zero.
+ * these wrenches acting on the feet, the base's efforts are zero. Of two feet one may be lifted; its part is zero.
  *
  * All vectors are in world axes. */
 #pragma once
@@ -30,8 +30,12 @@ typedef struct api_ground {
     dyn_frame contact[API_FEET];
 } api_ground;
 
+/* The feet that carry a state. */
+typedef enum api_support { API_BOTH_FEET, API_FIRST_FOOT, API_SECOND_FOOT } api_support;
+
 typedef struct api_ground_state {
     const api_ground *ground;
+    api_support       support;
     double            base[3], contact[API_FEET][3];           /* m, origins of the base and the contacts */
     double            jacobian[API_BASE_DOF * API_BASE_DOF];   /* J_b, column-major; replaced by its LU factors */
     double            effort[API_BASE_DOF];                    /* N, N m: tau_b, efforts along the base's coordinates */

@@ -1,6 +1,7 @@
 /* ground_request.c - reads the feet and the plane of a ground reaction and finds the base (ground_request.h). */
 #include "ground_request.h"
 #include "api/request/fields.h"
+#include "api/request/rows.h"
 #include "api/load/document/geometry.h"
 #include "api/model/loops.h"
 #include <string.h>
@@ -114,6 +115,42 @@ static bool read_feet(const api_query *q, const api_node *list, const api_place 
     return api_fail_at(q->problem, &second, API_BAD_VALUE, "both feet are the same point of one link");
 }
 
+static bool read_support(const api_query *q, const api_node *value, const api_place *at, api_support *support)
+{
+    static const char *const names[] = {
+        [API_BOTH_FEET] = "both", [API_FIRST_FOOT] = "first", [API_SECOND_FOOT] = "second"};
+    const char *given = api_read_string(q, value, at);
+    for (size_t i = 0; given && i < sizeof names / sizeof *names; i++)
+        if (strcmp(given, names[i]) == 0) {
+            *support = (api_support)i;
+            return true;
+        }
+    return given &&
+           api_fail_at(q->problem, at, API_BAD_VALUE, "\"%.64s\" given: both, first or second expected", given);
+}
+
+/* Reads "supports": one for all rows, or one for each row. */
+static bool read_supports(api_query *q, const api_node *value, const api_place *at, api_ground_request *g)
+{
+    if (!value) return true;
+    g->supports_differ    = api_node_is(value, API_ARRAY);
+    size_t       n        = g->supports_differ ? api_node_size(value) : 1;
+    api_support *supports = api_take(q->pool, (n ? n : 1) * sizeof *supports);
+    if (!supports) return false;
+    g->supports = supports;
+    if (g->ground.n_contacts < API_FEET) return api_fail_at(q->problem, at, API_BAD_VALUE, "supports are for two feet");
+    if (!g->supports_differ) return read_support(q, value, at, supports);
+    if (!api_check_list(q, value, at, "of supports") || !api_batch_rows(q, n, at)) return false;
+    for (size_t b = 0; b < n; b++) {
+        api_node  one;
+        api_place one_at = api_place_index(at, b);
+        if (api_node_item(value, b, &one) && read_support(q, &one, &one_at, &supports[b])) continue;
+        q->problem->row = (long long)b;
+        return false;
+    }
+    return true;
+}
+
 static bool read_plane(const api_query *q, const api_node *plane, const api_place *at, api_ground_request *g)
 {
     if (!plane) return true;
@@ -126,11 +163,11 @@ static bool read_plane(const api_query *q, const api_node *plane, const api_plac
            api_fail_at(q->problem, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
-static bool read_ground(const api_query *q, const api_node *options, const api_place *up, bool needed,
-                        api_ground_request *g)
+static bool read_ground(api_query *q, const api_node *options, const api_place *up, bool needed, api_ground_request *g)
 {
     const api_node *feet    = api_node_get(options, "feet");
     api_place       feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
+    api_place       supports_at = api_place_key(up, "supports");
     if (!find_base(q, &g->ground)) return false;
     g->ground.n_contacts = 1;
     g->ground.contact[0] = g->ground.base;
@@ -139,7 +176,8 @@ static bool read_ground(const api_query *q, const api_node *options, const api_p
                            "without feet there are only resultant, zero_moment_point and their derivatives: request "
                            "these, or give feet");
     if (feet && !read_feet(q, feet, &feet_at, &g->ground)) return false;
-    return read_plane(q, api_node_get(options, "plane"), &plane_at, g);
+    return read_supports(q, api_node_get(options, "supports"), &supports_at, g) &&
+           read_plane(q, api_node_get(options, "plane"), &plane_at, g);
 }
 
 api_ground_request *api_ground_request_read(api_query *q, const api_node *options, const api_place *up, bool needed)

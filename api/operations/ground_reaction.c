@@ -11,6 +11,7 @@
  * and finally dtau/dx = H + sum dtau/dW_k dW_k/dx. */
 #include "api/contact/ground_request.h"
 #include "api/lanes/evaluation.h"
+#include "api/request/rows.h"
 #include <string.h>
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };
@@ -140,6 +141,7 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
     for (size_t lane = 0; lane < W; lane++) {
         api_ground_state *s = &b->state[lane];
         s->ground           = &grounding_of(selected)->ground;
+        s->support          = api_ground_support(grounding_of(selected), api_row_of(e->query, block * W + lane));
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
         b->solved[lane]          = status == API_GROUND_DONE;
@@ -240,6 +242,7 @@ static bool check_smooth(const api_evaluation *e, const api_selection *selected,
         for (size_t k = 0; k < n_contacts(selected) && b->solved[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->query->rows || b->state[lane].distance[k] > 0) continue;
+            if (b->state[lane].support != API_BOTH_FEET) continue; /* the shares are constant */
             b->solved[lane] = false;
             if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                                 "foot %zu is at the zero-moment point, where its share has no derivatives", k))
@@ -295,7 +298,7 @@ const api_operation api_ground_reaction = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_FEET_FIELD) | API_BIT(API_PLANE),
+             API_BIT(API_FEET_FIELD) | API_BIT(API_PLANE) | API_BIT(API_SUPPORTS),
     .outputs       = {[RESULTANT]           = {"resultant", true, {6}},
                       [ZERO_MOMENT]         = {"zero_moment_point", true, {3}},
                       [FOOT_WRENCHES]       = {"foot_wrenches", true, {API_CONTACTS, 6}},

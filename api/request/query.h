@@ -86,7 +86,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_TORQUES, "torques")                                                                                          \
     X(API_POINTS_FIELD, "points")                                                                                      \
     X(API_KINDS, "kinds")                                                                                              \
-    X(API_TORQUE_MULTIPLIERS, "torque_multipliers")
+    X(API_TORQUE_MULTIPLIERS, "torque_multipliers")                                                                    \
+    X(API_SUPPORTS, "supports")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

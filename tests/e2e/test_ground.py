@@ -292,5 +292,37 @@ class Service(Ground):
         self.refused("result-not-finite", model="hull", q=q, feet=feet, qd=[1e200] * 6)
 
 
+class Supports(Ground):
+    ROWS = ["first", "both", "second", "first", "both"]
+
+    def test_lifted_feet(self):
+        """A row whose other foot is lifted has the forces and derivatives of a robot with one foot."""
+        for model in ("humanoid", "gait55"):
+            states = [self.motion(model, seed) for seed in range(len(self.ROWS))]
+            batch = {name: [s[name] for s in states] for name in states[0]}
+            answer = self.ground(model, {**batch, "supports": self.ROWS}, *PLAIN, *GRADIENTS)
+            for row, support in enumerate(self.ROWS):
+                alone = self.ground(model, {**states[row], "supports": support}, *PLAIN, *GRADIENTS)
+                self.assertEqual(alone, {name: value[row] for name, value in answer.items()})
+                feet = {"both": SOLES, "first": SOLES[:1], "second": SOLES[1:]}[support]
+                expected = self.ground(model, {**states[row], "feet": feet}, *PLAIN, *GRADIENTS)
+                for name, value in expected.items():
+                    got = np.array(alone[name])
+                    if "foot_wrenches" in name and support != "both":
+                        standing = 0 if support == "first" else 1
+                        self.assertEqual(np.count_nonzero(got[1 - standing]), 0)
+                        got = got[standing:standing + 1]
+                    size = max(1, np.abs(np.array(value)).max())
+                    self.assertLess(np.abs(got - value).max() / size, 1e-11, (model, support, name))
+
+    def test_refusals(self):
+        q = self.standing("humanoid")
+        self.refused("bad-value", "/supports", q=q, feet=SOLES, supports="left")
+        self.refused("bad-value", "/supports/1", 1, q=[q, q], feet=SOLES, supports=["both", "none"])
+        self.refused("bad-value", "/supports", q=q, feet=SOLES[:1], supports="first")
+        self.refused("wrong-shape", q=[q, q], feet=SOLES, supports=["both"] * 3)
+        self.refused("wrong-shape", "/supports", q=q, feet=SOLES, supports=[])
+
+
 if __name__ == "__main__":
     tap.main()

@@ -143,6 +143,8 @@ def _row_counts(fields: Mapping[str, Any]) -> Iterable[int]:
         elif name == "wrenches" and value is not None:
             for wrench in value:
                 yield from _counted(wrench.values())
+        elif name == "supports" and value is not None and not isinstance(value, str):
+            yield len(value)
 
 
 def _counted(values: Iterable[Any]) -> Iterable[int]:
@@ -156,6 +158,8 @@ def _cut(name: str, value: Any, rows: slice) -> Any:
         return {key: _cut_array(item, rows) for key, item in value.items()}
     if name == "wrenches" and value is not None:
         return [{key: _cut_array(item, rows) for key, item in wrench.items()} for wrench in value]
+    if name == "supports" and value is not None and not isinstance(value, str):
+        return value[rows]
     return value
 
 

@@ -1106,8 +1106,9 @@ class AsyncOperations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            feet: Optional[Sequence[KinematicsPointsItem]] = None, plane: Optional[Plane] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            feet: Optional[Sequence[KinematicsPointsItem]] = None,
+            supports: Optional[Union[Literal['both', 'first', 'second'], Sequence[Literal['both', 'first', 'second']]]] = None,
+            plane: Optional[Plane] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq',
             'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd',
             'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq',
@@ -1128,11 +1129,15 @@ class AsyncOperations:
         their links they add up to the resultant. `tau` has the joint efforts with these wrenches; its first six entries are
         zero except for rounding. Without feet only `resultant` and `zero_moment_point` and their derivatives are available, and
         `outputs` must name them. Derivatives with respect to q have nv columns, as in sensitivity; the request's wrenches are
-        constant. Where one of two feet is exactly at the zero-moment point, its share has no derivative: a 422. Without a
-        pressing normal force (more than a billionth of weight and resultant) there is no zero-moment point: 422
-        `no-zero-moment-point`. A model without such a base, or a state in which its three revolute axes lie in one plane, is a
-        422 `no-free-base`. Loops within the robot are allowed; a loop that joins it with the world would carry a part of the
-        resultant: 422 `not-for-loops`.
+        constant. Where one of two feet is exactly at the zero-moment point, its share has no derivative: a 422. `supports`
+        lifts one of two feet, row by row: w is then 1 for the foot that stands, and 0 for the other. At a switch between
+        supports the derivatives are those of the row's own support: supports do not change with the state, and foot wrenches,
+        `tau` and their derivatives jump there, while `resultant` and `zero_moment_point` do not depend on them. Foot wrenches
+        and `tau` are continuous where the zero-moment point is at the foot that stands on both sides of the switch; their
+        derivatives are not. Without a pressing normal force (more than a billionth of weight and resultant) there is no
+        zero-moment point: 422 `no-zero-moment-point`. A model without such a base, or a state in which its three revolute axes
+        lie in one plane, is a 422 `no-free-base`. Loops within the robot are allowed; a loop that joins it with the world would
+        carry a part of the resultant: 422 `not-for-loops`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1147,6 +1152,8 @@ class AsyncOperations:
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
         feet: Needed for foot_wrenches, tau and their derivatives. Links or frames that descend from the base.
+        supports: Which of two feet stand: one for all rows, or one for each row. The other foot is lifted and its wrench is
+        zero.
         plane
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -1155,7 +1162,7 @@ class AsyncOperations:
         """
         return await self._evaluate("ground-reaction", GroundReactionAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "feet": feet,
-            "plane": plane, "on_error": on_error, "outputs": outputs}, timeout)
+            "supports": supports, "plane": plane, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def inverse_kinematics(
             self, q: Optional[Coordinates] = None, *, frame: str, position: npt.ArrayLike,

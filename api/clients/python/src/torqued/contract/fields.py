@@ -790,6 +790,8 @@ class EvaluationsTaskSpace(_EvaluationsTaskSpaceNeeded, total=False):
 class EvaluationsGroundReaction(TypedDict, total=False):
     # Needed for foot_wrenches, tau and their derivatives. Links or frames that descend from the base.
     feet: Sequence[KinematicsPointsItem]
+    # Which of two feet stand: one for all rows, or one for each row. The other foot is lifted and its wrench is zero.
+    supports: Union[Literal['both', 'first', 'second'], Sequence[Literal['both', 'first', 'second']]]
     plane: Plane
     outputs: Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq', 'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd', 'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq', 'dtau_dqd', 'dtau_dqdd']]
 
