@@ -222,6 +222,16 @@ class Python(ServerCase):
             answer = self.panda.batch(self.panda.inverse_dynamics, q=q[:800], size=200)
         self.assertEqual([warning["where"] for warning in answer.warnings], ["/q/450/2"])
 
+    def test_supports_in_pieces(self):
+        """The feet that stand are cut with the rows."""
+        robot = self.torqued.model("humanoid")
+        q, supports = np.tile([0, 0, 0.9275, 0, 0, 0, 1] + [0] * 33, (5, 1)), ["both", "first", "second", "first", "both"]
+        request = {"q": q, "feet": [{"frame": "left_sole"}, {"frame": "right_sole"}], "supports": supports}
+        whole = robot.ground_reaction(**request)
+        pieces = robot.batch(robot.ground_reaction, size=2, **request)
+        self.assertTrue((pieces.foot_wrenches == whole.foot_wrenches).all())
+        self.assertEqual(np.count_nonzero(whole.foot_wrenches[1][1]), 0)
+
     def test_pieces_one_by_one(self):
         q = states(10)[0]
         pieces = [(rows, answer.tau) for rows, answer in self.panda.chunks(self.panda.inverse_dynamics, q=q, size=4)]
