@@ -125,8 +125,6 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
     for (size_t r = 1; r < API_SPLINE_ORDERS; r++)
         for (size_t i = 0; i < e->model->nv; i++)
             api_state_lane(e, e->plan->state[API_Q + r], e->model->nv, state)[i * W] = s.spline[r][i * W];
-    for (size_t i = 0; i < model->n_couplings; i++)
-        q[(size_t)model->coupling[i].theta * W] = s.spline[0][(size_t)model->coupling[i].v_theta * W];
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body = &model->body[i];
         if (read_joint(body, &joint))

@@ -7,7 +7,10 @@ from harness import ServerCase
 from test_free_turns import FIXED_TREE, TREE, arm, on_arm, rotation
 from test_link_order import walker
 
-MODELS = {"arm": {"links": arm()}, "tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"), "drone": on_arm("floating"), "walker": walker()}
+SPRINGY = on_arm("spherical")
+SPRINGY["links"][0]["joint"]["elastic"] = {"stiffness": 40, "damping": 0.5}
+MODELS = {"springy": SPRINGY, "arm": {"links": arm()}, "tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"),
+          "drone": on_arm("floating"), "walker": walker()}
 STEPS = np.array([-3, -2, -1, 1, 2, 3]) * 4e-3
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # of sixth order
 GRADIENTS = {"dtau_dcontrol_points": "tau", "d_joint_wrenches_dcontrol_points": "joint_wrenches",
