@@ -125,6 +125,7 @@ class Turning(ServerCase):
     def test_knots(self):
         """Of joints with one coordinate and others, with clamped knots, with knots that are evenly spaced, at both ends."""
         for model, degree, knots in (("tree", 4, [0, 0.3, 1, 1.4, 2, 2.5, 3.1, 3.9, 4.1, 4.6, 5]), ("arm", 3, None),
+                                     ("arm", 2, [0, 0.4, 1, 1.5, 2.2, 3, 3.3, 4, 5]),
                                      ("arm", 5, [-1, 0, 0.5, 1, 1.2, 1.9, 2.6, 3, 3.3, 4, 4.1, 5])):
             request = self.motion(model, 7, degree=degree)
             m = len(request["control_points"])
