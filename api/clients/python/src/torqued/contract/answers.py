@@ -218,7 +218,7 @@ class TorqueDerivativeAnswer(Answer):
     q: Array
     # If the request has a platform: the corresponding coordinates, nq or nv.
     qd: Array
-    # nv: rad/s² or m/s². With `free`; and of a platform, that reached.
+    # nv: rad/s² or m/s². With `free`, or if the request has a platform: the corresponding accelerations.
     qdd: Array
     # nv: rad/s³ or m/s³. Only with `free`.
     qddd: Array
@@ -248,7 +248,7 @@ class SensitivityAnswer(Answer):
     q: Array
     # If the request has a platform: the corresponding coordinates, nq or nv.
     qd: Array
-    # nv: rad/s² or m/s². With `free`; and of a platform, that reached.
+    # nv: rad/s² or m/s². With `free`, or if the request has a platform: the corresponding accelerations.
     qdd: Array
     # nv × nv.
     dtau_dq: Array
@@ -281,7 +281,8 @@ class SensitivityAnswer(Answer):
     dqdd_dq: Array
     # nv × nv. Only with `free`.
     dqdd_dqd: Array
-    # nv × nv: by the accelerations of coordinates that are not free, whose rows are those of 1. Only with `free`.
+    # nv × nv: by the accelerations of coordinates that are not free; their rows are those of the identity matrix. Only with
+    # `free`.
     dqdd_dqdd: Array
     # nv × nv: by the efforts of free coordinates. Only with `free`.
     dqdd_dtau: Array
@@ -503,7 +504,7 @@ class IdentifyAnswer(Answer):
     # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
     # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
     payload: IdentifyPayload
-    # The model's document, as PUT takes it, with what was identified in place of its own figures.
+    # The model's document, as PUT takes it, with the identified parameters in place of its own.
     model: Mapping[str, Any]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -562,7 +563,7 @@ class TrajectoryAnswer(Answer):
     d_point_accelerations_dcontrol_points: Array
     # N × points × 6.
     d_point_accelerations_dduration: Array
-    # N × 4 × nv × (m + p + 1): of the spline and its first three derivatives by time.
+    # N × 4 × nv × (m + p + 1): derivatives of the spline and of its first three time derivatives.
     dmotion_dknots: Array
     # N × nv × (m + p + 1).
     dtau_dknots: Array

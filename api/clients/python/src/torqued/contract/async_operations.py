@@ -344,9 +344,9 @@ class AsyncOperations:
 
         tau as in inverse-dynamics, and dtau/dt along a motion with the jerk `qddd`, with friction, rotors, springs and wrenches
         that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
-        is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. Coordinates in `free` move as forces make them, as in
-        inverse-dynamics: `qdd` and `qddd` of these coordinates are computed, with constant efforts, so that their tau_dot is 0.
-        Both are then among the outputs by default.
+        is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. The efforts of coordinates in `free` are given, as in
+        inverse-dynamics, and constant: their tau_dot is 0. `qdd` and `qddd` of these coordinates are computed. Both vectors are
+        then among the outputs by default.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -395,12 +395,13 @@ class AsyncOperations:
         Analytical derivatives of inverse-dynamics with respect to coordinates, rates, accelerations, wrenches, gravity and
         inertial parameters. Derivatives with respect to `q` have nv columns; for a floating base or joint they are p += R e_v,
         R ← R exp(e_w). Components of wrenches, in their named axes, and their points are constant. The derivative of sign(qd)
-        is taken as zero. Missing `qd` and `qdd` are zero. Coordinates in `free` move as forces make them, as in
-        inverse-dynamics: their efforts are given and constant, their accelerations follow. All derivatives are then those of
-        tau and joint wrenches as functions of q, qd, the other coordinates' qdd, wrenches, gravity and parameters: rows of free
+        is taken as zero. Missing `qd` and `qdd` are zero. The efforts of coordinates in `free` are given, as in
+        inverse-dynamics, and constant; their accelerations follow from the dynamics. All derivatives are then those of tau and
+        joint wrenches as functions of q, qd, the other coordinates' qdd, wrenches, gravity and parameters: rows of free
         coordinates in the derivatives of tau are zero, and so are their columns in derivatives by qdd. `dqdd_dq`, `dqdd_dqd`
-        and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`; dqdd_dtau has those
-        by the efforts of free coordinates, and the torques of the others change with these efforts by -dqdd_dqddᵀ.
+        and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`. On request
+        `dqdd_dtau` has the derivatives by the efforts of free coordinates. The derivatives of the other coordinates' torques by
+        these efforts are entries of -dqdd_dqddᵀ.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -488,12 +489,13 @@ class AsyncOperations:
         """Second derivatives of the torques.
 
         Second derivatives of inverse-dynamics, contracted with the `multipliers` λ of the torques: those of the scalar λᵀtau,
-        as Newton and SQP methods ask of constraints on torques. Row j and column k of `hessian_x_y` are ∂/∂y_k (λᵀ ∂tau/∂x_j),
-        with the derivatives of sensitivity. For a floating base or joint and a spherical joint the derivatives with respect to
-        `q` are along p += R e_v, R ← R exp(e_w) in this order, first x_j, then y_k: within one such joint hessian_q_q is not
-        symmetric. Derivatives by qd and qdd, and by qdd twice, are zero. The outputs `d2tau_…` are the same matrices for every
-        torque, without `multipliers`. Components of wrenches, in their named axes, and their points are constant. The second
-        derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the 422 not-for-loops.
+        which Newton and SQP methods need for constraints on torques. Row j and column k of `hessian_x_y` are ∂/∂y_k (λᵀ
+        ∂tau/∂x_j), with the derivatives of sensitivity. For a floating base or joint and a spherical joint the derivatives with
+        respect to `q` are along p += R e_v, R ← R exp(e_w). They are taken first by x_j, then by y_k: within one such joint
+        hessian_q_q is not symmetric. Derivatives by qd and qdd, and by qdd twice, are zero. The outputs `d2tau_…` are the same
+        matrices for every torque, without `multipliers`. Components of wrenches, in their named axes, and their points are
+        constant. The second derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the
+        422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -573,22 +575,23 @@ class AsyncOperations:
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
         With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
         Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well.
-        By default Coulomb friction has the sign of the velocity before the step, and may turn the motion within it. With
-        `"friction_at_rest": "stick"` sharp Coulomb friction, without a `coulomb_velocity`, instead depends on the velocity
+        By default Coulomb friction has the sign of the velocity before the step, and may reverse the motion within the step.
+        With `"friction_at_rest": "stick"` sharp Coulomb friction, without a `coulomb_velocity`, instead depends on the velocity
         after the step: at most `coulomb` holds a joint, qd₊ = 0 exactly, and other joints have the full friction against their
         motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints, whose solution is
-        unique. Their rows of qd₊ in the matrices are zero, and those of other joints are derivatives while the same joints
-        stick and the others slide on. `sticking` names them and is then among the outputs by default. This is for the explicit
-        and the semi-implicit method, without `held`, with friction, and for joints without a `stribeck_velocity`: otherwise a
-        422. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and points
-        are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c,
-        then the moments and products of inertia about the link's origin. A payload adds its own parameters, about the origin
-        and in the axes of its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕
-        u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of
-        its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv
-        entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the
-        matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A
-        mass matrix that is singular is a 422 naming the joint; models with loops are the 422 not-for-loops.
+        unique. Rows of qd₊ of joints that stick are zero in the matrices; rows of other joints are derivatives while the same
+        joints stick and the others slide on. `sticking` marks the joints that stick and is then among the outputs by default.
+        "stick" needs the explicit or semi-implicit Euler method, no `held`, friction, and joints without a `stribeck_velocity`;
+        anything else is a 422. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given
+        components and points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as
+        in regressor: m, m·c, then the moments and products of inertia about the link's origin. A payload adds its own
+        parameters, about the origin and in the axes of its link, to those of the link, so that the columns of the link are
+        those of the payload as well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the
+        constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
+        Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
+        sensitivity. Rows and columns of the matrices are first those of q, then those of qd. The derivative of sign(qd) is
+        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint; models with loops are the
+        422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -597,7 +600,8 @@ class AsyncOperations:
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
-        friction_at_rest: Sharp Coulomb friction after the step: none, or it stops joints.
+        friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
+        before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
@@ -645,7 +649,8 @@ class AsyncOperations:
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
-        friction_at_rest: Sharp Coulomb friction after the step: none, or it stops joints.
+        friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
+        before the step.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -823,11 +828,11 @@ class AsyncOperations:
         squared weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia)
         from the model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the
         model are not physically possible, the nearest possible figures take their place. The output `model` is the model's
-        document with the parameters that were identified: all bodies of a physically possible robot, as with `consistent`, or
-        what `unknown` lists. PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and
+        document with the identified parameters: those of all bodies, physically possible as with `consistent`, or those that
+        `unknown` lists. PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and
         motors on it have none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor
-        inertias below zero are written as zero. Of an unknown payload noise can make the inertia invalid, which PUT then
-        refuses. A document with `screws` holds no friction and no rotor inertias, and an elastic joint without an entry in
+        inertias below zero are written as zero. Noise can make the inertia of an unknown payload invalid; PUT then refuses the
+        document. A document with `screws` holds no friction and no rotor inertias, and an elastic joint without an entry in
         `motors` no friction of its drive: then `model` is a 422. Too few rows, or rows in which a base parameter has no effect
         or cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422
         `rank-deficient` that names these parameters. Parameters that no motion can determine are not an error: they are listed
@@ -888,7 +893,7 @@ class AsyncOperations:
         number of control points. Derivatives that jump at a knot have the value after it, at the end of the motion the value
         before it; the jerk of a cubic is piecewise constant. Control points always have nv entries. At a spherical joint they
         are a rotation vector x, for the rotation R = exp([x]×) from the joint's zero position; at a floating base or joint the
-        position p, in the axes that q has it in, then x. The spline is that of p and x, |x| ≤ 2π; `q` of the answer has the
+        position p, in the same axes as in q, then x. The spline is that of p and x, |x| ≤ 2π; `q` of the answer has the
         quaternion, and `qd`, `qdd` and `qddd` are the velocity [Rᵀṗ; J(x)ẋ] in the moving axes and its time derivatives, with J
         the right Jacobian of rotations. The gradients are those with respect to the entries of control points. Gradients of
         tau_dot, and models with loops, need nq = nv. Samples are evenly spaced (`samples` of them, both ends included) or at
@@ -954,11 +959,11 @@ class AsyncOperations:
         """Second derivatives of torques along a joint motion by its control points.
 
         With the `torque_multipliers` λ_n of the torques at sample n, this is the Hessian of Σ_n λ_nᵀ tau(t_n) with respect to
-        the control points: the part of a Lagrangian that bounds of torques along a motion add. The motion is that of the
+        the control points, which bounds on torques along a motion add to the Hessian of a Lagrangian. The motion is that of the
         operation trajectory. `hessian_control_points[k][i][l][j]` is the second derivative by joint i of control point k and
         joint j of control point l; it is symmetric, and zero where |k - l| exceeds the degree. The rows of a batch are motions:
         B × m × nv `control_points`, B `duration`s, B × N × nv `torque_multipliers`, B rows of a wrench; a field given once is
-        shared by all. Wrenches are constant along the motion. It is for models with nq = nv; models with loops are the 422
+        shared by all. Wrenches are constant along the motion. The operation needs nq = nv; models with loops are the 422
         not-for-loops. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
@@ -1181,12 +1186,13 @@ class AsyncOperations:
         and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped Newton steps
         lead from the start `q` to the goal, within the position limits of the joints. A search that stops elsewhere begins
         again, at up to `starts` positions in all: the given one, then positions spread over the limits, which are the same for
-        every request. Several guesses for one goal are a batch of `q` beside a single `position`: each row starts at its own
-        guess, with `starts` 1 at that alone. A goal that is not reached within `tolerance` is a 422 (`out-of-reach`) with the
-        distance and the angle that remain, or with `on_error` a row that fails alone. Different starts lead to different
-        solutions. `velocity` and `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame
-        cannot have them, as in singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the
-        least |J qd - velocity|² + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
+        every request. A batch of `q` beside a single `position` has several guesses for one goal: the search of each row begins
+        at the row's own guess, and with `starts` 1 at no other position. A goal that is not reached within `tolerance` is a 422
+        (`out-of-reach`) with the distance and the angle that remain, or with `on_error` a row that fails alone. Different
+        starts lead to different solutions. `velocity` and `acceleration` of the frame, in world axes, give `qd` of least norm
+        and `qdd`. Where the frame cannot have them, as in singular positions, the answer is a 422; with `damping` it has the
+        rates that come nearest: the least |J qd - velocity|² + damping² |qd|², with the linear rows in units of the distance
+        along the chain of joints.
 
         frame: A frame or link that a joint moves.
         position: m, world axes.

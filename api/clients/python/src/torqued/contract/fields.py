@@ -759,7 +759,7 @@ class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
     # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
-    # Sharp Coulomb friction after the step: none, or it stops joints.
+    # stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity before the step.
     friction_at_rest: Literal['none', 'stick']
     # Whether the step begins with a plastic impact of the held frames.
     impact: bool
