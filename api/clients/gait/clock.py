@@ -1,10 +1,10 @@
-"""Adds up wall time by what it was spent on."""
+"""Adds up wall time by labels."""
 import time
 from contextlib import contextmanager
 
 
 class Clock:
-    """`with clock("label"):` adds to seconds[label]; what an inner block takes is not part of the outer one."""
+    """`with clock("label"):` adds its time to seconds[label]; the time of an inner block is not part of the outer one."""
 
     def __init__(self):
         self.seconds, self._inner = {}, [0.0]
@@ -22,11 +22,11 @@ class Clock:
             self._inner[-1] += took
 
     def add(self, label, seconds):
-        """Seconds that were measured otherwise."""
+        """Adds seconds that the caller measured."""
         self.seconds[label] = self.seconds.get(label, 0.0) + seconds
 
     def move(self, source, target, seconds):
-        """Accounts for a part of a label as another one."""
+        """Moves a part of one label to another one."""
         self.add(source, -seconds)
         self.add(target, seconds)
 

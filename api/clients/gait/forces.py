@@ -29,7 +29,7 @@ class Phase:
         return rows / self.walker.weight
 
     def ask(self, states):
-        """What the server says of these instants."""
+        """Requests tau and the resultant at the instants of the phase."""
         ground = self.walker.ground(states[:, self.instants], self.feet)
         if self.bound:
             ground["squares"] = squares(self.walker, states[:, self.instants], self.feet)

@@ -34,7 +34,7 @@ with clock("imports"):
     from walker import Failed, Walker
 
 COLUMNS = "   i          cost    violation   optimality   change  active  changes"
-FEASIBLE = 1e-3     # violations, m or parts of a limit: at most, where the first phase ends
+FEASIBLE = 1e-3     # largest violation at the end of the first phase, m or parts of a limit
 
 
 def main():
@@ -48,7 +48,7 @@ def main():
 
 
 def predict(options, sheet):
-    """Solves the program, prints and draws what came out."""
+    """Solves the program, prints and draws the results."""
     walker = Walker(options.server, clock, options.coordinates == 55)
     schedule = Schedule(speed=options.speed, length=options.step_length, width=options.step_width, points=options.control_points)
     step = splines(walker, schedule, options.periodic)
@@ -73,7 +73,7 @@ def splines(walker, schedule, periodic):
 
 
 def solve(walker, step, schedule, options, say):
-    """Both phases; the result of the second one."""
+    """Solves both phases. Returns the result of the second one."""
     shape = Shape(walker, step, schedule)
     say(f"{step.size} variables: {len(walker.names)} coordinates, {step.free} of {step.count} control points of each; "
         f"{len(schedule.fractions)} instants\nfirst phase: postures\n{COLUMNS}")
@@ -88,7 +88,7 @@ def solve(walker, step, schedule, options, say):
 
 
 def write_motion(path, walker, step, schedule, x):
-    """A request of the server's trajectory for the step."""
+    """Writes the step as a request of the operation trajectory."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"degree": 3, "knots": schedule.knots.tolist(), "duration": schedule.duration,
                    "control_points": walker.whole(step.control_points(x)).tolist(), "times": schedule.times.tolist()}, file)

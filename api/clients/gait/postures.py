@@ -11,7 +11,7 @@ from walker import SIDES
 
 RADII = 0.03 + 0.10         # m, of the spheres at wrist and hip
 KNEE = np.radians([55, 65])
-SINK = 0.005                # m: so far may a sole sink in between the instants at which contacts are enforced
+SINK = 0.005                # m, most that a sole sinks in between the instants at which contacts are enforced
 
 
 @dataclass

@@ -51,7 +51,7 @@ class Values:
 
 
 class Shape:
-    """The constraints on postures alone; the cost are accelerations. Its solution is where a Gait begins."""
+    """The constraints on postures, with accelerations as cost. A Gait starts at the solution."""
 
     def __init__(self, walker, step, schedule):
         self.walker, self.step, self.schedule = walker, step, schedule

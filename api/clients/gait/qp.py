@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CHANGES = 2000          # of the set of free multipliers, at most
+CHANGES = 2000          # most changes of the set of free multipliers
 TOGETHER = 16           # multipliers that are freed together
-ROUNDS = 40             # of added rows
+ROUNDS = 40             # most rounds of adding rows
 VIOLATED = 1e-9         # in the units of the constraints
 REGULAR = 1e-12         # added to the diagonal of S, relative: rows may depend on each other
 
@@ -69,7 +69,7 @@ class _Dual:
         self.offset, self.low, self.multipliers = np.zeros(0), np.zeros(0), np.zeros(0)
 
     def add(self, matrix, value, low):
-        """More rows, with multipliers zero that are at least `low`."""
+        """Adds rows, whose multipliers are zero and at least `low`."""
         images = matrix @ self.inverse
         beside, own = images @ self.matrix.T, images @ matrix.T
         own[np.diag_indices(len(own))] += REGULAR * np.abs(np.diag(own)).max(initial=0)
@@ -87,7 +87,7 @@ class _Dual:
         return multipliers @ (0.5 * (self.schur @ multipliers) + self.offset)
 
     def minimise(self):
-        """Moves the multipliers to the minimum: the number of changes of the set of free ones."""
+        """Moves the multipliers to the minimum. Returns the number of changes of the set of free ones."""
         free = (self.multipliers > self.low) & (self.multipliers < self.price) | (self.low < 0)
         moved = True
         for count in range(1, CHANGES):

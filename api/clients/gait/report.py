@@ -1,9 +1,9 @@
-"""Prints what a stride is like, and where the seconds went."""
+"""Prints tables of a stride and of the time that each part of the program took."""
 import numpy as np
 
 
 def table_of_extremes(stride):
-    """Least and largest angles, torques and forces along the stride."""
+    """Prints the least and largest angles, torques and forces along the stride."""
     weight = stride.weight
     rows = [(f"{joint} flexion / degrees", np.degrees(values)) for joint, values in stride.angles.items()]
     rows += [(f"{joint} torque / N m", values) for joint, values in stride.torques.items()]
@@ -16,7 +16,7 @@ def table_of_extremes(stride):
 
 
 def table_of_seconds(clock, walker):
-    """Every second of the program so far."""
+    """Prints the seconds of each part of the program so far."""
     total, known = clock.total(), sum(clock.seconds.values())
     print(f"{walker.client.requests} requests, {walker.states} states\n{'seconds':36}{'':>10}{'share':>10}")
     for label, seconds in sorted(clock.seconds.items(), key=lambda item: -item[1]) + [("the rest", total - known)]:

@@ -1,6 +1,7 @@
 """When and where the feet touch the ground during one step, from the heel strike of the left foot to that of the right one.
 
-Phases are double support, then single support on the left foot. What touches, as fractions of the step's duration:
+Phases are double support, then single support on the left foot. Parts of the feet on the ground, by fractions of
+the step's duration:
 
     left foot    heel: 0 .. flat, whole sole: flat .. heel_off, toes: heel_off .. 1
     right foot   toes: 0 .. double / 2, tip of the toes: .. double; then it swings, and its heel strikes at 1
@@ -13,7 +14,7 @@ import numpy as np
 
 HEEL, BALL, TIP = -0.055, 0.125, 0.2031     # m, ahead of the ankle: where the model's foot touches the ground at q = 0
 HALF_WIDTH = 0.04                           # m, of a foot: where its contact points lie beside the middle
-# What is held by the part of a foot on the ground: points and axes; of a pair of points the difference of both.
+# Points and axes that each part of a foot on the ground holds; of a pair of points the difference of both is held.
 HELD = {"heel": [("heel", "xyz"), ("ball", "y"), ("inner outer", "z")],
         "tip": [("toe_inner", "xyz"), ("toe_outer", "z")],
         "toes": [("ball", "xyz"), ("toe_inner", "yz"), ("toe_outer", "z")],

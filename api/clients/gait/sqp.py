@@ -1,5 +1,5 @@
 """Sequential quadratic programming for costs that are sums of squares: the Hessian is that of Gauss and Newton, with the curvature
-of the constraints as far as the problem knows it, damped after Levenberg and Marquardt (Nocedal & Wright 2006, chapters 10 and 18).
+of the constraints that the problem provides, damped after Levenberg and Marquardt (Nocedal & Wright 2006, chapters 10 and 18).
 The merit function is the cost and a price times the sum of all violations; a full step may lower the augmented Lagrangian instead.
 """
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ LONGEST = 0.5           # rad or m, of a variable in one step
 DEARER = 10.0           # times the tolerance: below this optimality the price rises where multipliers have reached it
 PENALTY = 30.0          # of the augmented Lagrangian
 SHORTEST = 1e-4         # of a step, relative
-DESCENT = 1e-4          # part of the predicted descent of the merit that a step must keep
+DESCENT = 1e-4          # least descent of the merit function, as a part of the predicted one
 
 
 class NotSolved(Exception):
-    """The optimiser gave up; the text says where it stood."""
+    """The optimiser gave up; the text has its last state."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The variables, what the problem says of them, how many iterations it took, the last optimality."""
+    """The variables, the problem's values there, the number of iterations, the last optimality."""
     x: np.ndarray
     values: object
     iterations: int
@@ -56,7 +56,7 @@ class Minimiser:
             if violation <= self.feasible and (self.optimal is None or optimality <= self.optimal):
                 return Result(self.x, self.values, iteration, optimality)
             if optimality <= DEARER * (self.optimal or self.feasible) and solution.largest() >= self.price:
-                self.price *= 3     # optimal but for violations that are too cheap
+                self.price *= 3     # the price is too low: only violations remain
             if iteration < most:
                 self._move(solution)
         raise NotSolved(f"after {most} iterations violations are {violation:.1e}, optimality {optimality:.1e}")

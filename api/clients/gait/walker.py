@@ -1,4 +1,4 @@
-"""The model gait55 as a torqued server sees it: its coordinates, limits and contact points, and answers to batches of states."""
+"""Requests of a torqued server about the model gait55: coordinates, limits, contact points, and batches of states."""
 import os
 import re
 import sys

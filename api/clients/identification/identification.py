@@ -2,10 +2,10 @@
 """Identifies a robot from raw measurements of a periodic motion, and checks the model found on another motion.
 
 The record is a CSV file with the columns t, q.<joint> ... and tau.<joint> ..., such as a controller writes at 1 kHz while the
-robot repeats a motion of excitation.py. Periods are averaged, positions filtered without phase and derived; the noise of torques
-is their spread between periods. The server's identify estimates the parameters by weighted least squares. The program prints
-them with their deviations, compares predicted and measured torques of a motion that was not used, and puts the robot found to
-the server as a new model.
+robot repeats a motion of excitation.py. Periods are averaged, positions filtered without phase shift and differentiated; the
+noise of torques is their spread between periods. The server's identify estimates the parameters by weighted least squares. The
+program prints them with their deviations, compares predicted and measured torques of a motion that was not used, and sends the
+identified model to the server with PUT.
 
   build/torqued &
   api/clients/identification/identification.py --model panda --record record.csv --motion motion.json --friction --rotor \\

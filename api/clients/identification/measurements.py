@@ -3,11 +3,12 @@
 A file has a header t,q.<joint>,...,tau.<joint>,... and a row for each instant, at a constant rate: encoder positions in rad or m,
 torques in N m or N. The robot repeats one motion; a period is a whole number of rows.
 
-    averaged     over all periods but the first: noise falls with the root of their number, what repeats stays (Swevers et al.
-                 1997). The spread between periods is the noise of the sensors; no model is needed to know it.
+    averaged     over all periods but the first: noise falls with the root of their number, the periodic motion remains (Swevers
+                 et al. 1997). The spread between periods is the noise of the sensors; no model is needed to know it.
     filtered     positions by a Butterworth filter of fourth order that runs forward and backward over three periods in a row,
-                 of which the middle one is kept: neither phase nor ends. Above the cut-off frequency there is only noise.
-    derived      velocities and accelerations exactly, from the Fourier series of the filtered positions; or by central
+                 of which the middle one is kept, without phase shift and effects of the ends. Above the cut-off frequency there
+                 is only noise.
+    rates        velocities and accelerations exactly, from the Fourier series of the filtered positions; or by central
                  differences, for comparison.
 """
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ def followed(motion):
 
 
 def record(service, real, motion, effort, periods, rate, draw):
-    """What is measured while the robot `real` repeats the motion."""
+    """Returns the record of the robot `real` that repeats the motion."""
     n = round(rate * motion.period)
     states = followed(motion).states(np.arange(n) / rate)
     tau = service.ask(real.inverse_dynamics, **states).tau

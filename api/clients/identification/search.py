@@ -30,7 +30,7 @@ class Search:
         self.times = np.arange(settings.samples) * settings.period / settings.samples
         self.matrices = [m @ self.basis for m in matrices(settings.period, settings.harmonics, self.times)]
         self.share = settings.share
-        self.history = []       # of iterations: criterion, largest load
+        self.history = []       # criterion and largest load of each iteration
         self._at, self._value, self._loads, self._largest = None, None, None, None
 
     def motion(self, x):

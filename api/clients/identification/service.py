@@ -1,4 +1,4 @@
-"""A torqued server as an identification sees it: a model with its limits, and a count of what it was asked."""
+"""Requests of an identification to a torqued server: a model with its limits, and a count of requests."""
 import os
 import sys
 import time
@@ -10,7 +10,7 @@ import torqued  # noqa: E402
 
 
 class Service:
-    """Asks the server at `url`. `requests`, `states` and `seconds` add up what it was asked and how long that took."""
+    """Asks the server at `url`. `requests`, `states` and `seconds` count requests, states and waiting time."""
 
     def __init__(self, url):
         self.client = torqued.Client(url)
