@@ -51,5 +51,5 @@ void api_free_differentiate(const api_free_block *b, size_t lane, size_t columns
 void api_free_add(const api_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, const double *dqdd,
                   double *dy);
 
-/* Clears the columns of free coordinates in one lane of a matrix of nv columns: they are not given. */
+/* Clears the columns of free coordinates in one lane of a matrix of nv columns: their qdd is no input. */
 void api_free_clear_columns(const api_free_block *b, size_t lane, size_t rows, double *matrix);

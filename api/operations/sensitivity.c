@@ -135,7 +135,7 @@ static void free_lane(const api_evaluation *e, const api_selection *selected, co
     if (io->dtau_dgravity) api_free_differentiate(b, lane, 3, io->dtau_dgravity, NULL);
     if (by_parameters) api_free_differentiate(b, lane, parameters, by_parameters, NULL);
     free_joint_wrenches(b, io, a, 6 * (size_t)e->model->dyn->n_rows, lane);
-    for (size_t v = 0; v < nv; v++) /* a driven qdd is what it is given */
+    for (size_t v = 0; v < nv; v++) /* the identity matrix in rows of driven coordinates */
         if (driven_of(selected)[v]) a->by_qdd[(v * nv + v) * b->W + lane] = 1;
     if (by_tau) set_dqdd_dtau(b, lane, by_tau);
 }

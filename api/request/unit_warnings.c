@@ -97,7 +97,7 @@ static size_t place_of(const api_query *q, size_t position)
     return i;
 }
 
-/* False if none of the numbers can be suspicious, as is usual: none is beyond the smaller of both limits. */
+/* Returns false if all numbers are within the smaller of both limits, and so none is suspicious. */
 static bool has_large(const double *numbers, size_t n)
 {
     bool large = false;
@@ -106,7 +106,7 @@ static bool has_large(const double *numbers, size_t n)
     return large;
 }
 
-/* The same for the first `count` numbers of a packed array: one look at all rows takes a fraction of one at each. */
+/* The same for the first `count` numbers of a packed array: one check of all rows is faster than one of each. */
 static bool has_large_rows(const api_node *packed, size_t count)
 {
     double piece[256];

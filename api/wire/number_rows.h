@@ -78,7 +78,7 @@ static inline uint64_t api_bits_of(double value)
     return bits;
 }
 
-/* True if all numbers are 0, none of them negative. The first and the last tell at once for most other numbers. */
+/* True if all numbers are 0, none of them negative. Most other arrays fail at the first or the last number. */
 __attribute__((always_inline)) static inline bool api_rows_are_zeros(const double *values, size_t count)
 {
     uint64_t any = api_bits_of(values[0]) | api_bits_of(values[count - 1]);
