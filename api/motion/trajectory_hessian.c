@@ -216,7 +216,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                   .qd_qd       = s.qd_qd};
     memset(out, 0, api_output_entries(e->model, selected, HESSIAN) * e->lanes * sizeof *out);
     for (size_t n = 0; n < o->motion->samples; n++) {
-        if (n % API_CHUNK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        /* Check at each sample: with many coordinates one takes milliseconds. */
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t l = 0; l < e->lanes; l++)
             put_motion(e, o, n, l, &s);
         if (!check_angles(e, &s, block, n)) return false;

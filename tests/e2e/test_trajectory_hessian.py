@@ -42,6 +42,12 @@ class TrajectoryHessian(ServerCase):
             got = self.hessian(model, {**motion, "torque_multipliers": multipliers.tolist()})
             self.near(got, expected, 1e-7, model)
 
+    def test_the_deadline_holds(self):
+        """Also within a motion of few samples, each of which takes milliseconds."""
+        motion = {"degree": 5, "duration": 1, "control_points": [[0.1] * 55] * 6, "samples": 500, "torque_multipliers": [[1] * 55] * 500}
+        answer = self.client.request("POST", "/v1/models/gait55/trajectory-hessian", motion, {"Request-Timeout": "0.2"})
+        self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
+
     def test_sum_over_samples(self):
         """Of the second derivatives of single states and the basis of trajectory, at given times, one of them twice."""
         motion = self.motion("panda", 2, samples=4)
