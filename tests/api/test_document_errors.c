@@ -133,7 +133,7 @@ static void values_out_of_range(void **state)
         {WITH_AXIS(",'friction':{'breakaway':1,'coulomb':1.5,'stribeck_velocity':1}"), "bad-value",
          "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
         {WITH_AXIS(",'friction':{'breakaway':1,'stribeck_velocity':0}"), "bad-value",
-         "/links/0/joint/friction/stribeck_velocity", "not positive"},
+         "/links/0/joint/friction/stribeck_velocity", "less than 1e-09"},
         {WITH_AXIS(",'friction':{'breakaway':1}"), "missing-field", "/links/0/joint/friction/stribeck_velocity",
          "together"},
         {WITH_AXIS(",'friction':{'stribeck_velocity':1}"), "missing-field", "/links/0/joint/friction/breakaway",

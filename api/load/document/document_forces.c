@@ -20,6 +20,9 @@ static bool read_magnitudes(const api_entry *friction, const char *key, double *
     return true;
 }
 
+/* rad/s or m/s. Derivatives of friction have its square in the denominator. */
+#define LEAST_STRIBECK_VELOCITY 1e-9
+
 /* Reads Stribeck's curve: "breakaway" and "stribeck_velocity", both or none. */
 static bool read_stribeck(const api_entry *friction, dyn_friction *out)
 {
@@ -31,8 +34,10 @@ static bool read_stribeck(const api_entry *friction, dyn_friction *out)
     if (!read_magnitudes(friction, "breakaway", &out->breakaway_positive, &out->breakaway_negative) ||
         !api_entry_not_negative(friction, "stribeck_velocity", API_REQUIRED, &out->stribeck_velocity))
         return false;
-    if (!(out->stribeck_velocity > 0))
-        return api_entry_fail(friction, "stribeck_velocity", API_BAD_VALUE, "the stribeck_velocity is not positive");
+    if (!(out->stribeck_velocity >= LEAST_STRIBECK_VELOCITY))
+        return api_entry_fail(friction, "stribeck_velocity", API_BAD_VALUE,
+                              "the stribeck_velocity %.9g is less than %g rad/s or m/s", out->stribeck_velocity,
+                              LEAST_STRIBECK_VELOCITY);
     if (out->breakaway_positive < out->positive || out->breakaway_negative < out->negative)
         return api_entry_fail(friction, "breakaway", API_BAD_VALUE,
                               "the breakaway friction is less than the Coulomb friction of fast motion");
