@@ -13,10 +13,15 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return 1 + dyn_forward_hessian_work(model->dyn);
 }
 
+/* Accelerations whose second derivatives are computed between two looks at the deadline: with 200 coordinates each
+ * takes tens of milliseconds. */
+enum { PART = 8 };
+
 /* Evaluates the four results from output `first` on. */
 static bool evaluate_from(const api_evaluation *e, const api_selection *selected, size_t first, size_t block)
 {
-    const dyn_forward_hessian io = {
+    const size_t        nv = e->model->nv;
+    dyn_forward_hessian io = {
         .q           = api_state_block(e, API_Q, block),
         .qd          = api_state_block(e, API_QD, block),
         .tau         = api_state_block(e, API_TAU, block),
@@ -30,7 +35,11 @@ static bool evaluate_from(const api_evaluation *e, const api_selection *selected
         .singular    = e->spare,
     };
     if (!io.q_q && !io.q_qd && !io.qd_qd && !io.q_tau) return true;
-    dyn_forward_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    for (size_t end = io.multipliers ? 1 : nv; io.first < end; io.first += PART) {
+        io.n = end - io.first < PART ? end - io.first : PART;
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        dyn_forward_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    }
     return api_check_singular(e, io.singular, block, 1);
 }
 

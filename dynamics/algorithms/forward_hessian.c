@@ -161,14 +161,13 @@ void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_
                                nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL};
         const lane        *multipliers = block_in(io->multipliers, block, nv);
         differentiate(&p, &x, block_out(io->singular, block, 1));
-        for (size_t i = 0; i < nv; i++) {
+        for (size_t i = io->first, end = multipliers ? i + 1 : i + io->n; i < end; i++) {
             const results out = results_of(io, multipliers ? block : block * nv + i, nv * nv);
             if (multipliers)
                 solve(&p, multipliers);
             else
                 memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* row i of M^-1, which is symmetric */
             contract(&p, &x, &out);
-            if (multipliers) break;
         }
     }
 }

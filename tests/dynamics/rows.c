@@ -254,14 +254,15 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
 {
     SIZES;
     const size_t n = io.multipliers ? nv * nv : nv * nv * nv, entries = dyn_forward_hessian_work(scene->model);
-    double      *work    = calloc(rows * entries, sizeof *work);
-    const port   ports[] = {
-          IN(dyn_forward_hessian, q, nq),           IN(dyn_forward_hessian, qd, nv),
-          IN(dyn_forward_hessian, tau, nv),         IN(dyn_forward_hessian, wrenches, 9 * scene->n_wrenches),
-          IN(dyn_forward_hessian, multipliers, nv), OUT(dyn_forward_hessian, q_q, n),
-          OUT(dyn_forward_hessian, q_qd, n),        OUT(dyn_forward_hessian, qd_qd, n),
-          OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, work, entries),
-          OUT(dyn_forward_hessian, singular, 1)};
+    double      *work  = calloc(rows * entries, sizeof *work);
+    io.n               = nv;
+    const port ports[] = {
+        IN(dyn_forward_hessian, q, nq),           IN(dyn_forward_hessian, qd, nv),
+        IN(dyn_forward_hessian, tau, nv),         IN(dyn_forward_hessian, wrenches, 9 * scene->n_wrenches),
+        IN(dyn_forward_hessian, multipliers, nv), OUT(dyn_forward_hessian, q_q, n),
+        OUT(dyn_forward_hessian, q_qd, n),        OUT(dyn_forward_hessian, qd_qd, n),
+        OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, work, entries),
+        OUT(dyn_forward_hessian, singular, 1)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(dyn_forward_hessian_kernel_of(k), k, scene, rows, io, ports);

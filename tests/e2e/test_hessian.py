@@ -7,6 +7,7 @@ import tap
 from actuated import FLYER
 from floating import moved
 from harness import ServerCase
+from samples import chain
 
 INVERSE = {"hessian_q_q": ("dtau_dq", "q"), "hessian_q_qd": ("dtau_dq", "qd"), "hessian_q_qdd": ("dtau_dq", "qdd"),
            "hessian_qd_qd": ("dtau_dqd", "qd")}
@@ -157,6 +158,13 @@ class Hessian(ServerCase):
     def refused(self, model, operation, request, pointer, code):
         problem = self.assertProblem(self.client.post(f"/v1/models/{model}/{operation}", request), 422, pointer)
         self.assertEqual(problem["code"], code, problem)
+
+    def test_the_deadline_holds(self):
+        """Also within the tensors of one state, which take seconds."""
+        self.put_model("long", chain(200))
+        state = {"q": [0.1] * 200, "tau": [0] * 200, "outputs": ["d2qdd_dq_dq"]}
+        answer = self.client.request("POST", "/v1/models/long/forward-hessian", state, {"Request-Timeout": "0.05"})
+        self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
     def test_refusals(self):
         for operation, (_, results, third) in CASES.items():

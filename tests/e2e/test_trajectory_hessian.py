@@ -3,6 +3,7 @@ against the derivatives of single states; batches of motions; requests that are 
 import numpy as np
 import tap
 from harness import ServerCase
+from samples import chain
 
 LOADS = {"two_link": {}, "panda": {"payload": {"link": "panda_link7", "mass": 2, "com": [0, 0, 0.1]},
                                    "wrenches": [{"link": "panda_link6", "force": [3, -2, 5]}]}, "hua": {}}
@@ -44,8 +45,10 @@ class TrajectoryHessian(ServerCase):
 
     def test_the_deadline_holds(self):
         """Also within a motion of few samples, each of which takes milliseconds."""
-        motion = {"degree": 5, "duration": 1, "control_points": [[0.1] * 55] * 6, "samples": 500, "torque_multipliers": [[1] * 55] * 500}
-        answer = self.client.request("POST", "/v1/models/gait55/trajectory-hessian", motion, {"Request-Timeout": "0.2"})
+        self.put_model("long", chain(200))
+        motion = {"degree": 5, "duration": 1, "control_points": [[0.1] * 200] * 8, "samples": 500,
+                  "torque_multipliers": [[1] * 200] * 500}
+        answer = self.client.request("POST", "/v1/models/long/trajectory-hessian", motion, {"Request-Timeout": "0.05"})
         self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
     def test_sum_over_samples(self):
