@@ -229,7 +229,7 @@ static void turn_row(const turn_matrices *t, size_t orders, size_t W, double *co
         put(y[r], W, 0, turned[r], t->n);
 }
 
-/* What is done with the matrices of one joint in one lane: `first` is the entry of the joint's first column. */
+/* Transforms the columns of one joint in one lane; `first` is the entry of the joint's first column. */
 typedef void turn_action(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first);
 
 static void turn_lower(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)

@@ -86,7 +86,7 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
 
-/* The derivatives of qdd (nv x nv in lanes), and what a block of states needs beside the results. */
+/* Arrays for one block of states: qdd, its derivatives and M (nv x nv in lanes), and scratch memory. */
 typedef struct free_arrays {
     double *qdd, *by_q, *by_qd, *by_qdd, *M, *room;
 } free_arrays;

@@ -10,7 +10,7 @@
 #include "dynamics/step.h"
 #include "held_ranges.h"
 
-/* What a step is evaluated with, apart from its arrays. */
+/* The kernels, the model with its surroundings, and the memory that evaluate a step. */
 typedef struct api_step_means {
     const dyn_kernels *kernels;
     const dyn_scene   *scene;

@@ -232,7 +232,7 @@ static void energy(void *what)
     f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* What a step has beside A and B. */
+/* Options of a step whose A and B are computed. */
 enum {
     HELD    = 1, /* the tip does not move along x, y and z */
     IMPACT  = 2, /* the tip stops before */
