@@ -73,9 +73,8 @@ static void subtract_cross(const double a[3], const double b[3], double to[3])
         to[i] -= a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' - w' x
- * v
- * - w x v'. */
+/* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' -
+ * w' x v - w x v'. */
 static void find_linear(const api_rotation_motion *turn, const api_rotation_path *p, double v[3][3])
 {
     double second[3];
@@ -136,10 +135,15 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
+enum { RATES = API_SPLINE_ORDERS - 1 /* a velocity and its derivatives by time */ };
+
+static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
+
 /* The matrices of motion_turns.h for one joint in one state; n x n, the rest is not used. */
 typedef struct turn_matrices {
     size_t n;
-    double T[FREE][FREE], V[FREE][FREE], V_dot[FREE][FREE], V_and_T_dot[FREE][FREE];
+    double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their derivatives by time */
+    double by[API_SPLINE_ORDERS][API_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
 } turn_matrices;
 
 /* Sets the block of M whose first entry is (first, first). */
@@ -149,55 +153,76 @@ static void put_block(double M[FREE][FREE], size_t first, const double block[3][
         memcpy(&M[first + i][first], block[i], sizeof block[i]);
 }
 
-/* Adds [a] X to the block of the linear velocity by the rotation vector. */
-static void add_skew_product(double M[FREE][FREE], const double a[3], const double X[3][3])
+/* Adds k [a] X to the first three rows of M, from the column `first` on. */
+static void add_skew_product(double M[FREE][FREE], size_t first, double k, const double a[3], const double X[3][3])
 {
     for (size_t j = 0; j < 3; j++) {
         const double column[3]  = {X[0][j], X[1][j], X[2][j]};
         double       product[3] = {0};
         subtract_cross(a, column, product);
         for (size_t i = 0; i < 3; i++)
-            M[i][3 + j] -= product[i];
+            M[i][first + j] -= k * product[i];
     }
 }
 
-static void set_linear(const api_rotation_motion *turn, const double v[3][3], turn_matrices *t)
+/* The linear velocity v = R^T p' has dv/dp' = R^T, (R^T)' = -[w] R^T, and dv/dx = [v] J. */
+static void set_linear(const api_rotation_motion *turn, const double v[RATES][3], turn_matrices *t)
 {
-    for (size_t j = 0; j < 3; j++) {
-        double turned[3] = {0};
-        subtract_cross(turn->w[0], turn->R[j], turned); /* column j of -[w] R^T, whose row j of R is column j of R^T */
-        for (size_t i = 0; i < 3; i++) {
-            t->T[i][j]           = turn->R[j][i];
-            t->V_and_T_dot[i][j] = turned[i];
-        }
+    double back[RATES][3][3]; /* R^T and its derivatives by time */
+    for (size_t i = 0; i < 9; i++)
+        back[0][i / 3][i % 3] = turn->R[i % 3][i / 3];
+    put_block(t->T[0], 0, back[0]);
+    for (size_t n = 1; n < RATES; n++) {
+        for (size_t k = 0; k < n; k++)
+            add_skew_product(t->T[n], 0, -binomial[n - 1][k], turn->w[k], back[n - 1 - k]);
+        for (size_t i = 0; i < 3; i++)
+            memcpy(back[n][i], t->T[n][i], sizeof back[n][i]);
     }
-    add_skew_product(t->V, v[0], turn->J);
-    add_skew_product(t->V_and_T_dot, v[0], turn->J);
-    add_skew_product(t->V_dot, v[1], turn->J);
-    add_skew_product(t->V_dot, v[0], turn->J_dot);
+    for (size_t n = 0; n < RATES; n++)
+        for (size_t k = 0; k <= n; k++)
+            add_skew_product(t->V[n], 3, binomial[n][k], v[k], turn->J[n - k]);
+}
+
+/* Adds k M to `to`. */
+static void add_matrix(double to[FREE][FREE], double k, const double M[FREE][FREE])
+{
+    for (size_t i = 0; i < FREE; i++)
+        for (size_t j = 0; j < FREE; j++)
+            to[i][j] += k * M[i][j];
+}
+
+/* With v = T s', the derivative r of v has, by that of order k of s, the derivatives
+ * binomial(r, k) V^(r - k) + binomial(r, k - 1) T^(r - k + 1). */
+static void set_factors(turn_matrices *t)
+{
+    add_matrix(t->by[0][0], 1, t->T[0]);
+    for (size_t r = 0; r < RATES; r++)
+        for (size_t k = 0; k <= r + 1; k++) {
+            if (k <= r) add_matrix(t->by[r + 1][k], binomial[r][k], t->V[r - k]);
+            if (k > 0) add_matrix(t->by[r + 1][k], binomial[r][k - 1], t->T[r + 1 - k]);
+        }
 }
 
 static void find_matrices(const state_lane *s, const turning_joint *joint, turn_matrices *t)
 {
     api_rotation_path   path, position;
     api_rotation_motion turn;
-    double              v[3][3], rates[3][3];
+    double              v[RATES][3];
     const size_t        first = joint->first;
     memset(t, 0, sizeof *t);
     t->n = 3 + first;
     read_path(s, joint->v + first, &path);
     api_rotation_vector_move(&path, &turn);
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < 3; j++)
-            rates[i][j] = turn.w_by_x[i][j] + turn.J_dot[i][j];
-    put_block(t->T, first, turn.J);
-    put_block(t->V, first, turn.w_by_x);
-    put_block(t->V_dot, first, turn.w_by_x_dot);
-    put_block(t->V_and_T_dot, first, rates);
-    if (first == 0) return;
-    read_path(s, joint->v, &position);
-    find_linear(&turn, &position, v);
-    set_linear(&turn, v, t);
+    for (size_t n = 0; n < RATES; n++) {
+        put_block(t->T[n], first, turn.J[n]);
+        put_block(t->V[n], first, turn.w_by_x[n]);
+    }
+    if (first > 0) {
+        read_path(s, joint->v, &position);
+        find_linear(&turn, &position, v);
+        set_linear(&turn, v, t);
+    }
+    set_factors(t);
 }
 
 /* to += y M for a row y */
@@ -214,19 +239,19 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
         y[i] = lane[i * W];
 }
 
-/* Turns one row of partial derivatives; y[r] is its first entry in the derivative of order r. */
+/* Turns one row of partial derivatives but for the highest order; y[r] is its first entry in the derivative of order
+ * r. */
 static void turn_row(const turn_matrices *t, size_t orders, size_t W, double *const y[])
 {
-    double given[3][FREE] = {{0}}, turned[2][FREE] = {{0}};
+    double given[API_SPLINE_ORDERS][FREE];
     for (size_t r = 0; r < orders; r++)
         get_row(y[r], W, t->n, given[r]);
-    add_product(t->n, given[0], t->T, turned[0]);
-    add_product(t->n, given[1], t->V, turned[0]);
-    add_product(t->n, given[2], t->V_dot, turned[0]);
-    add_product(t->n, given[1], t->T, turned[1]);
-    add_product(t->n, given[2], t->V_and_T_dot, turned[1]);
-    for (size_t r = 0; r + 1 < orders; r++)
-        put(y[r], W, 0, turned[r], t->n);
+    for (size_t k = 0; k + 1 < orders; k++) {
+        double turned[FREE] = {0};
+        for (size_t r = k; r < orders; r++)
+            add_product(t->n, given[r], t->by[r][k], turned);
+        put(y[k], W, 0, turned, t->n);
+    }
 }
 
 /* Transforms the columns of one joint in one lane; `first` is the entry of the joint's first column. */
@@ -235,7 +260,7 @@ typedef void turn_action(const turn_matrices *t, const api_partials *p, size_t n
 static void turn_lower(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
-        double *y[3] = {NULL};
+        double *y[API_SPLINE_ORDERS] = {NULL};
         for (size_t r = 0; r < p->orders; r++)
             y[r] = p->by[r] + row * nv * W + first;
         turn_row(t, p->orders, W, y);
@@ -247,7 +272,7 @@ static void turn_highest(const turn_matrices *t, const api_partials *p, size_t n
     for (size_t row = 0; row < p->rows; row++) {
         double given[FREE], turned[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
         get_row(y, W, t->n, given);
-        add_product(t->n, given, t->T, turned);
+        add_product(t->n, given, t->T[0], turned);
         put(y, W, 0, turned, t->n);
     }
 }

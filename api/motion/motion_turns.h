@@ -2,11 +2,11 @@
  *
  * Control points have nv entries. At a spherical joint they are a rotation vector x with R = exp([x]), at a floating
  * one the position p, then x. With J of rotation_vector.h, the joint's velocity is v = [R^T p'; J x'] = T s' for the
- * coordinates s = [p; x] of the spline. A result y of (q, qd, qdd) has the partial derivatives
+ * coordinates s = [p; x] of the spline. T is also the derivative of the tangent space's coordinates by s. With V =
+ * dv/ds and d/dt, a result y of (q, qd, qdd, qddd) has the partial derivatives
  *
- *     dy/ds = y_q T + y_qd V + y_qdd V',   dy/ds' = y_qd T + y_qdd (V + T'),   dy/ds'' = y_qdd T,   V = dv/ds,
- *
- * since T is also the derivative of the tangent space's coordinates by s. */
+ *     dy/ds    = y_q T + y_qd V + y_qdd V' + y_qddd V'',    dy/ds''  = y_qdd T + y_qddd (V + 2T'),
+ *     dy/ds'   = y_qd T + y_qdd (V + T') + y_qddd (2V' + T''),    dy/ds''' = y_qddd T. */
 #pragma once
 #include "motion_chain.h"
 
@@ -24,7 +24,7 @@ bool api_motion_turns_within_limit(const api_evaluation *e, const api_motion *m,
 void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, size_t state);
 
 /* Replaces the derivatives by q, qd, ... of a block's results by those by the spline's coordinates and their
- * derivatives, for up to three orders. The highest order is left as it is: api_motion_turn_highest does that, so that
+ * derivatives. The highest order is left as it is: api_motion_turn_highest does that, so that
  * several results may share the matrix. Both do nothing where the coordinates do not differ, or where by[0] or the
  * matrix is NULL.
  */

@@ -41,37 +41,50 @@ static void add_identity(double M[3][3], double k)
 
 /* --- the series --------------------------------------------------------------------------------------------------- */
 
-enum { TERMS = 28 /* the last one is below 1e-20 of the first for s <= 4 pi^2 */, ORDERS = 3 };
+enum { TERMS = 28 /* the last one is below 1e-20 of the first for s <= 4 pi^2 */, ORDERS = 4 };
 
-/* Writes f = sum (-s)^k / (2k + shift)! and its first two derivatives by s. */
+static const double binomial[ORDERS][ORDERS] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
+
+/* Writes f = sum (-s)^k / (2k + shift)! and its first three derivatives by s. */
 static void evaluate_series(double s, int shift, double f[ORDERS])
 {
     double coefficient[TERMS];
     coefficient[0] = shift == 2 ? 1.0 / 2 : 1.0 / 6;
     for (int k = 1; k < TERMS; k++)
         coefficient[k] = -coefficient[k - 1] / ((2 * k + shift - 1) * (2 * k + shift));
-    f[0] = f[1] = f[2] = 0;
+    f[0] = f[1] = f[2] = f[3] = 0;
     for (int k = TERMS - 1; k >= 0; k--) {
         f[0] = f[0] * s + coefficient[k];
         if (k >= 1) f[1] = f[1] * s + k * coefficient[k];
         if (k >= 2) f[2] = f[2] * s + k * (k - 1) * coefficient[k];
+        if (k >= 3) f[3] = f[3] * s + k * (k - 1) * (k - 2) * coefficient[k];
     }
 }
 
-/* A function of s along the path: the derivatives f, f', f'' by s, then the first two derivatives of f by time, and the
- * derivative of f' by time. */
-typedef struct scalar_path {
-    double f[ORDERS], rate, rate_rate, slope_rate;
-} scalar_path;
+/* s = x . x, B and C along the path, with three derivatives by time. */
+typedef struct scalars {
+    double s[ORDERS], B[ORDERS], C[ORDERS];
+} scalars;
 
-static scalar_path follow(int shift, const double x[4][3])
+/* Writes a function of s and its derivatives by time. */
+static void follow(int shift, const double s[ORDERS], double by_time[ORDERS])
 {
-    scalar_path p  = {.rate = 0};
-    double      sd = 2 * dot(x[0], x[1]), sdd = 2 * (dot(x[1], x[1]) + dot(x[0], x[2]));
-    evaluate_series(dot(x[0], x[0]), shift, p.f);
-    p.rate       = p.f[1] * sd;
-    p.rate_rate  = p.f[2] * sd * sd + p.f[1] * sdd;
-    p.slope_rate = p.f[2] * sd;
+    double f[ORDERS];
+    evaluate_series(s[0], shift, f);
+    by_time[0] = f[0];
+    by_time[1] = f[1] * s[1];
+    by_time[2] = f[2] * s[1] * s[1] + f[1] * s[2];
+    by_time[3] = f[3] * s[1] * s[1] * s[1] + 3 * f[2] * s[1] * s[2] + f[1] * s[3];
+}
+
+static scalars find_scalars(const double x[4][3])
+{
+    scalars p = {.s = {0}};
+    for (int n = 0; n < ORDERS; n++)
+        for (int k = 0; k <= n; k++)
+            p.s[n] += binomial[n][k] * dot(x[k], x[n - k]);
+    follow(2, p.s, p.B);
+    follow(3, p.s, p.C);
     return p;
 }
 
@@ -104,60 +117,50 @@ static void multiply(const double x[4][3], products *p)
 }
 
 /* w = x' - B u + C z, and its derivatives by time. */
-static void find_velocity(const double x[4][3], const scalar_path *B, const scalar_path *C, const products *p,
-                          double w[3][3])
+static void find_velocity(const double x[4][3], const scalars *f, const products *p, double w[3][3])
 {
-    for (int i = 0; i < 3; i++) {
-        w[0][i] = x[1][i] - B->f[0] * p->u[0][i] + C->f[0] * p->z[0][i];
-        w[1][i] = x[2][i] - B->rate * p->u[0][i] - B->f[0] * p->u[1][i] + C->rate * p->z[0][i] + C->f[0] * p->z[1][i];
-        w[2][i] = x[3][i] - B->rate_rate * p->u[0][i] - 2 * B->rate * p->u[1][i] - B->f[0] * p->u[2][i] +
-                  C->rate_rate * p->z[0][i] + 2 * C->rate * p->z[1][i] + C->f[0] * p->z[2][i];
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 3; i++) {
+            w[n][i] = x[n + 1][i];
+            for (int k = 0; k <= n; k++)
+                w[n][i] += binomial[n][k] * (f->C[n - k] * p->z[k][i] - f->B[n - k] * p->u[k][i]);
+        }
+}
+
+/* J = (1 - s C) 1 - B [x] + C x x^T, and its derivatives by time. */
+static void find_velocity_by_rate(const double x[4][3], const scalars *f, double J[ORDERS][3][3])
+{
+    for (int n = 0; n < ORDERS; n++) {
+        if (n == 0) add_identity(J[n], 1);
+        for (int k = 0; k <= n; k++) {
+            add_identity(J[n], -binomial[n][k] * f->s[k] * f->C[n - k]);
+            add_skew(J[n], -binomial[n][k] * f->B[n - k], x[k]);
+            for (int l = 0; l <= k; l++)
+                add_outer(J[n], binomial[n][k] * binomial[k][l] * f->C[n - k], x[l], x[k - l]);
+        }
     }
 }
 
-/* J = (1 - s C) 1 - B [x] + C x x^T, and its derivative by time. */
-static void find_velocity_by_rate(const double x[4][3], const scalar_path *B, const scalar_path *C,
-                                  api_rotation_motion *to)
+/* M += k [a] B */
+static void add_skew_product(double M[3][3], double k, const double a[3], const double B[3][3])
 {
-    double s = dot(x[0], x[0]);
-    add_identity(to->J, 1 - s * C->f[0]);
-    add_skew(to->J, -B->f[0], x[0]);
-    add_outer(to->J, C->f[0], x[0], x[0]);
-    add_identity(to->J_dot, -2 * dot(x[0], x[1]) * C->f[0] - s * C->rate);
-    add_skew(to->J_dot, -B->rate, x[0]);
-    add_skew(to->J_dot, -B->f[0], x[1]);
-    add_outer(to->J_dot, C->rate, x[0], x[0]);
-    add_outer(to->J_dot, C->f[0], x[1], x[0]);
-    add_outer(to->J_dot, C->f[0], x[0], x[1]);
+    for (int j = 0; j < 3; j++) {
+        const double column[3] = {B[0][j], B[1][j], B[2][j]};
+        double       product[3];
+        cross(a, column, product);
+        for (int i = 0; i < 3; i++)
+            M[i][j] += k * product[i];
+    }
 }
 
-/* dw/dx = -2 B' u x^T + B [x'] + 2 C' z x^T + C E with E = (x.x') 1 + x x'^T - 2 x' x^T, and its derivative by time. */
-static void find_velocity_by_position(const double x[4][3], const scalar_path *B, const scalar_path *C,
-                                      const products *p, api_rotation_motion *to)
+/* dw/dx = J' + [w] J, and its derivatives by time. */
+static void find_velocity_by_position(api_rotation_motion *m)
 {
-    const double along = dot(x[0], x[1]), along_dot = dot(x[1], x[1]) + dot(x[0], x[2]);
-    double(*M)[3] = to->w_by_x, (*Md)[3] = to->w_by_x_dot;
-    add_outer(M, -2 * B->f[1], p->u[0], x[0]);
-    add_skew(M, B->f[0], x[1]);
-    add_outer(M, 2 * C->f[1], p->z[0], x[0]);
-    add_identity(M, C->f[0] * along);
-    add_outer(M, C->f[0], x[0], x[1]);
-    add_outer(M, -2 * C->f[0], x[1], x[0]);
-
-    add_outer(Md, -2 * B->slope_rate, p->u[0], x[0]);
-    add_outer(Md, -2 * B->f[1], p->u[1], x[0]);
-    add_outer(Md, -2 * B->f[1], p->u[0], x[1]);
-    add_skew(Md, B->rate, x[1]);
-    add_skew(Md, B->f[0], x[2]);
-    add_outer(Md, 2 * C->slope_rate, p->z[0], x[0]);
-    add_outer(Md, 2 * C->f[1], p->z[1], x[0]);
-    add_outer(Md, 2 * C->f[1], p->z[0], x[1]);
-    add_identity(Md, C->rate * along + C->f[0] * along_dot);
-    add_outer(Md, C->rate, x[0], x[1]);
-    add_outer(Md, -2 * C->rate, x[1], x[0]);
-    add_outer(Md, -C->f[0], x[1], x[1]); /* of x x'^T and -2 x' x^T together */
-    add_outer(Md, C->f[0], x[0], x[2]);
-    add_outer(Md, -2 * C->f[0], x[2], x[0]);
+    for (int n = 0; n < 3; n++) {
+        memcpy(m->w_by_x[n], m->J[n + 1], sizeof m->w_by_x[n]);
+        for (int k = 0; k <= n; k++)
+            add_skew_product(m->w_by_x[n], binomial[n][k], m->w[k], m->J[n - k]);
+    }
 }
 
 /* R = (1 - s B) 1 + A [x] + B x x^T; the quaternion has the half angle, with s/4 in place of s. */
@@ -181,12 +184,12 @@ static void find_rotation(const double x[3], double B, double C, api_rotation_mo
 void api_rotation_vector_move(const api_rotation_path *path, api_rotation_motion *motion)
 {
     const double(*x)[3] = path->x;
-    const scalar_path B = follow(2, x), C = follow(3, x);
-    products          p = {.u = {{0}}};
+    const scalars f     = find_scalars(x);
+    products      p     = {.u = {{0}}};
     memset(motion, 0, sizeof *motion);
     multiply(x, &p);
-    find_rotation(x[0], B.f[0], C.f[0], motion);
-    find_velocity(x, &B, &C, &p, motion->w);
-    find_velocity_by_rate(x, &B, &C, motion);
-    find_velocity_by_position(x, &B, &C, &p, motion);
+    find_rotation(x[0], f.B[0], f.C[0], motion);
+    find_velocity(x, &f, &p, motion->w);
+    find_velocity_by_rate(x, &f, motion->J);
+    find_velocity_by_position(motion);
 }

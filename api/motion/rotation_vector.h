@@ -6,7 +6,7 @@
  *     R = 1 + A K + B K^2,  w = J x',  J = 1 - B K + C K^2,  C = (1 - A)/s,
  *
  * where B and C are power series of s: B = sum (-s)^k / (2k+2)!, C = sum (-s)^k / (2k+3)!, A = 1 - s C. J is singular
- * where |x| is a multiple of 2 pi other than 0. */
+ * where |x| is a multiple of 2 pi other than 0. By the structure equation of rotations dw/dx = J' + [w] J. */
 #pragma once
 
 /* A rotation vector and its first three derivatives by time. */
@@ -17,9 +17,9 @@ typedef struct api_rotation_path {
 typedef struct api_rotation_motion {
     double quaternion[4]; /* x y z w */
     double R[3][3];
-    double w[3][3];                        /* w, w', w'': velocity in the axes of R, and derivatives of its entries */
-    double J[3][3], J_dot[3][3];           /* dw/dx', and its derivative by time */
-    double w_by_x[3][3], w_by_x_dot[3][3]; /* dw/dx, and its derivative by time */
+    double w[3][3];         /* w, w', w'': velocity in the axes of R, and derivatives of its entries */
+    double J[4][3][3];      /* dw/dx', and its first three derivatives by time */
+    double w_by_x[3][3][3]; /* dw/dx, and its first two derivatives by time */
 } api_rotation_motion;
 
 /* |x| must be at most 2 pi, where the series converge to rounding. */

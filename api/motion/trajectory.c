@@ -1,13 +1,14 @@
 /* trajectory.c - compute the dynamics along joint motions, with gradients by the control points and the duration.
  *
- * The gradients follow from partial derivatives by the chain rule of motion_chain.h. The partial derivatives of tau_dot
- * are those of dyn_sensitivity_rate (dynamics.h). Wrenches that change with time add the terms of wrench_rate_terms.h.
- */
+ * The gradients follow from partial derivatives by the chain rule of motion_chain.h, after motion_turns.h has changed
+ * them to those by the spline's coordinates. The partial derivatives of tau_dot are those of torque_rate_partials.h.
+ * Wrenches that change with time add the terms of wrench_rate_terms.h. */
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/operation.h"
 #include "api/request/point_fields.h"
 #include "motion_knots.h"
 #include "motion_turns.h"
+#include "torque_rate_partials.h"
 #include "trajectory_points.h"
 #include "wrench_rate_terms.h"
 #include <string.h>
@@ -79,23 +80,14 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
     return o->points != NULL;
 }
 
-/* The partial derivatives of tau_dot exist for joints with one coordinate (dyn_sensitivity_rate). */
-static bool check_gradients(const api_query *q, const api_selection *selected, const api_node *given,
-                            const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    const api_set refused = selected->outputs & OF_TAU_DOT;
-    return !refused || !api_motion_has_turns(q->model) ||
-           api_fail_output(q, selected, (size_t)api_first_member(refused), given, up,
-                           "gradients of tau_dot are for models with as many positions as velocities");
-}
-
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
-{
+    (void)up;
     api_motion         *m = api_motion_read(q, given);
     trajectory_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!m || !o) return false;
     *o = (trajectory_options){.motion = m};
-    if (!read_points(q, selected, given, o) || !check_gradients(q, selected, given, at)) return false;
+    if (!read_points(q, selected, given, o)) return false;
     api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
@@ -158,30 +150,6 @@ static void sensitivities(const api_evaluation *e, size_t block, const api_parti
         .djoint_wrenches_dqdd = wrenches->by[2],
     };
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
-}
-
-/* Finds the partial derivatives of tau_dot by the derivatives x_r of q: d tau_dot / d x_r = (d tau / d x_r)' + d tau /
- * d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
-static void find_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau,
-                                      api_partials *rate)
-{
-    dyn_sensitivity_rate io = {
-        .q             = api_state_block(e, API_Q, block),
-        .qd            = api_state_block(e, API_QD, block),
-        .qdd           = api_state_block(e, API_QDD, block),
-        .qddd          = api_state_block(e, API_QDDD, block),
-        .wrenches      = api_wrench_block(e, block),
-        .dtau_dq_dot   = rate->by[0],
-        .dtau_dqd_dot  = rate->by[1],
-        .dtau_dqdd_dot = rate->by[2],
-    };
-    e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
-    size_t n = rate->rows * e->model->nv * e->lanes;
-    for (size_t r = 1; r < 3; r++)
-        for (size_t i = 0; i < n; i++)
-            rate->by[r][i] += tau->by[r - 1][i];
-    rate->by[3]  = tau->by[2];
-    rate->orders = 4;
 }
 
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
@@ -291,6 +259,12 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     bool             changes  = motion_of(selected)->wrenches.n > 0;
     api_wrench_terms pushed   = api_wrench_terms_lay_out(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
+    if (selected->outputs & OF_TAU_DOT) {
+        api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
+                                 &tau, &rate);
+        if (changes) api_wrench_terms_add_by_q(&pushed, rate.by[0]);
+        api_motion_turn_partials(e, motion_of(selected), block, &rate); /* rate.by[3] is that of tau, turned next */
+    }
     turn(e, selected, block, &tau);
     turn(e, selected, block, &wrenches);
     by_points(e, selected, block, &tau, DTAU_DPOINTS);
@@ -300,8 +274,6 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     by_duration(e, selected, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
     by_knots(e, selected, block, &wrenches, D_JOINT_WRENCHES_DKNOTS);
     if (selected->outputs & OF_TAU_DOT) {
-        find_torque_rate_partials(e, block, &tau, &rate);
-        if (changes) api_wrench_terms_add_by_q(&pushed, rate.by[0]);
         by_points(e, selected, block, &rate, DTAU_DOT_DPOINTS);
         by_duration(e, selected, block, &rate, DTAU_DOT_DDURATION);
         by_knots(e, selected, block, &rate, DTAU_DOT_DKNOTS);

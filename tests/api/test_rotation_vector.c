@@ -72,28 +72,24 @@ static void rotations(void **state)
     }
 }
 
-/* w = J x', w' = J x'' + J' x' and w' = dw/dx x' + J x''; and dw/dx = J' + [w] J, the structure equation of rotations.
- */
+/* w = J x', and Leibniz' rule for w' and w''; w' = dw/dx x' + J x''. */
 static void velocities(void **state)
 {
     uint64_t seed = 2;
     for (int trial = 0; trial < TRIALS; trial++) {
         api_rotation_path   p = draw_path(&seed);
         api_rotation_motion m;
-        double              W[3][3], WJ[3][3];
         api_rotation_vector_move(&p, &m);
-        skew(m.w[0], W);
-        multiply(W, m.J, WJ);
         for (int i = 0; i < 3; i++) {
-            double w = 0, by_rate = 0, by_position = 0;
+            double w[3] = {0}, by_position = 0;
             for (int j = 0; j < 3; j++) {
-                w += m.J[i][j] * p.x[1][j];
-                by_rate += m.J[i][j] * p.x[2][j] + m.J_dot[i][j] * p.x[1][j];
-                by_position += m.J[i][j] * p.x[2][j] + m.w_by_x[i][j] * p.x[1][j];
-                near(m.w_by_x[i][j], m.J_dot[i][j] + WJ[i][j]);
+                w[0] += m.J[0][i][j] * p.x[1][j];
+                w[1] += m.J[0][i][j] * p.x[2][j] + m.J[1][i][j] * p.x[1][j];
+                w[2] += m.J[0][i][j] * p.x[3][j] + 2 * m.J[1][i][j] * p.x[2][j] + m.J[2][i][j] * p.x[1][j];
+                by_position += m.J[0][i][j] * p.x[2][j] + m.w_by_x[0][i][j] * p.x[1][j];
             }
-            near(m.w[0][i], w);
-            near(m.w[1][i], by_rate);
+            for (int r = 0; r < 3; r++)
+                near(m.w[r][i], w[r]);
             near(m.w[1][i], by_position);
         }
     }
@@ -110,9 +106,34 @@ static void accelerations(void **state)
         for (int i = 0; i < 3; i++) {
             double w = 0;
             for (int j = 0; j < 3; j++)
-                w += m.w_by_x_dot[i][j] * p.x[1][j] + (m.w_by_x[i][j] + m.J_dot[i][j]) * p.x[2][j] +
-                     m.J[i][j] * p.x[3][j];
+                w += m.w_by_x[1][i][j] * p.x[1][j] + (m.w_by_x[0][i][j] + m.J[1][i][j]) * p.x[2][j] +
+                     m.J[0][i][j] * p.x[3][j];
             near(m.w[2][i], w);
+        }
+    }
+}
+
+/* The derivatives of w, w' and w'' by x, against differences of sixth order. */
+static void by_position(void **state)
+{
+    static const double weight[7] = {-1, 9, -45, 0, 45, -9, 1}, step = 2e-3;
+    uint64_t            seed = 4;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const api_rotation_path p = draw_path(&seed);
+        api_rotation_motion     m;
+        api_rotation_vector_move(&p, &m);
+        for (int j = 0; j < 3; j++) {
+            double by_x[3][3] = {{0}};
+            for (int k = 0; k < 7; k++) {
+                api_rotation_path   moved = p;
+                api_rotation_motion other;
+                moved.x[0][j] += (k - 3) * step;
+                api_rotation_vector_move(&moved, &other);
+                for (int i = 0; i < 9; i++)
+                    by_x[i / 3][i % 3] += weight[k] / (60 * step) * other.w[i / 3][i % 3];
+            }
+            for (int i = 0; i < 9; i++)
+                assert_true(fabs(m.w_by_x[i / 3][i % 3][j] - by_x[i / 3][i % 3]) <= 1e-10);
         }
     }
 }
@@ -123,6 +144,7 @@ int main(void)
         cmocka_unit_test(rotations),
         cmocka_unit_test(velocities),
         cmocka_unit_test(accelerations),
+        cmocka_unit_test(by_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -894,22 +894,22 @@ class Operations:
         are a rotation vector x, for the rotation R = exp([x]×) from the joint's zero position; at a floating base or joint the
         position p, in the same axes as in q, then x. The spline is that of p and x, |x| ≤ 2π; `q` of the answer has the
         quaternion, and `qd`, `qdd` and `qddd` are the velocity [Rᵀṗ; J(x)ẋ] in the moving axes and its time derivatives, with J
-        the right Jacobian of rotations. The gradients are those with respect to the entries of control points. Gradients of
-        tau_dot, and models with loops, need nq = nv. Samples are evenly spaced (`samples` of them, both ends included) or at
-        the given `times`. Every output has one more dimension for them: the first, or the second after that of a batch. The
-        rows of a batch are motions: B × m × nv `control_points`, B `duration`s, B rows of a wrench; a field given once is
-        shared by all. Wrenches keep their points along the motion. `force` and `torque` are constant, or signals as in
-        simulate; their rates enter `tau_dot` and its gradients. Sampled values with `times`, and sinusoids, are functions of
-        the time t in seconds, and `times` must cover the longest duration. Values without times, and B-splines, are functions
-        of f: they stretch with the motion. Derivatives with respect to the duration keep f constant and follow each signal
-        accordingly. Where a signal jumps, a sample has the value after the jump. Gradients are analytical. Of m control points
-        only p + 1 affect a sample; gradients with respect to control points have these alone, from `first_control_point` on, or
-        with `dense` all of them, mostly zeros: `dtau_dcontrol_points[n][i][k][j]` is the derivative of tau_i at sample n with
-        respect to joint j of control point first_control_point[n] + k. Gradients with respect to the duration keep the fraction
-        f of each sample, whether it comes from `samples` or `times`: samples move with T. At a constant time, d tau/dT =
-        dtau_dduration - tau_dot t/T. `basis` has the b_rk, which are the gradients of q, qd, qdd and qddd of any joint with one
-        coordinate with respect to its own control points; those with respect to the duration are -r/T times dʳq/dtʳ. With
-        `points` the answer describes points fixed to links, as kinematics does in world axes, at all samples:
+        the right Jacobian of rotations. The gradients are those with respect to the entries of control points. Models with
+        loops need nq = nv. Samples are evenly spaced (`samples` of them, both ends included) or at the given `times`. Every
+        output has one more dimension for them: the first, or the second after that of a batch. The rows of a batch are motions:
+        B × m × nv `control_points`, B `duration`s, B rows of a wrench; a field given once is shared by all. Wrenches keep their
+        points along the motion. `force` and `torque` are constant, or signals as in simulate; their rates enter `tau_dot` and
+        its gradients. Sampled values with `times`, and sinusoids, are functions of the time t in seconds, and `times` must
+        cover the longest duration. Values without times, and B-splines, are functions of f: they stretch with the motion.
+        Derivatives with respect to the duration keep f constant and follow each signal accordingly. Where a signal jumps, a
+        sample has the value after the jump. Gradients are analytical. Of m control points only p + 1 affect a sample; gradients
+        with respect to control points have these alone, from `first_control_point` on, or with `dense` all of them, mostly
+        zeros: `dtau_dcontrol_points[n][i][k][j]` is the derivative of tau_i at sample n with respect to joint j of control
+        point first_control_point[n] + k. Gradients with respect to the duration keep the fraction f of each sample, whether it
+        comes from `samples` or `times`: samples move with T. At a constant time, d tau/dT = dtau_dduration - tau_dot t/T.
+        `basis` has the b_rk, which are the gradients of q, qd, qdd and qddd of any joint with one coordinate with respect to
+        its own control points; those with respect to the duration are -r/T times dʳq/dtʳ. With `points` the answer describes
+        points fixed to links, as kinematics does in world axes, at all samples:
         d_point_positions_dcontrol_points[n][p][i][k][j] is the derivative of coordinate i of point p. Positions do not depend
         on the duration, since a sample keeps its fraction f. The outputs that end in `_dknots` are derivatives with respect to
         each of the m + p + 1 knots, at a constant fraction f. A sample depends on the 2p knots around it, and on knots p and m.
