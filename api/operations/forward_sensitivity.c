@@ -1,8 +1,11 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics, also of a robot whose frames are held. */
+#include "api/cost/peek.h"
 #include "api/lanes/evaluation.h"
+#include "api/loops/lane_matrix.h"
 #include "held_ranges.h"
+#include <string.h>
 
-enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
+enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH, DQDD_DPARAMETERS };
 
 /* --- held frames ------------------------------------------------------------------------------------------------ */
 
@@ -49,6 +52,37 @@ static bool check_contradictory(const api_evaluation *e, const double *contradic
     return true;
 }
 
+/* --- inertial parameters ---------------------------------------------------------------------------------------- */
+
+/* Returns how many numbers a state needs for the matrix Y of dtau = Y dparameters. */
+static size_t regressor_entries(const api_model *model, const api_selection *selected)
+{
+    return selected->outputs & API_BIT(DQDD_DPARAMETERS) ? api_output_entries(model, selected, DQDD_DPARAMETERS) : 0;
+}
+
+/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; Y, the regressor at qdd, is written to `Y`. Checks the
+ * deadline at each row. */
+static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
+                                        const double *qdd, const double *dqdd_dtau, double *Y)
+{
+    const size_t  W = e->lanes, nv = e->model->nv, columns = api_extent(e->model, selected, API_BODY_PARAMETERS);
+    double       *to = api_result_block(e, selected, DQDD_DPARAMETERS, block);
+    dyn_regressor io = {
+        .q = api_state_block(e, API_Q, block), .qd = api_state_block(e, API_QD, block), .qdd = qdd, .regressor = Y};
+    if (!to) return true;
+    e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
+    memset(to, 0, nv * columns * W * sizeof *to);
+    for (size_t v = 0; v < nv; v++) {
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        for (size_t k = 0; k < nv; k++) /* row by row of Y, in the order of memory */
+            api_matrix_mul(W, 1, 1, columns, dqdd_dtau + (v * nv + k) * W, Y + k * columns * W, -1,
+                           to + v * columns * W);
+    }
+    return true;
+}
+
+/* --- a block ---------------------------------------------------------------------------------------------------- */
+
 static bool evaluate_held(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const held_options   *o        = selected->options;
@@ -73,19 +107,21 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
            .contradictory = contradictory,
     };
     dyn_held_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
-    return api_check_singular(e, singular, block, 1) && check_contradictory(e, contradictory, block);
+    return api_check_singular(e, singular, block, 1) && check_contradictory(e, contradictory, block) &&
+           differentiate_by_parameters(e, selected, block, io.qdd, io.dqdd_dtau, next);
 }
 
-/* --- all states ------------------------------------------------------------------------------------------------- */
-
-/* Counts the scratch lanes that the kernel needs: the singular mask, and those of dqdd_dq, dqdd_dqd and qdd that are
- * not requested; with held frames, also a mask, work arrays and dqdd_dtau. */
+/* Counts the scratch lanes: the singular mask, and those of dqdd_dq, dqdd_dqd, dqdd_dtau and qdd that are not requested
+ * but needed; with held frames, also a mask and work arrays; then a regressor. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const held_options *o = selected->options;
-    return 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) +
-           api_missing_entries(model, selected, QDD, QDD) +
-           (held_of(selected) ? 1 + o->work + api_missing_entries(model, selected, DQDD_DTAU, DQDD_DTAU) : 0);
+    const held_options *o         = selected->options;
+    const size_t        regressor = regressor_entries(model, selected);
+    size_t              sum       = 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) + regressor +
+                 api_missing_entries(model, selected, QDD, QDD);
+    if (held_of(selected)) sum += 1 + o->work;
+    if (held_of(selected) || regressor > 0) sum += api_missing_entries(model, selected, DQDD_DTAU, DQDD_DTAU);
+    return sum;
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -102,12 +138,24 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
         .dqdd_dq       = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
         .dqdd_dqd      = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
-        .dqdd_dtau     = api_result_block(e, selected, DQDD_DTAU, block),
+        .dqdd_dtau     = regressor_entries(e->model, selected) > 0
+                             ? api_result_or_spare(e, selected, DQDD_DTAU, block, &next)
+                             : api_result_block(e, selected, DQDD_DTAU, block),
         .dqdd_dwrench  = api_result_block(e, selected, DQDD_DWRENCH, block),
         .singular      = singular,
     };
     e->kernels->forward_sensitivity(&e->query->scene, e->workspace, &io, 1);
-    return api_check_singular(e, singular, block, 1);
+    return api_check_singular(e, singular, block, 1) &&
+           differentiate_by_parameters(e, selected, block, io.qdd, io.dqdd_dtau, next);
+}
+
+/* Estimates the seconds of dqdd_dparameters: a product of nv x nv and nv x 10 n matrices. */
+static double state_seconds(const api_call *call, const api_input *input)
+{
+    const double entry_weight = 0.05; /* of an entry of the product, where inverse dynamics costs 1 per body */
+    const double nv = (double)call->model->nv, columns = 10 * (double)call->model->n_bodies;
+    if (!api_body_mentions(input, api_forward_sensitivity.outputs[DQDD_DPARAMETERS].name)) return 0;
+    return entry_weight * nv * nv * columns * call->api->calibration.body;
 }
 
 const api_operation api_forward_sensitivity = {
@@ -116,14 +164,16 @@ const api_operation api_forward_sensitivity = {
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
-    .outputs       = {[DQDD_DQ]      = {"dqdd_dq", true, {API_NV, API_NV}},
-                      [DQDD_DQD]     = {"dqdd_dqd", true, {API_NV, API_NV}},
-                      [DQDD_DTAU]    = {"dqdd_dtau", true, {API_NV, API_NV}},
-                      [QDD]          = {"qdd", false, {API_NV}},
-                      [DQDD_DWRENCH] = {"dqdd_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}}},
+    .outputs       = {[DQDD_DQ]          = {"dqdd_dq", true, {API_NV, API_NV}},
+                      [DQDD_DQD]         = {"dqdd_dqd", true, {API_NV, API_NV}},
+                      [DQDD_DTAU]        = {"dqdd_dtau", true, {API_NV, API_NV}},
+                      [QDD]              = {"qdd", false, {API_NV}},
+                      [DQDD_DWRENCH]     = {"dqdd_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}},
+                      [DQDD_DPARAMETERS] = {"dqdd_dparameters", false, {API_NV, API_BODY_PARAMETERS}}},
     .one_by_one    = true,
     .weight        = 7,
     .square_weight = 1,
+    .state_seconds = state_seconds,
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,

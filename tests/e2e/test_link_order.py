@@ -77,7 +77,8 @@ OPERATIONS = {
     "coriolis": {"coriolis_matrix": "vv", "christoffel": "vvv"},
     "sensitivity": {"dtau_dq": "vv", "dtau_dqd": "vv", "dtau_dqdd": "vv", "d_joint_wrenches_dq": ["body", 6, "v"],
                     "dtau_dwrench": [2, "v", 6], "dtau_dgravity": ["v", 3], "dtau_dparameters": ["v", "parameter"]},
-    "forward-sensitivity": {"dqdd_dq": "vv", "dqdd_dtau": "vv", "dqdd_dwrench": [2, "v", 6]},
+    "forward-sensitivity": {"dqdd_dq": "vv", "dqdd_dtau": "vv", "dqdd_dwrench": [2, "v", 6],
+                            "dqdd_dparameters": ["v", "parameter"]},
     "hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_q_qdd": "vv", "hessian_qd_qd": "vv", "d2tau_dq_dqd": "vvv"},
     "forward-hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_qd_qd": "vv", "d2qdd_dq_dtau": "vvv"},
     "regressor": {"regressor": ["v", "parameter"], "joint_regressor": ["v", "mover"]}}

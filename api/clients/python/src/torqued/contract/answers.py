@@ -309,6 +309,8 @@ class ForwardSensitivityAnswer(Answer):
     qdd: Array
     # wrenches × nv × 6: by force and torque of each wrench of the request, in its axes.
     dqdd_dwrench: Array
+    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    dqdd_dparameters: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -738,7 +738,7 @@ class EvaluationsForwardSensitivity(TypedDict, total=False):
     # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
     # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
     held: Sequence[Held]
-    outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]
+    outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]
 
 
 class EvaluationsHessian(TypedDict, total=False):

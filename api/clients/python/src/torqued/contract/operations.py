@@ -437,7 +437,8 @@ class Operations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench']]] = None,
+            outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]]
+            = None,
             timeout: Optional[float] = None,
     ) -> ForwardSensitivityAnswer:
         """Derivatives of the accelerations.
@@ -446,6 +447,8 @@ class Operations:
         for `q`, and the quantities that are constant, are as in sensitivity. Missing `qd` is zero. A mass matrix that is
         singular at the state is a 422 naming the joint. With `held` frames the accelerations are those of forward-dynamics with
         these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ)⁻¹J M⁻¹); models with loops are then the 422 not-for-loops.
+        `dqdd_dparameters` is -dqdd_dtau Y with the regressor Y at the state and its acceleration, also with held frames and
+        with loops; a payload changes the parameters of its link, in the axes and about the origin of which they are.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.

@@ -1,0 +1,84 @@
+"""Derivatives by the inertial parameters: against regressors, and against differences by payloads of all ten parameters."""
+import numpy as np
+import tap
+from closed import Closed
+from samples import branched, states
+
+TREES = ("panda", "hua", "solo12", "branched")
+HELD = {"panda": [{"frame": "panda_link5", "axes": ["y", "rx"], "reference": "frame"}],
+        "solo12": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")]}
+LOOPS = ("four_bar", "delta", "stewart")
+CHANGES = (0.02, -0.02, 0.04, -0.04, 0.08, -0.08)    # of a payload, relative
+
+
+def payload(link, change=0.0):
+    """A payload of 1 + change times 0.7 kg, whose inertial parameters are as many times those of parameters()."""
+    return [{"link": link, "mass": 0.7 * (1 + change), "com": [0.05, -0.02, 0.04], "inertia": {
+        name: value * (1 + change) for name, value in INERTIA.items()}}]
+
+
+INERTIA = {"xx": 0.004, "yy": 0.005, "zz": 0.006, "xy": 0.0003, "xz": -0.0002, "yz": 0.0004}
+
+
+def parameters():
+    c, I = np.array([0.05, -0.02, 0.04]), INERTIA
+    steiner = 0.7 * (c @ c * np.eye(3) - np.outer(c, c))
+    about = np.array([[I["xx"], I["xy"], I["xz"]], [I["xy"], I["yy"], I["yz"]], [I["xz"], I["yz"], I["zz"]]]) + steiner
+    return np.array([0.7, *(0.7 * c), about[0, 0], about[0, 1], about[1, 1], about[0, 2], about[1, 2], about[2, 2]])
+
+
+def slope(values):
+    """Of f at the changes, by central differences over three distances, extrapolated."""
+    d = [(np.array(values[2 * i]) - np.array(values[2 * i + 1])) / (2 * CHANGES[2 * i]) for i in range(3)]
+    return (64 * d[0] - 20 * d[1] + d[2]) / 45
+
+
+class ParameterColumns(Closed):
+    def setUp(self):
+        super().setUp()
+        self.put_model("branched", branched("floating"))
+
+    def motion(self, model, seed, rows=1):
+        """Rows of q, qd, qdd, qddd and tau, and the last body."""
+        about = self.ok(self.client.get(f"/v1/models/{model}"))
+        if model in LOOPS:
+            s = [self.state(model, seed + i) for i in range(rows)]
+            return {name: [row[name] for row in s] for name in s[0]}, about["bodies"]
+        return states(rows, about["nv"], model in ("solo12", "branched"), seed), about["bodies"]
+
+    def cases(self):
+        for model in (*TREES, *LOOPS):
+            yield model, {}
+        for model, held in HELD.items():
+            yield model, {"held": held}
+
+    def test_forward_sensitivity(self):
+        """-dqdd_dtau Y, to the same bits in a batch, alone, and without other outputs."""
+        outputs = ["qdd", "dqdd_dtau", "dqdd_dparameters"]
+        for model, held in self.cases():
+            s, bodies = self.motion(model, 3, rows=5)
+            request = {**{name: s[name] for name in ("q", "qd", "tau")}, **held, "payload": payload(bodies[-1])}
+            texts = self.ask_texts(model, "forward-sensitivity", {**request, "outputs": outputs})
+            answer = self.ask(model, "forward-sensitivity", {**request, "outputs": outputs})
+            one = self.ask_texts(model, "forward-sensitivity", {
+                **request, **{name: s[name][3] for name in ("q", "qd", "tau")}, "outputs": outputs[2:]})
+            self.assertEqual(one["dqdd_dparameters"], texts["dqdd_dparameters"][3], model)
+            Y = self.ask(model, "regressor", {"q": s["q"], "qd": s["qd"], "qdd": answer["qdd"]})["regressor"]
+            for row in range(5):
+                expected = -np.array(answer["dqdd_dtau"][row]) @ np.array(Y[row])
+                self.assertClose(answer["dqdd_dparameters"][row], expected.tolist(), 1e-11, what=f"{model} {held}")
+
+    def test_forward_dynamics_by_payload(self):
+        for model, held in self.cases():
+            s, bodies = self.motion(model, 4)
+            request = {**{name: s[name][0] for name in ("q", "qd", "tau")}, **held}
+            for body in sorted({len(bodies) // 2, len(bodies) - 1}):
+                load = lambda change: {"payload": payload(bodies[body], change)}
+                answer = self.ask(model, "forward-sensitivity", {**request, **load(0), "outputs": ["dqdd_dparameters"]})
+                qdd = [self.ask(model, "forward-dynamics", {**request, **load(change)})["qdd"] for change in CHANGES]
+                columns = np.array(answer["dqdd_dparameters"])[:, 10 * body:10 * body + 10]
+                self.assertClose((columns @ parameters()).tolist(), slope(qdd).tolist(), 1e-8, what=f"{model} {held}")
+
+
+if __name__ == "__main__":
+    tap.main()
