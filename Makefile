@@ -78,7 +78,11 @@ $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 endef
 $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
 
-$(BUILD)/dynamics/dispatch.o $(BUILD)/dynamics/step.o $(BUILD)/dynamics/hessian.o $(BUILD)/dynamics/frame_sensitivity.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
+# DYN_TARGETS(X) is X(target) for each target of this build in order of speed, the fastest last. The targets scalar and
+# sse2 emulate the fused multiply-add on x86-64, so the unfused targets are faster.
+BY_SPEED := scalar sse2 scalar_unfused sse2_unfused neon fma avx2 avx512
+$(BUILD)/dynamics/dispatch.o $(BUILD)/dynamics/step.o $(BUILD)/dynamics/hessian.o $(BUILD)/dynamics/frame_sensitivity.o: \
+    private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,X(%),$(filter $(TARGETS),$(BY_SPEED)))'
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)

@@ -2,62 +2,15 @@
 #include "dynamics.h"
 #include <string.h>
 
-/* The Makefile defines HAVE_TARGET_x for each target that it compiles. */
+/* The Makefile defines DYN_TARGETS(X): X(target) for each target of this build. */
 #define X(name) extern const dyn_kernels dyn_kernels_##name;
-#ifdef HAVE_TARGET_scalar
-X(scalar)
-#endif
-#ifdef HAVE_TARGET_sse2
-X(sse2)
-#endif
-#ifdef HAVE_TARGET_scalar_unfused
-X(scalar_unfused)
-#endif
-#ifdef HAVE_TARGET_sse2_unfused
-X(sse2_unfused)
-#endif
-#ifdef HAVE_TARGET_neon
-X(neon)
-#endif
-#ifdef HAVE_TARGET_fma
-X(fma)
-#endif
-#ifdef HAVE_TARGET_avx2
-X(avx2)
-#endif
-#ifdef HAVE_TARGET_avx512
-X(avx512)
-#endif
+DYN_TARGETS(X)
 #undef X
 
-/* All tables of this build in order of speed, the fastest last. The targets scalar and sse2 emulate the fused
- * multiply-add on x86-64, so the unfused targets are faster. */
-static const dyn_kernels *const tables[] = {
-#ifdef HAVE_TARGET_scalar
-    &dyn_kernels_scalar,
-#endif
-#ifdef HAVE_TARGET_sse2
-    &dyn_kernels_sse2,
-#endif
-#ifdef HAVE_TARGET_scalar_unfused
-    &dyn_kernels_scalar_unfused,
-#endif
-#ifdef HAVE_TARGET_sse2_unfused
-    &dyn_kernels_sse2_unfused,
-#endif
-#ifdef HAVE_TARGET_neon
-    &dyn_kernels_neon,
-#endif
-#ifdef HAVE_TARGET_fma
-    &dyn_kernels_fma,
-#endif
-#ifdef HAVE_TARGET_avx2
-    &dyn_kernels_avx2,
-#endif
-#ifdef HAVE_TARGET_avx512
-    &dyn_kernels_avx512,
-#endif
-};
+/* All tables of this build in order of speed, the fastest last. */
+#define X(name) &dyn_kernels_##name,
+static const dyn_kernels *const tables[] = {DYN_TARGETS(X)};
+#undef X
 
 /* Returns whether this processor can run a target. fma and avx2 are compiled for x86-64-v3, avx512 for x86-64-v4. Only
  * some features of these levels are tested, because compilers cannot name all of them; processors that have the tested

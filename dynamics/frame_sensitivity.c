@@ -7,44 +7,14 @@ typedef struct target_frames {
     dyn_frame_kernel *kernel;
 } target_frames;
 
-/* The Makefile defines HAVE_TARGET_x for each target that it compiles. */
+/* The Makefile defines DYN_TARGETS(X): X(target) for each target of this build. */
 #define X(name) extern dyn_frame_kernel dyn_frame_sensitivity_##name;
-X(scalar)
-X(sse2)
-X(scalar_unfused)
-X(sse2_unfused)
-X(neon)
-X(fma)
-X(avx2)
-X(avx512)
+DYN_TARGETS(X)
 #undef X
 
-static const target_frames frames[] = {
-#ifdef HAVE_TARGET_scalar
-    {"scalar", dyn_frame_sensitivity_scalar},
-#endif
-#ifdef HAVE_TARGET_sse2
-    {"sse2", dyn_frame_sensitivity_sse2},
-#endif
-#ifdef HAVE_TARGET_scalar_unfused
-    {"scalar_unfused", dyn_frame_sensitivity_scalar_unfused},
-#endif
-#ifdef HAVE_TARGET_sse2_unfused
-    {"sse2_unfused", dyn_frame_sensitivity_sse2_unfused},
-#endif
-#ifdef HAVE_TARGET_neon
-    {"neon", dyn_frame_sensitivity_neon},
-#endif
-#ifdef HAVE_TARGET_fma
-    {"fma", dyn_frame_sensitivity_fma},
-#endif
-#ifdef HAVE_TARGET_avx2
-    {"avx2", dyn_frame_sensitivity_avx2},
-#endif
-#ifdef HAVE_TARGET_avx512
-    {"avx512", dyn_frame_sensitivity_avx512},
-#endif
-};
+#define X(name) {#name, dyn_frame_sensitivity_##name},
+static const target_frames frames[] = {DYN_TARGETS(X)};
+#undef X
 
 dyn_frame_kernel *dyn_frame_kernel_of(const dyn_kernels *kernels)
 {

@@ -8,46 +8,16 @@ typedef struct target_hessian {
     dyn_forward_hessian_kernel *forward;
 } target_hessian;
 
-/* The Makefile defines HAVE_TARGET_x for each target that it compiles. */
+/* The Makefile defines DYN_TARGETS(X): X(target) for each target of this build. */
 #define X(name)                                                                                                        \
     extern dyn_hessian_kernel         dyn_hessian_##name;                                                              \
     extern dyn_forward_hessian_kernel dyn_forward_hessian_##name;
-X(scalar)
-X(sse2)
-X(scalar_unfused)
-X(sse2_unfused)
-X(neon)
-X(fma)
-X(avx2)
-X(avx512)
+DYN_TARGETS(X)
 #undef X
 
-static const target_hessian targets[] = {
-#ifdef HAVE_TARGET_scalar
-    {"scalar", dyn_hessian_scalar, dyn_forward_hessian_scalar},
-#endif
-#ifdef HAVE_TARGET_sse2
-    {"sse2", dyn_hessian_sse2, dyn_forward_hessian_sse2},
-#endif
-#ifdef HAVE_TARGET_scalar_unfused
-    {"scalar_unfused", dyn_hessian_scalar_unfused, dyn_forward_hessian_scalar_unfused},
-#endif
-#ifdef HAVE_TARGET_sse2_unfused
-    {"sse2_unfused", dyn_hessian_sse2_unfused, dyn_forward_hessian_sse2_unfused},
-#endif
-#ifdef HAVE_TARGET_neon
-    {"neon", dyn_hessian_neon, dyn_forward_hessian_neon},
-#endif
-#ifdef HAVE_TARGET_fma
-    {"fma", dyn_hessian_fma, dyn_forward_hessian_fma},
-#endif
-#ifdef HAVE_TARGET_avx2
-    {"avx2", dyn_hessian_avx2, dyn_forward_hessian_avx2},
-#endif
-#ifdef HAVE_TARGET_avx512
-    {"avx512", dyn_hessian_avx512, dyn_forward_hessian_avx512},
-#endif
-};
+#define X(name) {#name, dyn_hessian_##name, dyn_forward_hessian_##name},
+static const target_hessian targets[] = {DYN_TARGETS(X)};
+#undef X
 
 static const target_hessian *hessian_of(const dyn_kernels *kernels)
 {

@@ -8,46 +8,16 @@ typedef struct target_step {
     dyn_held_kernel *held;
 } target_step;
 
-/* The Makefile defines HAVE_TARGET_x for each target that it compiles. */
+/* The Makefile defines DYN_TARGETS(X): X(target) for each target of this build. */
 #define X(name)                                                                                                        \
     extern dyn_step_kernel dyn_step_##name;                                                                            \
     extern dyn_held_kernel dyn_held_sensitivity_##name;
-X(scalar)
-X(sse2)
-X(scalar_unfused)
-X(sse2_unfused)
-X(neon)
-X(fma)
-X(avx2)
-X(avx512)
+DYN_TARGETS(X)
 #undef X
 
-static const target_step steps[] = {
-#ifdef HAVE_TARGET_scalar
-    {"scalar", dyn_step_scalar, dyn_held_sensitivity_scalar},
-#endif
-#ifdef HAVE_TARGET_sse2
-    {"sse2", dyn_step_sse2, dyn_held_sensitivity_sse2},
-#endif
-#ifdef HAVE_TARGET_scalar_unfused
-    {"scalar_unfused", dyn_step_scalar_unfused, dyn_held_sensitivity_scalar_unfused},
-#endif
-#ifdef HAVE_TARGET_sse2_unfused
-    {"sse2_unfused", dyn_step_sse2_unfused, dyn_held_sensitivity_sse2_unfused},
-#endif
-#ifdef HAVE_TARGET_neon
-    {"neon", dyn_step_neon, dyn_held_sensitivity_neon},
-#endif
-#ifdef HAVE_TARGET_fma
-    {"fma", dyn_step_fma, dyn_held_sensitivity_fma},
-#endif
-#ifdef HAVE_TARGET_avx2
-    {"avx2", dyn_step_avx2, dyn_held_sensitivity_avx2},
-#endif
-#ifdef HAVE_TARGET_avx512
-    {"avx512", dyn_step_avx512, dyn_held_sensitivity_avx512},
-#endif
-};
+#define X(name) {#name, dyn_step_##name, dyn_held_sensitivity_##name},
+static const target_step steps[] = {DYN_TARGETS(X)};
+#undef X
 
 static const target_step *step_of(const dyn_kernels *kernels)
 {
