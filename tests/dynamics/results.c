@@ -1,6 +1,8 @@
 /* results.c - evaluates all kernels for a trial (results.h). */
 #include "results.h"
+#include "check.h"
 #include <stdlib.h>
+#include <string.h>
 
 results results_allocate(const trial *t)
 {
@@ -128,8 +130,27 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
-/* Of larger robots second derivatives and steps are not computed: emulated targets would take too long. */
+/* Of larger robots second and higher derivatives and steps are not computed: emulated targets would take too long. */
 enum { FEW_COORDINATES = 10 };
+
+/* tau with three derivatives, along a motion whose last derivatives are qdd and qd again. */
+static void evaluate_series(const dyn_kernels *k, const trial *t, const results *r)
+{
+    const double *rate[] = {t->qd, t->qdd, t->qddd, t->qdd, t->qd};
+    const size_t  n = t->nv, entries = t->nq + 5 * n;
+    if (t->nv > FEW_COORDINATES) return;
+    double *motion = calloc(t->rows * entries, sizeof *motion);
+    assert_non_null(motion);
+    for (size_t row = 0; row < t->rows; row++) {
+        memcpy(motion + row * entries, t->q + row * t->nq, t->nq * sizeof *motion);
+        for (size_t i = 0; i < 5; i++)
+            memcpy(motion + row * entries + t->nq + i * n, rate[i] + row * n, n * sizeof *motion);
+    }
+    rows_torque_series(
+        k, &t->scene, t->rows,
+        (dyn_torque_series){.order = 3, .motion = motion, .wrenches = t->wrenches, .tau = r->tau_series});
+    free(motion);
+}
 
 /* With the multipliers qddd. */
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
@@ -287,6 +308,7 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_forces(k, t, r);
     evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
+    evaluate_series(k, t, r);
     evaluate_hessians(k, t, r);
     evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);

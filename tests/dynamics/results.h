@@ -8,6 +8,7 @@
 #define RESULTS(X)                                                                               \
     X(tau, n) X(joint_wrenches, 6 * b)                                                           \
     X(tau_beside_rate, n) X(tau_dot, n) X(wrenches_beside_rate, 6 * b) X(wrench_rates, 6 * b)    \
+    X(tau_series, 4 * n)                                                                         \
     X(dtau_dq, n * n) X(dtau_dqd, n * n) X(dtau_dqdd, n * n)                                     \
     X(dwrenches_dq, 6 * b * n) X(dwrenches_dqd, 6 * b * n) X(dwrenches_dqdd, 6 * b * n)          \
     X(dtau_dwrench, 6 * w * n) X(dtau_dgravity, 3 * n)                                           \

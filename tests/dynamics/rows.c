@@ -269,6 +269,21 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
     free(work);
 }
 
+void rows_torque_series(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_series io)
+{
+    SIZES;
+    const size_t order = (size_t)io.order, entries = dyn_torque_series_work(scene->model, io.order);
+    double      *work    = calloc(rows * entries, sizeof *work);
+    const port   ports[] = {IN(dyn_torque_series, motion, nq + (order + 2) * nv),
+                            IN(dyn_torque_series, wrenches, 9 * scene->n_wrenches),
+                            OUT(dyn_torque_series, tau, (order + 1) * nv), OUT(dyn_torque_series, work, entries)};
+    assert_non_null(work);
+    io.work = work;
+    assert_non_null(dyn_torque_series_kernel_of(k));
+    RUN_KERNEL(dyn_torque_series_kernel_of(k), k, scene, rows, io, ports);
+    free(work);
+}
+
 size_t step_work(const dyn_scene *scene, const dyn_step *io)
 {
     size_t inputs = dyn_step_inputs(scene, io->wrench_matrix, io->parameter_matrix), k = 0;

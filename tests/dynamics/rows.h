@@ -7,6 +7,7 @@
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
 #include "dynamics/step.h"
+#include "dynamics/torque_series.h"
 
 void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io);
 void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io);
@@ -21,6 +22,8 @@ void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
 void rows_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian io);
 /* Allocates io.work. */
 void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_hessian io);
+/* Allocates io.work. */
+void rows_torque_series(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_series io);
 /* Entries per state of io.work, which rows_step allocates. */
 size_t step_work(const dyn_scene *scene, const dyn_step *io);
 void   rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);

@@ -1,0 +1,258 @@
+/* torque_series.c - computes tau and its time derivatives of any order: inverse dynamics over power series in time.
+ *
+ * With x = R r for the points of a body relative to its origin, and their mass, h = int r dm and E = int r r^T dm,
+ *
+ *     f = m a + R'' h,    n = (R h) x a + int x x x'' dm,
+ *
+ * where the integral is the vector of the skew-symmetric matrix R'' E R^T - R E R''^T. From the tips to the base,
+ * f_p += f and n_p += n + d x f, and tau is the component of f or n along the joint's axis, with rotor, friction and
+ * springs as in joint_forces.h.
+ *
+ * The rotor of a motor has the momentum J (z . w + s') z, where w is the angular velocity of the link that carries it
+ * and z its axis. Its own rotation, at a hundred times the rate of the joints, is in no series: the terms of R would
+ * grow with powers of this rate. */
+#include "kernels.h"
+#include "dynamics/joint/joint_forces.h"
+#include "dynamics/recursion/external_wrenches.h"
+#include "dynamics/recursion/series_motion.h"
+
+dyn_torque_series_kernel LANE_NAME(torque_series);
+
+/* --- wrenches --------------------------------------------------------------------------------------------------- */
+
+/* The wrench that accelerates body i, about its origin. */
+static void add_inertial_wrench(const series_pass *p, size_t i)
+{
+    const series_size  z    = size_of_forces(p);
+    const dyn_moments *mass = &p->scene->model->body[i].moments;
+    const double      *e = mass->E, E[3][3] = {{e[0], e[1], e[2]}, {e[1], e[3], e[4]}, {e[2], e[4], e[5]}};
+    const series_body  B    = series_body_of(p, (int)i);
+    lane              *R_dd = p->scratch, *RE = R_dd + 9 * p->n, *Rh = RE + 9 * p->n;
+    series_clear(21 * p->n, R_dd);
+    for (size_t entry = 0; entry < 9 * p->n; entry += p->n)
+        for (size_t k = 0; k < z.n; k++)
+            R_dd[entry + k] = (double)((k + 1) * (k + 2)) * B.R[entry + k + 2];
+    for (size_t row = 0; row < 3; row++)
+        for (size_t j = 0; j < 3; j++)
+            for (size_t l = 0; l < 3; l++)
+                series_add_scaled(z.n, B.R + (3 * row + l) * p->n, E[l][j], RE + (3 * row + j) * p->n);
+    series_add_rotated_const(z, B.R, mass->h, Rh);
+    series_add_rotated_const(z, R_dd, mass->h, B.f);
+    for (size_t row = 0; row < 3; row++)
+        series_add_scaled(z.n, B.a + row * p->n, mass->mass, B.f + row * p->n);
+    series_add_cross(z, Rh, B.a, B.n);
+    series_add_axial(z, R_dd, RE, B.n);
+}
+
+/* The moment J ((z . w + s') z)' of the rotor that is body i. R' R^T - R R'^T is twice the matrix of w. */
+static void add_rotor_wrench(const series_pass *p, size_t i)
+{
+    const series_size z = {p->n - 1, p->n};
+    const dyn_body   *b = &p->scene->model->body[i];
+    const series_body B = series_body_of(p, (int)i);
+    lane *s = p->scratch, *R_d = s + p->n, *twice_w = R_d + 9 * p->n, *rate = twice_w + 3 * p->n, *spin = rate + p->n;
+    series_clear(18 * p->n, s);
+    joint_position_series(p, b, s);
+    for (size_t entry = 0; entry < 9 * p->n; entry += p->n)
+        series_rate(z.n, B.R + entry, R_d + entry);
+    series_add_axial(z, R_d, B.R, twice_w);
+    for (size_t e = 0; e < 3; e++)
+        series_add_product(z.n, B.R + (3 * e + 2) * p->n, twice_w + e * p->n, rate);
+    for (size_t k = 0; k < z.n; k++)
+        rate[k] = add_mul((double)(k + 1) * s[k + 1], 0.5, rate[k]);
+    for (size_t e = 0; e < 3; e++) {
+        series_add_product(z.n, B.R + (3 * e + 2) * p->n, rate, spin + e * p->n);
+        for (size_t k = 0; k + 1 < z.n; k++)
+            B.n[e * p->n + k] =
+                add_mul(B.n[e * p->n + k], b->joint.spin_inertia * (double)(k + 1), spin[e * p->n + k + 1]);
+    }
+}
+
+/* Term k of R, times x. */
+LANE_INLINE vec3 rotated_by_term(const series_pass *p, const lane *R, size_t k, vec3 x)
+{
+    lane out[3];
+    for (size_t row = 0; row < 3; row++)
+        out[row] = dot3(R[3 * row * p->n + k], R[(3 * row + 1) * p->n + k], R[(3 * row + 2) * p->n + k], x);
+    return load3(out);
+}
+
+LANE_INLINE void subtract_term(const series_pass *p, lane *from, size_t k, vec3 x)
+{
+    from[k]            = from[k] - x.x;
+    from[p->n + k]     = from[p->n + k] - x.y;
+    from[2 * p->n + k] = from[2 * p->n + k] - x.z;
+}
+
+/* Subtracts an external wrench with constant components in link or world axes. `value`: force, torque, point. */
+static void subtract_external(const series_pass *p, const dyn_wrench_site *site, const lane *value)
+{
+    const series_body B   = series_body_of(p, site->body);
+    const vec3        arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
+    vec3              F = external_in_site_axes(site, load3(value)), T = external_in_site_axes(site, load3(value + 3));
+    if (site->world_axes) {
+        subtract_term(p, B.f, 0, F);
+        subtract_term(p, B.n, 0, T);
+        for (size_t k = 0; k < p->n - 2; k++)
+            subtract_term(p, B.n, k, cross(rotated_by_term(p, B.R, k, arm), F));
+        return;
+    }
+    F = rotate_const(site->X_bl.R, F);
+    T = cross_add(rotate_const(site->X_bl.R, T), arm, F);
+    for (size_t k = 0; k < p->n - 2; k++) {
+        subtract_term(p, B.f, k, rotated_by_term(p, B.R, k, F));
+        subtract_term(p, B.n, k, rotated_by_term(p, B.R, k, T));
+    }
+}
+
+/* The wrenches that every body needs by itself. */
+static void own_wrenches(const series_pass *p)
+{
+    const dyn_scene *scene = p->scene;
+    for (size_t i = 0; i < scene->model->n_bodies; i++)
+        if (scene->model->body[i].joint.is_rotor)
+            add_rotor_wrench(p, i);
+        else
+            add_inertial_wrench(p, i);
+    for (size_t k = 0; k < scene->n_wrenches; k++)
+        if (scene->wrench[k].body != DYN_WORLD) subtract_external(p, &scene->wrench[k], p->wrenches + 9 * k);
+}
+
+/* --- efforts ---------------------------------------------------------------------------------------------------- */
+
+/* Adds friction to the effort of a joint. `sd`: series of its rate; `free`: four series of scratch. */
+static void add_friction(const series_pass *p, const dyn_friction *f, const lane *sd, lane *free, lane *effort)
+{
+    const size_t n = p->n - 2;
+    lane        *x = free, *sense = x + p->n, *slope = sense + p->n, *magnitude = slope + p->n;
+    series_clear(p->n, sense), series_clear(p->n, magnitude);
+    sense[0] = lane_sign(sd[0]);
+    if (f->coulomb_velocity > 0) {
+        for (size_t k = 0; k < n; k++)
+            x[k] = sd[k] / f->coulomb_velocity;
+        series_tanh(n, x, slope, sense);
+    }
+    if (f->stribeck_velocity > 0) {
+        for (size_t k = 0; k < n; k++)
+            x[k] = sd[k] / f->stribeck_velocity;
+        series_gauss(n, x, slope, magnitude);
+        const lane at_rest = lane_select(lane_less(sd[0], lane_of(0)), lane_of(f->breakaway_negative - f->negative),
+                                         lane_of(f->breakaway_positive - f->positive));
+        for (size_t k = 0; k < n; k++)
+            magnitude[k] = at_rest * magnitude[k];
+    }
+    magnitude[0] += coulomb_magnitude(f, sd[0]);
+    series_add_scaled(n, sd, f->viscous, effort);
+    series_add_product(n, magnitude, sense, effort);
+}
+
+/* Adds rotor, friction and spring to the effort of a joint with one coordinate. */
+static void add_joint_forces(const series_pass *p, const dyn_body *b, lane *effort)
+{
+    const size_t n = p->n - 2;
+    lane        *s = effort + p->n, *sd = s + p->n, *sdd = sd + p->n;
+    joint_position_series(p, b, s);
+    series_rate(n + 1, s, sd);
+    series_rate(n, sd, sdd);
+    series_add_scaled(n, sdd, b->joint.rotor_inertia, effort);
+    if (b->joint.has_friction && (p->scene->terms & DYN_FRICTION))
+        add_friction(p, &b->joint.friction, sd, sdd + p->n, effort);
+    if (!b->joint.has_spring || !(p->scene->terms & DYN_SPRINGS)) return;
+    s[0] = s[0] - b->joint.spring.rest;
+    series_add_scaled(n, s, b->joint.spring.stiffness, effort);
+    series_add_scaled(n, sd, b->joint.spring.damping, effort);
+}
+
+/* Adds the series of an effort to tau and its derivatives. */
+static void effort_out(const series_pass *p, const lane *effort, int v, lane *tau)
+{
+    double factorial = 1;
+    for (size_t k = 0; k < p->n - 2; k++) {
+        factorial *= k > 0 ? (double)k : 1;
+        tau[k * (size_t)p->scene->model->nv + (size_t)v] += factorial * effort[k];
+    }
+}
+
+/* tau = S^T f: along column `axis` of R. */
+static void project(const series_pass *p, const lane *R, size_t axis, const lane *vector, lane *effort)
+{
+    series_clear(p->n, effort);
+    for (size_t e = 0; e < 3; e++)
+        series_add_product(p->n - 2, R + (3 * e + axis) * p->n, vector + e * p->n, effort);
+}
+
+static void joint_efforts(const series_pass *p, size_t i, lane *tau)
+{
+    const dyn_body   *b      = &p->scene->model->body[i];
+    const series_body B      = series_body_of(p, (int)i);
+    lane             *effort = p->scratch;
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
+        for (int axis = joint_first_axis(b), v = b->joint.v; axis < 6; axis++, v++) {
+            project(p, B.R, (size_t)(axis % 3), axis < 3 ? B.f : B.n, effort);
+            effort_out(p, effort, v, tau);
+        }
+        return;
+    }
+    project(p, B.R, 2, b->joint.kind == DYN_PRISMATIC ? B.f : B.n, effort);
+    add_joint_forces(p, b, effort);
+    for (size_t k = 0; k < p->n - 2; k++)
+        effort[k] = coordinate_effort(b, effort[k]);
+    effort_out(p, effort, b->joint.v, tau);
+}
+
+/* f_p += f,  n_p += n + d x f */
+static void wrench_to_parent(const series_pass *p, size_t i)
+{
+    const series_body B = series_body_of(p, (int)i), P = series_body_of(p, p->scene->model->body[i].tree.parent);
+    for (size_t e = 0; e < 3 * p->n; e += p->n) {
+        series_add_scaled(p->n - 2, B.f + e, 1, P.f + e);
+        series_add_scaled(p->n - 2, B.n + e, 1, P.n + e);
+    }
+    series_add_cross(size_of_forces(p), B.d, B.f, P.n);
+}
+
+/* Derivative k of the coordinates, from the first on. */
+static const lane *rates_of(const series_pass *p, size_t k)
+{
+    return p->motion + p->scene->model->nq + (k - 1) * (size_t)p->scene->model->nv;
+}
+
+/* Adds the efforts of all joints and couplings to tau and its derivatives, from the tips to the base. */
+static void efforts(const series_pass *p, lane *tau)
+{
+    const dyn_model *m  = p->scene->model;
+    const size_t     nv = (size_t)m->nv;
+    clear(tau, (p->n - 2) * nv);
+    for (size_t i = m->n_bodies; i-- > 0;) {
+        joint_efforts(p, i, tau);
+        wrench_to_parent(p, i);
+    }
+    couplings_add(p->scene, p->motion, rates_of(p, 1), 1, tau);
+    for (size_t k = 1; k < p->n - 2; k++)
+        couplings_add_rates(p->scene, rates_of(p, k), rates_of(p, k + 1), tau + k * nv);
+}
+
+/* --- the kernel ------------------------------------------------------------------------------------------------- */
+
+void LANE_NAME(torque_series)(const dyn_scene *scene, void *memory, const dyn_torque_series *io, size_t blocks)
+{
+    const dyn_model *m = scene->model;
+    const size_t     n = (size_t)io->order + 3, nv = (size_t)m->nv;
+    const size_t     entries = dyn_torque_series_work(m, io->order), nw = scene->n_wrenches;
+    arena            a  = {.base = memory};
+    joint_transform *XJ = arena_take_joints(&a, m); /* a part of the workspace of every kernel */
+    for (size_t block = 0; block < blocks; block++) {
+        lane       *work = block_out(io->work, block, entries);
+        series_pass p    = {.scene    = scene,
+                            .XJ       = XJ,
+                            .motion   = block_in(io->motion, block, (size_t)m->nq + (n - 1) * nv),
+                            .wrenches = nw ? block_in(io->wrenches, block, 9 * nw) : NULL,
+                            .scratch  = work,
+                            .bodies   = work + DYN_SCRATCH_SERIES * n,
+                            .n        = n};
+        set_joint_transforms(m, p.motion, XJ);
+        series_motions(&p);
+        own_wrenches(&p);
+        efforts(&p, block_out(io->tau, block, (n - 2) * nv));
+    }
+}
