@@ -152,7 +152,9 @@ class ServerCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Server(*cls.arguments)
+        cls.addClassCleanup(cls.server.kill)    # tearDownClass does not run if setUpClass of a subclass fails
         cls.client = cls.server.client()
+        cls.addClassCleanup(cls.client.close)
 
     @classmethod
     def tearDownClass(cls):

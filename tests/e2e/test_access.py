@@ -15,15 +15,9 @@ class Roles(ServerCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.tokens = Tokens(cls.folder.name)
+        cls.tokens = Tokens(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.arguments = ("--tokens", cls.tokens.path)
         super().setUpClass()
-
-    @classmethod
-    def tearDownClass(cls):
-        super().tearDownClass()
-        cls.folder.cleanup()
 
     def ask(self, who, method, path, body=None, **headers):
         return self.client.request(method, path, body, {**self.tokens.header(who), **headers})

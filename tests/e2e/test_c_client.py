@@ -112,12 +112,8 @@ GOOD = cbor2.dumps({"tau": TAU})
 class Probed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp()
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.program = build(cls.folder, "c_probe", *SANITIZERS)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def probe(self, url, *arguments, rounds=1):
         """What the client reports, by name."""

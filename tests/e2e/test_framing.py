@@ -148,6 +148,7 @@ class OverTls(Victim):
         cls.addClassCleanup(cls.folder.cleanup)
         certificates = Certificates(cls.folder.name)
         cls.server = Server(*certificates.arguments(), context=certificates.context())
+        cls.addClassCleanup(cls.server.kill)
         cls.client = cls.server.client()
 
     def test_whole_and_cut(self):

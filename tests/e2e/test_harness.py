@@ -42,6 +42,24 @@ class Comparisons(ServerCase):
                 self.assertClose(actual, expected, 0.1249)
 
 
+class FailingSetUp(unittest.TestCase):
+    def test_its_server_ends_and_leaves_no_folder(self):
+        class Failing(ServerCase):
+            @classmethod
+            def setUpClass(cls):
+                super().setUpClass()
+                raise RuntimeError("as a refused model would")
+
+            def test_nothing(self):
+                pass
+
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromTestCase(Failing).run(result)
+        self.assertEqual((result.testsRun, len(result.errors)), (0, 1))
+        self.assertIsNotNone(Failing.server.process.poll())
+        self.assertFalse(os.path.exists(Failing.server.folder))
+
+
 class Runner(unittest.TestCase):
     def run_file(self, text):
         """What tests/run says of a file of that text, one entry a test: did it pass, and was it skipped?"""

@@ -15,6 +15,7 @@ class Replicated(ServerCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.other = Server("--max-rows", "300")
+        cls.addClassCleanup(cls.other.kill)
         cls.urls = [cls.server.url(), cls.other.url()]
         cls.q, cls.qd, cls.qdd = np.random.default_rng(5).uniform(-1, 1, (3, 2000, 7))
         with torqued.Client(cls.server.url()) as client:
@@ -87,7 +88,10 @@ class Mixed(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.servers = [Server("--target", target) for target in ("scalar", "scalar_unfused")]
+        cls.servers = []
+        for target in ("scalar", "scalar_unfused"):
+            cls.servers.append(Server("--target", target))
+            cls.addClassCleanup(cls.servers[-1].kill)
         cls.urls = [server.url() for server in cls.servers]
 
     @classmethod

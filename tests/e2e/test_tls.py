@@ -59,18 +59,14 @@ class TlsCase(ServerCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.certificates = Certificates(cls.folder.name)
-        cls.tokens = Tokens(cls.folder.name, "robot evaluate certificate:robot.example\n", "chief admin certificate:chief\n",
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.certificates = Certificates(folder)
+        cls.tokens = Tokens(folder, "robot evaluate certificate:robot.example\n", "chief admin certificate:chief\n",
                             "probe observe certificate:probe\n", "gone admin certificate:gone expires=2020-01-01T00:00:00Z\n")
         cls.server = Server("--tokens", cls.tokens.path, *cls.certificates.arguments("ca.pem"), *cls.more,
                             context=cls.certificates.context())
+        cls.addClassCleanup(cls.server.kill)
         cls.client = cls.server.client()
-
-    @classmethod
-    def tearDownClass(cls):
-        super().tearDownClass()
-        cls.folder.cleanup()
 
     def with_certificate(self, name):
         return type(self.client)(self.server.port, PATIENCE, self.certificates.context(name))
