@@ -42,7 +42,7 @@ LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math
               -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
 # gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
 # lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
-NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
+NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-fno-code-hoisting)
 LANE_TEXTS := $(patsubst dynamics/%.c,%,$(wildcard dynamics/algorithms/*.c)) target
 ifeq ($(shell uname -m),x86_64)
 TARGETS    := scalar sse2 scalar_unfused sse2_unfused fma avx2 avx512
@@ -95,7 +95,8 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+XML_FLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+$(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(XML_FLAGS)
 
 API_TABLES := $(BUILD)/api/wire/decimal/powers_of_ten $(BUILD)/api/wire/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
@@ -160,7 +161,8 @@ $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
 # The header of libpq; the library is loaded when a store in a database is named.
-$(BUILD)/server/store/postgres/%.o: private DEFINES := $(shell pkg-config --cflags libpq)
+PQ_FLAGS := $(shell pkg-config --cflags libpq 2>/dev/null)
+$(BUILD)/server/store/postgres/%.o: private DEFINES := $(PQ_FLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

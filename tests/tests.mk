@@ -36,7 +36,7 @@ CXX := g++
 endif
 ORACLES := $(BUILD)/tests/oracle/numbers \
            $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
-           $(if $(shell pkg-config --exists sdformat12 && echo yes),$(BUILD)/tests/oracle/sdformat)
+           $(if $(shell pkg-config --exists sdformat12 2>/dev/null && echo yes),$(BUILD)/tests/oracle/sdformat)
 $(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
