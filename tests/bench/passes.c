@@ -3,7 +3,7 @@
 #include "passes.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
-#include "dynamics/step.h"
+#include "step_passes.h"
 #include <stdlib.h>
 
 static void inverse_dynamics(void *what)
@@ -163,6 +163,24 @@ static void forward_dynamics(void *what)
     f->kernels->forward_dynamics(&f->scene, s->workspace, &io, f->blocks);
 }
 
+/* As `free` asks for it: the motion of every other coordinate is given. */
+static void driven_dynamics(void *what)
+{
+    const workload      *f                   = what;
+    const states        *s                   = &f->states;
+    bool                 driven[DYN_MAX_DOF] = {false};
+    dyn_forward_dynamics io                  = {.q          = s->q,
+                                                .qd         = s->qd,
+                                                .tau        = s->tau,
+                                                .driven     = driven,
+                                                .driven_qdd = s->qdd,
+                                                .qdd        = s->out[0],
+                                                .singular   = s->out[1]};
+    for (int i = 1; i < f->scene.model->nv; i += 2)
+        driven[i] = true;
+    f->kernels->forward_dynamics(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void mass_matrix(void *what)
 {
     const workload *f  = what;
@@ -217,6 +235,33 @@ static void frame_derivatives(void *what)
     dyn_frame_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 
+static void jacobian_derivative(void *what)
+{
+    const workload       *f  = what;
+    dyn_frame_sensitivity io = {.q = f->states.q, .n_frames = 1, .frames = &f->tip, .djacobian_dq = f->states.out[0]};
+    dyn_frame_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
+}
+
+/* Of the tip as the base sees it, as loops and inverse kinematics ask for it. */
+static void closure(void *what)
+{
+    const workload      *f    = what;
+    const states        *s    = &f->states;
+    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* entries of a number of all states */
+    const dyn_frame_pair pair = {{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, f->tip};
+    dyn_closure          io   = {.q             = s->q,
+                                 .qd            = s->qd,
+                                 .qdd           = s->qdd,
+                                 .n_pairs       = 1,
+                                 .pairs         = &pair,
+                                 .positions     = s->out[3],
+                                 .rotations     = s->out[3] + 3 * n,
+                                 .jacobian      = s->out[0],
+                                 .jacobian_dot  = s->out[1],
+                                 .jacobian_ddot = s->out[2]};
+    f->kernels->closure(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void jacobian(void *what)
 {
     const workload *f  = what;
@@ -232,58 +277,6 @@ static void energy(void *what)
     f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* Options of a step whose A and B are computed. */
-enum {
-    HELD    = 1, /* the tip does not move along x, y and z */
-    IMPACT  = 2, /* the tip stops before */
-    COLUMNS = 4  /* derivatives by the inertial parameters */
-};
-
-/* One step of semi-implicit Euler with A and B. */
-static void integrate(const workload *f, unsigned what)
-{
-    const states         *s        = &f->states;
-    const dyn_held_frame  held     = {.frame = f->tip, .n = 3, .axis = {0, 1, 2}};
-    const dyn_wrench_site site     = dyn_held_site(&held);
-    const size_t          n_states = f->blocks * (size_t)f->kernels->lanes;
-    dyn_step              io       = {.q            = s->q,
-                                      .qd           = s->qd,
-                                      .tau          = s->tau,
-                                      .method       = DYN_SEMI_IMPLICIT_EULER,
-                                      .h            = 1e-3,
-                                      .n_held       = what & HELD ? 1 : 0,
-                                      .impact       = what & IMPACT,
-                                      .held         = &held,
-                                      .sites        = &site,
-                                      .q_after      = s->out[2],
-                                      .qd_after     = s->out[2] + n_states * (size_t)f->scene.model->nq,
-                                      .state_matrix = s->out[0],
-                                      .input_matrix = s->out[1],
-                                      .work         = f->work};
-    if (what & COLUMNS) io.parameter_matrix = s->out[2] + n_states * (size_t)(f->scene.model->nq + f->scene.model->nv);
-    dyn_step_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
-}
-
-static void step(void *what)
-{
-    integrate(what, 0);
-}
-
-static void held_step(void *what)
-{
-    integrate(what, HELD);
-}
-
-static void impact_step(void *what)
-{
-    integrate(what, HELD | IMPACT);
-}
-
-static void step_columns(void *what)
-{
-    integrate(what, COLUMNS);
-}
-
 const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "inverse dynamics", .pass = inverse_dynamics, .per_joint = true},
     {.name = "inverse dynamics and joint wrenches", .pass = joint_wrenches},
@@ -292,13 +285,17 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "sensitivity: dtau by q, qd, qdd", .pass = sensitivity},
     {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
     {.name = "forward dynamics", .pass = forward_dynamics, .per_joint = true},
+    {.name = "forward dynamics, every other coordinate given", .pass = driven_dynamics},
     {.name = "forward sensitivity: qdd, dqdd by q, qd, tau", .pass = forward_sensitivity},
+    {.name = "forward sensitivity, the tip held along x, y, z", .pass = pass_held_sensitivity},
     {.name = "second derivatives of tau, contracted", .pass = hessian},
     {.name = "second derivatives of qdd, contracted", .pass = forward_hessian},
-    {.name = "step: x+ and its derivatives by x and tau", .pass = step},
-    {.name = "the same with the tip held along x, y, z", .pass = held_step},
-    {.name = "the same after an impact of the tip", .pass = impact_step},
-    {.name = "step and its derivatives by x, tau and parameters", .pass = step_columns},
+    {.name = "step: x+ and its derivatives by x and tau", .pass = pass_step},
+    {.name = "the same with the tip held along x, y, z", .pass = pass_held_step},
+    {.name = "the same after an impact of the tip", .pass = pass_impact_step},
+    {.name = "step and its derivatives by x, tau and parameters", .pass = pass_step_columns},
+    {.name = "step of RK4 and its derivatives", .pass = pass_runge_kutta_step},
+    {.name = "step of implicit Euler and its derivatives", .pass = pass_implicit_step},
     {.name = "mass matrix", .pass = mass_matrix},
     {.name = "mass matrix and inverse", .pass = inverse},
     {.name = "bias", .pass = bias},
@@ -308,20 +305,10 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "Jacobian of a frame", .pass = jacobian},
     {.name = "Jacobian, rate, velocity, acceleration", .pass = kinematics},
     {.name = "derivatives of velocity and acceleration", .pass = frame_derivatives},
+    {.name = "derivative of a frame's Jacobian by q", .pass = jacobian_derivative},
+    {.name = "relative pose of two frames, Jacobian and its rates", .pass = closure},
     {.name = "energies, centre of mass", .pass = energy},
 };
-
-/* The scratch memory of a step with held frames, an impact and columns of parameters. */
-static double *work_of_steps(const dyn_scene *scene, const dyn_kernels *kernels)
-{
-    const dyn_model *m       = scene->model;
-    size_t           entries = dyn_step_work(m, DYN_SEMI_IMPLICIT_EULER, dyn_step_inputs(scene, false, true)) +
-                     dyn_step_held_work(m, 0, 1, 3) + dyn_step_impact_work(m);
-    size_t  bytes = (entries * (size_t)kernels->lanes * sizeof(double) + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
-    double *work  = aligned_alloc(DYN_ALIGN, bytes);
-    if (!work) abort();
-    return work;
-}
 
 void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, size_t n_states, size_t entries)
 {
@@ -330,7 +317,7 @@ void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, s
                     .tip     = r->tip,
                     .blocks  = n_states / (size_t)kernels->lanes};
     states_prepare(&w->states, r->model, kernels, n_states, entries);
-    w->work = work_of_steps(&w->scene, kernels);
+    w->work = allocate_step_work(&w->scene, kernels);
 }
 
 void workload_release(workload *w)

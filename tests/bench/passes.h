@@ -9,7 +9,7 @@ typedef struct workload {
     states             states;
     dyn_frame          tip; /* of Jacobians */
     size_t             blocks;
-    double            *work; /* of steps */
+    double            *work; /* of steps and of held frames */
 } workload;
 
 /* `n_states`: a multiple of all widths; `entries`: the most that one state's result holds. */
@@ -23,5 +23,5 @@ typedef struct kernel_pass {
     bool fixed_base; /* of a robot that moves freely it is not asked */
 } kernel_pass;
 
-enum { N_KERNELS = 24 };
+enum { N_KERNELS = 30 };
 extern const kernel_pass kernel_passes[N_KERNELS];
