@@ -18,8 +18,8 @@ typedef struct dyn_frame_sensitivity {
     double          *djacobian_dq;      /* n_frames x 6 x nv x nv: the last axis is that of the derivative */
 } dyn_frame_sensitivity;
 
-/* Evaluates `blocks` blocks, like the kernels of dyn_kernels. `ws` has dyn_frame_sensitivity_size() bytes, and is
- * aligned to DYN_ALIGN. */
+/* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.
+ */
 typedef void dyn_frame_kernel(const dyn_scene *, void *ws, const dyn_frame_sensitivity *, size_t blocks);
 
 /* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
