@@ -95,7 +95,7 @@ class Python(ServerCase):
 
 
 class Node(ServerCase):
-    @unittest.skipUnless(shutil.which("node"), "no node")
+    @unittest.skipUnless(shutil.which("node"), "no node here")
     def test_fetch(self):
         done = subprocess.run(["node", "--test", "--test-reporter=tap", os.path.join(FOLDER, "clients.mjs")],
                               env={**os.environ, "TORQUED_URL": self.server.url()}, capture_output=True,
