@@ -1,11 +1,11 @@
 /* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
  * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. With a
  * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
+#include "api/evaluate/free_motion.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
 #include "api/request/reference_fields.h"
-#include "free_motion.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };

@@ -1,6 +1,6 @@
 /* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters,
  * also with free coordinates (free_motion.h). */
-#include "free_motion.h"
+#include "api/evaluate/free_motion.h"
 #include <string.h>
 
 enum {

@@ -1,6 +1,6 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
  * tau is constant (free_motion.h). */
-#include "free_motion.h"
+#include "api/evaluate/free_motion.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES, QDD, QDDD };
 
