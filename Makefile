@@ -182,8 +182,10 @@ include tests/tests.mk
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
+# JOBS compilers at once, unless make was started with -j; each takes up to 400 MB of memory.
+AT_ONCE = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 run: deps ## check the packages, build, serve in the foreground; ARGS='--listen ...'
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(AT_ONCE) all
 	@exec $(BUILD)/torqued $(ARGS)
 
 # Where the shells look for completions; a package of Debian sets the second to PREFIX/share/zsh/vendor-completions.

@@ -61,9 +61,10 @@ $(FAILING_MALLOC): tests/e2e/failing_malloc.c $(BUILD)/flags
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
 
-.PHONY: test check test-programs test-run check-asan check-asan-few check-tsan coverage soak
+.PHONY: test check test-programs test-build test-run check-asan check-asan-few check-tsan coverage soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
 	@tests/deps test
+	@$(MAKE) --no-print-directory $(AT_ONCE) test-build
 	@$(MAKE) --no-print-directory test-run
 
 # End to end, one program for every kind of request.
@@ -81,7 +82,8 @@ JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 # Only the programs that run are built.
-test-run: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
+test-build: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
+test-run: test-build
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 
