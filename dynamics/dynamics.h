@@ -126,8 +126,10 @@ typedef struct dyn_torque_derivative {
     double       *joint_wrenches, *joint_wrench_rates; /* n_rows x 6, axes and points as in dyn_inverse_dynamics */
 } dyn_torque_derivative;
 
-/* Analytical derivatives of inverse dynamics. A derivative with respect to q has nv columns; for a floating base they
- * are taken along p += R e_v, R <- R exp(e_w). The given components of wrenches, and their points, are constant. */
+/* Analytical derivatives of inverse dynamics. With friction that depends on the load, dtau_dqdd is not the mass matrix
+ * but the matrix with its rows scaled (joint/load_friction.h). A derivative with respect to q has nv columns; for a
+ * floating base they are taken along p += R e_v, R <- R exp(e_w). The given components of wrenches, and their points,
+ * are constant. */
 typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
     bool zeros_are_set; /* true: the three matrices below already have results of another state, see dyn_mass_matrix */
@@ -180,10 +182,12 @@ typedef struct dyn_reference_dynamics {
  * ignored. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
  * about the origin of its link and in link axes, with the rotors on the link locked. The parameters of a mover
  * (dyn_model.n_movers) are rotor inertia, viscous friction and Coulomb friction. If the mover has a motor, the motor's
- * spin inertia replaces the rotor inertia. */
+ * spin inertia replaces the rotor inertia. If friction depends on the load and the scene includes it, the columns are
+ * the derivatives of tau by these parameters, in which it is not linear; a reference is not allowed. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     const double *qd_reference, *qdd_reference; /* both NULL: no reference; one of them NULL: zeros */
+    const double *wrenches;        /* read only if friction depends on the load, without a reference; NULL: zeros */
     bool          zeros_are_set;   /* true: `regressor` already has the result of another state, see dyn_mass_matrix */
     double       *regressor;       /* nv x 10 n_rows */
     double       *joint_regressor; /* nv x 3 n_movers */

@@ -42,6 +42,7 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)
 {
     api_place at = api_place_key(NULL, "friction");
+    if (sticking && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\"");
     return !sticking || (q->scene.terms & DYN_FRICTION) ||
            api_fail_at(q->problem, &at, API_BAD_VALUE,
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");

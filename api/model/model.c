@@ -51,7 +51,7 @@ static bool check_figures(const api_model *model, const api_document *document, 
         double          sum  = body->derived.subtree_mass + body->moments.mass + fabs(body->joint.ratio) +
                      fabs(body->joint.friction.viscous) + fabs(body->joint.friction.positive) +
                      fabs(body->joint.friction.negative) + body->joint.friction.breakaway_positive +
-                     body->joint.friction.breakaway_negative;
+                     body->joint.friction.breakaway_negative + body->joint.friction.load;
         for (int k = 0; k < 3; k++)
             sum += fabs(body->pose.p_pc[k]) + fabs(body->pose.before.p[k]) + fabs(body->moments.h[k]) +
                    fabs(body->moments.E[k]) + fabs(body->moments.E[3 + k]);

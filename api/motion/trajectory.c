@@ -363,5 +363,6 @@ const api_operation api_trajectory = {
     .prepare        = prepare,
     .spare          = spare,
     .begin          = begin,
+    .load           = API_LOAD_FRICTION,
     .evaluate       = evaluate,
 };

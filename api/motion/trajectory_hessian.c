@@ -244,5 +244,6 @@ const api_operation api_trajectory_hessian = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
+    .load            = API_LOAD_FRICTION,
     .evaluate        = evaluate,
 };

@@ -236,5 +236,6 @@ const api_operation api_feed_forward = {
     .square_weight = 1,
     .options       = options,
     .spare         = spare,
+    .load          = API_LOAD_FRICTION,
     .evaluate      = evaluate,
 };

@@ -244,5 +244,6 @@ const api_operation api_forward_dynamics = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -68,5 +68,6 @@ const api_operation api_forward_hessian = {
     .options       = api_hessian_options,
     .prepare       = api_hessian_prepare,
     .spare         = spare,
+    .load          = API_LOAD_FRICTION,
     .evaluate      = evaluate,
 };

@@ -38,6 +38,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_query      *q    = plan->query;
     const api_held_range *held = held_of(selected);
     if (!held) return true;
+    if (api_has_load(q)) return api_fail_load(q, "forward-sensitivity with held frames");
     o->work = dyn_held_sensitivity_work(&q->scene, selected->outputs & API_BIT(DQDD_DWRENCH), held->contact->n,
                                         held->contact->k);
     return api_held_prepare(q, &o->held);
@@ -68,7 +69,12 @@ static bool differentiate_by_parameters(const api_evaluation *e, const api_selec
     const size_t  W = e->lanes, nv = e->model->nv, columns = api_extent(e->model, selected, API_BODY_PARAMETERS);
     double       *to = api_result_block(e, selected, DQDD_DPARAMETERS, block);
     dyn_regressor io = {
-        .q = api_state_block(e, API_Q, block), .qd = api_state_block(e, API_QD, block), .qdd = qdd, .regressor = Y};
+        .q         = api_state_block(e, API_Q, block),
+        .qd        = api_state_block(e, API_QD, block),
+        .qdd       = qdd,
+        .wrenches  = api_wrench_block(e, block),
+        .regressor = Y,
+    };
     if (!to) return true;
     e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
     memset(to, 0, nv * columns * W * sizeof *to);
@@ -177,5 +183,6 @@ const api_operation api_forward_sensitivity = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

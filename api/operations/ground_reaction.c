@@ -321,5 +321,6 @@ const api_operation api_ground_reaction = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .load          = API_LOAD_FRICTION,
     .evaluate      = evaluate,
 };

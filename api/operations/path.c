@@ -265,5 +265,6 @@ const api_operation api_path = {
     .prepare      = prepare,
     .spare        = spare,
     .emit         = emit,
+    .load         = API_LOAD_FRICTION,
     .evaluate     = evaluate,
 };

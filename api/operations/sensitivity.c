@@ -1,6 +1,7 @@
 /* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters,
  * also with free coordinates (free_motion.h). */
 #include "api/evaluate/free_motion.h"
+#include "api/request/fields.h"
 #include <string.h>
 
 enum {
@@ -45,6 +46,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
+    if (driven_of(selected) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "sensitivity with free coordinates");
     return api_free_check_tau(plan, selected);
 }
 
@@ -75,7 +78,11 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
     const dyn_kernels   *kernels = e->kernels;
     const double        *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     dyn_inverse_dynamics id = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block)};
-    dyn_regressor        Y  = {.q = q, .qd = qd, .qdd = qdd, .zeros_are_set = e->zeros_written && !driven_of(selected)};
+    dyn_regressor        Y  = {.q             = q,
+                               .qd            = qd,
+                               .qdd           = qdd,
+                               .wrenches      = id.wrenches,
+                               .zeros_are_set = e->zeros_written && !driven_of(selected)};
     id.tau                  = api_result_block(e, selected, TAU, block);
     id.joint_wrenches       = api_result_block(e, selected, JOINT_WRENCHES, block);
     Y.regressor             = api_result_block(e, selected, DTAU_DPARAMETERS, block);
@@ -231,5 +238,6 @@ const api_operation api_sensitivity = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

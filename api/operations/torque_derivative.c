@@ -1,6 +1,7 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
  * tau is constant (free_motion.h). */
 #include "api/evaluate/free_motion.h"
+#include "api/request/fields.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES, QDD, QDDD };
 
@@ -25,6 +26,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
+    if (driven_of(selected) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "torque-derivative with free coordinates");
     return api_free_check_tau(plan, selected);
 }
 
@@ -122,5 +125,6 @@ const api_operation api_torque_derivative = {
     .options      = options,
     .prepare      = prepare,
     .spare        = spare,
+    .load         = API_LOAD_TAKEN,
     .evaluate     = evaluate,
 };

@@ -1,5 +1,6 @@
 /* fields.c - read small values of a request, and the fields gravity and friction: see fields.h. */
 #include "fields.h"
+#include "operation.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -141,6 +142,34 @@ int api_read_coordinate(const api_query *q, const api_node *value, const api_pla
     return -1;
 }
 
+/* --- friction that depends on the load --------------------------------------------------------------------------- */
+
+bool api_has_load(const api_query *q)
+{
+    return q->scene.model->has_load && (q->scene.terms & DYN_FRICTION);
+}
+
+bool api_fail_load(const api_query *q, const char *what)
+{
+    return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "%s has friction that depends on the load (\"load\"), which %s does not take", q->model->name,
+                    what);
+}
+
+static bool check_load(const api_query *q)
+{
+    for (size_t i = 0; q->scene.model->has_load && i < q->n_selected; i++) {
+        const api_operation *operation = q->selected[i].operation;
+        if (operation->load == API_LOAD_REFUSED) return api_fail_load(q, operation->name);
+        if (operation->load == API_LOAD_FRICTION && api_has_load(q))
+            return api_fail(q->problem, API_NOT_SUPPORTED, "/friction",
+                            "%s has friction that depends on the load (\"load\"), which %s does not take: send "
+                            "\"friction\": false to leave out all friction",
+                            q->model->name, operation->name);
+    }
+    return true;
+}
+
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
 bool api_decode_surroundings(api_query *q)
@@ -154,5 +183,5 @@ bool api_decode_surroundings(api_query *q)
     bool rubs = true;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
     q->scene.terms = rubs ? DYN_ALL_TERMS : DYN_ALL_TERMS & ~DYN_FRICTION;
-    return true;
+    return check_load(q);
 }

@@ -10,6 +10,12 @@ bool api_fail_at(api_problem *problem, const api_place *at, api_code code, const
 
 bool api_read_number(const api_query *q, const api_node *value, const api_place *at, double *number);
 
+/* True if the request includes friction that depends on the load; known when "friction" has been read. */
+bool api_has_load(const api_query *q);
+
+/* Fails with API_NOT_SUPPORTED: `what` does not take friction that depends on the load. */
+bool api_fail_load(const api_query *q, const char *what) __attribute__((cold));
+
 /* Reads true or false into *flag; an absent value (NULL) leaves *flag unchanged. */
 bool api_read_flag(const api_query *q, const api_node *value, const api_place *at, bool *flag);
 

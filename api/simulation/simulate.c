@@ -186,6 +186,7 @@ const api_operation api_simulate = {
     .options         = options,
     .prepare         = prepare,
     .begin           = begin,
+    .load            = API_LOAD_FRICTION,
     .evaluate        = evaluate,
     .emit            = emit,
 };

@@ -9,6 +9,7 @@
  * second part they are locked: a driven joint passes on I^A and p^A of its body unchanged. Joints with a quaternion are
  * in articulated_free_joint.h, joints of several bodies in geared_joint.h; articulated_fast.h only makes it faster. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/articulated_fast.h"
 #include "dynamics/recursion/articulated_free_joint.h"
 #include "dynamics/recursion/geared_joint.h"
@@ -144,7 +145,7 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used;
+    return LANE_NAME(load_size)(m, 0, m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used);
 }
 
 /* Returns tau minus the efforts of elastic joints. */
@@ -210,6 +211,10 @@ static dyn_forward_dynamics block_io(const dyn_scene *scene, const dyn_forward_d
 
 void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_forward_dynamics)(scene, memory, io, blocks);
+        return;
+    }
     arena                 a  = {.base = memory};
     articulated_workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {

@@ -2,17 +2,23 @@
  *
  * tau = ID(q, qd, qdd, W) remains true under any variation. With constant tau, M dqdd/dx = -dID/dx at the qdd that tau
  * produces, and dqdd/dtau = M^-1 (Carpentier & Mansard 2018). Factors, inverse and products leave out the zeros that
- * follow from the tree. */
+ * follow from the tree.
+ *
+ * With friction that depends on the load, the equation without friction gives T(tau, qd) (load_friction.h). At constant
+ * tau, dT/dqd = -(f' + g' |T|) / a for each coordinate, and dT/dtau = 1 / a. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/mass_solve.h"
 #include "dynamics/recursion/world_fixed.h"
 #include <string.h>
 
 typedef struct workspace {
-    mass_blocks blocks;
-    lane       *mass, *by_q, *by_qd; /* [nv x nv] M, dtau/dq and dtau/dqd */
-    lane       *by_wrench;           /* [nv x 6] dtau/dW for one wrench */
-    void       *memory;              /* workspace of the kernels that this one calls */
+    mass_blocks    blocks;
+    lane          *mass, *by_q, *by_qd; /* [nv x nv] M, dtau/dq and dtau/dqd */
+    lane          *by_wrench;           /* [nv x 6] dtau/dW for one wrench */
+    load_friction *friction;            /* [nv]; this and T only if the friction of the model depends on the load */
+    lane          *T;                   /* [nv] */
+    void          *memory;              /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -24,6 +30,8 @@ static workspace place(arena *a, const dyn_model *m)
                        .by_q      = arena_take(a, square, sizeof(lane)),
                        .by_qd     = arena_take(a, square, sizeof(lane)),
                        .by_wrench = arena_take(a, nv * 6 + PACK, sizeof(lane)),
+                       .friction  = arena_take(a, m->has_load ? nv : 0, sizeof(load_friction)),
+                       .T         = arena_take(a, m->has_load ? nv : 0, sizeof(lane)),
                        .memory    = arena_take(a, forward > inverse ? forward : inverse, 1)};
 }
 
@@ -68,7 +76,34 @@ static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *
     }
 }
 
-static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
+/* Sets T from tau, and the friction of all coordinates. */
+static void set_transmitted(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
+{
+    const lane *tau = block_in(io->tau, 0, 0);
+    load_friction_set(scene->model, block_in(io->qd, 0, 0), ws->friction);
+    for (int v = 0; v < scene->model->nv; v++)
+        ws->T[v] = load_transmitted(&ws->friction[v], tau ? tau[v] : lane_of(0));
+}
+
+/* Adds -dT/dqd at constant tau to the derivatives of the efforts. */
+static void add_load_slopes(const dyn_model *m, const workspace *ws)
+{
+    const size_t nv = (size_t)m->nv;
+    for (size_t v = 0; v < nv; v++)
+        ws->by_qd[v * nv + v] += load_slope(&ws->friction[v], ws->T[v]) / load_factor(&ws->friction[v], ws->T[v]);
+}
+
+/* dqdd/dtau = dqdd/dT / a */
+static void scale_columns(const dyn_model *m, const workspace *ws, lane *by_tau)
+{
+    const size_t nv = (size_t)m->nv;
+    for (size_t i = 0; by_tau && i < nv; i++)
+        for (size_t v = 0; v < nv; v++)
+            by_tau[i * nv + v] = by_tau[i * nv + v] / load_factor(&ws->friction[v], ws->T[v]);
+}
+
+/* Computes one block; `loaded`: io->tau is T, and by_tau follows. */
+static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io, bool loaded)
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
@@ -90,20 +125,24 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
                         .dtau_dqdd     = (double *)(void *)ws->mass,
                         .dtau_dwrench  = io->dqdd_dwrench},
      1);
+    if (loaded) add_load_slopes(m, ws);
     lane singular = mass_blocks_factor(m, &ws->blocks, ws->mass);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
     /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx */
     if (io->dqdd_dtau) mass_blocks_invert(&ws->blocks, nv, io->zeros_are_set, block_out(io->dqdd_dtau, 0, 0));
     solve_by_state(scene, ws, io);
     solve_wrenches(scene, ws, io->dqdd_dwrench);
+    if (loaded) scale_columns(m, ws, block_out(io->dqdd_dtau, 0, 0));
 }
 
 void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io,
                                     size_t blocks)
 {
-    size_t    nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
-    arena     a  = {.base = memory};
-    workspace ws = place(&a, scene->model);
+    size_t          nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    arena           a      = {.base = memory};
+    workspace       ws     = place(&a, scene->model);
+    const bool      loaded = scene_has_load(scene);
+    const dyn_scene rigid  = loaded ? scene_without_friction(scene) : *scene;
     mass_blocks_prepare(scene->model, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_sensitivity one = {.q        = (const double *)block_in(io->q, block, nq),
@@ -118,6 +157,10 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
                                        .dqdd_dwrench =
                                            nw ? (double *)block_out(io->dqdd_dwrench, block, nw * nv * 6) : NULL,
                                        .singular = (double *)block_out(io->singular, block, 1)};
-        one_block(scene, &ws, &one);
+        if (loaded) {
+            set_transmitted(scene, &ws, &one);
+            one.tau = (const double *)ws.T;
+        }
+        one_block(&rigid, &ws, &one, loaded);
     }
 }

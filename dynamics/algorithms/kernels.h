@@ -10,6 +10,20 @@
 DYN_KERNELS(X)
 #undef X
 
+/* Kernels of models with friction that depends on the load. Those of DYN_KERNELS call them; they call those back with a
+ * scene without friction. load_size: the bytes of a workspace, if the kernel itself needs `inner` bytes, and
+ * `matrices` matrices of nv x nv lanes are needed beside it. */
+size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
+#define X(name) void LANE_NAME(loaded_##name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
+X(inverse_dynamics)
+X(forward_dynamics)
+X(torque_derivative)
+X(sensitivity)
+X(sensitivity_rate)
+X(reference_dynamics)
+X(regressor)
+#undef X
+
 /* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);

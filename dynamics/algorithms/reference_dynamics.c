@@ -8,6 +8,7 @@
  *
  * Friction and damping act at qd_r, as in the control laws that use this torque, and rotors at qdd_r. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/reference_motion.h"
 
@@ -32,7 +33,7 @@ size_t LANE_NAME(reference_dynamics_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return a.used;
+    return LANE_NAME(load_size)(m, 0, a.used);
 }
 
 /* f = I a_r + B v_r of a body */
@@ -94,6 +95,10 @@ static void gather_efforts(const dyn_scene *scene, const workspace *ws, const in
 void LANE_NAME(reference_dynamics)(const dyn_scene *scene, void *memory, const dyn_reference_dynamics *io,
                                    size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_reference_dynamics)(scene, memory, io, blocks);
+        return;
+    }
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {

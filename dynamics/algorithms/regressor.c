@@ -17,6 +17,7 @@
  *
  * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
 
 enum { PARAMETERS = 10 };
@@ -40,7 +41,7 @@ size_t LANE_NAME(regressor_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return a.used;
+    return LANE_NAME(load_size)(m, 0, a.used);
 }
 
 typedef struct link_motion { /* motion of the link frame, in its axes */
@@ -200,6 +201,10 @@ static void spin_columns(const dyn_model *m, const workspace *ws, const rates *a
 
 void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_regressor)(scene, memory, io, blocks);
+        return;
+    }
     const dyn_model *m = scene->model;
     size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows, nj = nv * 3 * m->n_movers;
     arena      a     = {.base = memory};

@@ -18,6 +18,7 @@
  * force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass); force_partials_fast.h and
  * sensitivity_fast.h only make them faster. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_fast.h"
 #include "sensitivity_wrenches.h"
@@ -26,7 +27,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return a.used;
+    return LANE_NAME(load_size)(m, 0, a.used);
 }
 
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
@@ -107,6 +108,10 @@ static void clear_results(const dyn_model *m, const results *out, bool zeros_are
 
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_sensitivity)(scene, memory, io, blocks);
+        return;
+    }
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_rows * 6 * nv;
     arena            a              = {.base = memory};

@@ -4,6 +4,7 @@
  * (S_b . F)_r = Sr_b . F + S_b . F_r; spatial_rate.h has the rates of axes, inertias and forces. The components of
  * wrenches, in the axes in which they are given, are constant. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/spatial_rate.h"
 
@@ -40,7 +41,7 @@ size_t LANE_NAME(sensitivity_rate_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return a.used;
+    return LANE_NAME(load_size)(m, 3, a.used);
 }
 
 /* --- rates of dtau -------------------------------------------------------------------------------------------- */
@@ -167,6 +168,10 @@ LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const la
 
 void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn_sensitivity_rate *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_sensitivity_rate)(scene, memory, io, blocks);
+        return;
+    }
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
     arena            a               = {.base = memory};

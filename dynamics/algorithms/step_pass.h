@@ -103,6 +103,7 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
     dyn_regressor   by_parameters = {.q         = (const double *)q,
                                      .qd        = (const double *)qd,
                                      .qdd       = (const double *)p->qdd,
+                                     .wrenches  = p->io->wrenches,
                                      .regressor = (double *)(p->efforts + nv * wrenches)};
     if (wrenches > 0) LANE_NAME(sensitivity)(p->scene, p->memory, &by_wrenches, 1);
     if (p->io->parameter_matrix) LANE_NAME(regressor)(p->scene, p->memory, &by_parameters, 1);

@@ -1,16 +1,21 @@
 /* torque_derivative.c - computes tau, the joint wrenches and their time derivatives: newton_euler.h with rates. */
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/newton_euler.h"
 
 size_t LANE_NAME(torque_derivative_size)(const dyn_model *m)
 {
     arena a = {0};
     newton_euler_place(&a, m, true);
-    return a.used;
+    return LANE_NAME(load_size)(m, 0, a.used);
 }
 
 void LANE_NAME(torque_derivative)(const dyn_scene *scene, void *memory, const dyn_torque_derivative *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_torque_derivative)(scene, memory, io, blocks);
+        return;
+    }
     const dyn_model       *m  = scene->model;
     size_t                 nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = 6 * m->n_rows;
     arena                  a  = {.base = memory};

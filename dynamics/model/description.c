@@ -31,8 +31,8 @@ static bool is_unit(const double axis[3])
 static bool friction_is_finite(const dyn_friction *f)
 {
     return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity, f->breakaway_positive,
-                                       f->breakaway_negative, f->stribeck_velocity},
-                      7);
+                                       f->breakaway_negative, f->stribeck_velocity, f->load},
+                      8);
 }
 
 static bool spring_is_finite(const dyn_spring *s)
@@ -45,10 +45,20 @@ static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
     const dyn_spring   *s         = &l->spring;
-    const double        numbers[] = {
-               l->offset,           l->rotor_inertia, l->pitch,   f->viscous, f->positive,           f->negative,
-               f->coulomb_velocity, s->stiffness,     s->damping, s->rest,    f->breakaway_positive, f->breakaway_negative,
-               f->stribeck_velocity};
+    const double        numbers[] = {l->offset,
+                                     l->rotor_inertia,
+                                     l->pitch,
+                                     f->viscous,
+                                     f->positive,
+                                     f->negative,
+                                     f->coulomb_velocity,
+                                     s->stiffness,
+                                     s->damping,
+                                     s->rest,
+                                     f->breakaway_positive,
+                                     f->breakaway_negative,
+                                     f->stribeck_velocity,
+                                     f->load};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != 0) return false;
     return l->ratio == 1 && !l->moment_at_parent_frame;
@@ -89,6 +99,14 @@ static bool is_motor_valid(const dyn_description *d, const dyn_link *l)
            l->rotor_inertia == 0;
 }
 
+/* True if forward dynamics has one solution: the friction is less than the load that causes it. */
+static bool is_load_valid(const dyn_link *l)
+{
+    const double own = l->friction.load, motor = l->motor.present ? l->motor.friction.load : 0;
+    return own >= 0 && motor >= 0 && own + motor < 1 && (own == 0 || !(l->mimic || l->elastic)) &&
+           (motor == 0 || !l->mimic);
+}
+
 dyn_status dyn_description_check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
@@ -102,7 +120,8 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
         bool moving = l->joint != DYN_FIXED;
         if (moving && l->mimic && !is_leader_valid(d, l)) return DYN_BAD_LEADER;
         if (!pose_is_finite(&l->before) || !pose_is_finite(&l->after) || !dyn_inertia_is_finite(&l->inertia) ||
-            (moving && !joint_numbers_valid(l)) || !motor_numbers_valid(&l->motor) || !spring_is_finite(&l->elasticity))
+            (moving && !joint_numbers_valid(l)) || !motor_numbers_valid(&l->motor) ||
+            !spring_is_finite(&l->elasticity) || (moving && !is_load_valid(l)))
             return DYN_BAD_NUMBER;
         if (!is_motor_valid(d, l)) return DYN_BAD_MOTOR;
         if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)

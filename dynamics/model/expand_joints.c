@@ -97,7 +97,8 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
                           .coulomb_velocity   = f->coulomb_velocity * size,
                           .breakaway_positive = (r < 0 ? f->breakaway_negative : f->breakaway_positive) / size,
                           .breakaway_negative = (r < 0 ? f->breakaway_positive : f->breakaway_negative) / size,
-                          .stribeck_velocity  = f->stribeck_velocity * size};
+                          .stribeck_velocity  = f->stribeck_velocity * size,
+                          .load               = f->load};
 }
 
 /* Moves the spin inertia J a a^T from the body that carries the motor, `host`, to the rotor's body. In the rotor's

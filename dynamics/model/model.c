@@ -168,6 +168,13 @@ static void number_dofs(dyn_model *m, dyn_body *body)
     }
 }
 
+static bool has_load(const dyn_model *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (m->body[i].joint.friction.load > 0) return true;
+    return false;
+}
+
 /* Allocates the model with all its arrays as one block: bodies, links, couplings, rows, runs. */
 static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
 {
@@ -213,6 +220,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
         if (dyn_link_has_rotor_body(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
     resolve_mimics(&to, d);
     number_dofs(m, to.body);
+    m->has_load = has_load(m);
     dyn_canonical_align(m, to.body, to.link);
     dyn_derive_data(m, to.body, to.run);
     *model = m;

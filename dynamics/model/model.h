@@ -34,7 +34,11 @@ typedef struct dyn_inertia {
  * stribeck_velocity > 0 the magnitude falls from breakaway at rest to coulomb in fast motion (Stribeck's curve,
  * Armstrong-Hélouvry et al. 1994, with exponent 2):
  *
- *     magnitude(qd) = coulomb + (breakaway - coulomb) exp(-(qd / stribeck_velocity)^2) */
+ *     magnitude(qd) = coulomb + (breakaway - coulomb) exp(-(qd / stribeck_velocity)^2)
+ *
+ * With load > 0, load |T| sense(qd) is added, where sense is the sign(qd) or the tanh above and T the effort of the
+ * coordinate without friction: tau = T + friction (Hamon, Gautier & Garrec 2010). joint/load_friction.h has the
+ * equations. */
 typedef struct dyn_friction {
     double viscous;          /* N m s/rad or N s/m */
     double positive;         /* N m or N, Coulomb magnitude for qd > 0 */
@@ -42,6 +46,8 @@ typedef struct dyn_friction {
     double coulomb_velocity; /* rad/s or m/s, width of the smoothed sign(qd); 0: sharp, with sign(0) = 0 */
     double breakaway_positive, breakaway_negative; /* N m or N, magnitudes at rest; 0 without stribeck_velocity */
     double stribeck_velocity;                      /* rad/s or m/s; 0: the magnitudes do not depend on the speed */
+    double load; /* no unit, from 0 to less than 1: friction for each N m or N of T. A mimic takes none, and the sum of
+                    joint and motor is less than 1 */
 } dyn_friction;
 
 /* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. */
@@ -265,9 +271,10 @@ typedef struct dyn_model {
     bool            branched;          /* some body is not a child of the previous body */
     bool            has_frame_angles;  /* some frame_angle is not zero */
     bool            has_mimics;        /* some body is a mimic, so that several joints may share a coordinate */
-    bool            dense;  /* some mimic is neither a joint's `rotor` nor its slide: forward dynamics is not O(n) */
-    bool            plain;  /* all runs are plain */
-    bool            serial; /* one plain run with q and v in the order of bodies: an arm */
+    bool            dense;    /* some mimic is neither a joint's `rotor` nor its slide: forward dynamics is not O(n) */
+    bool            has_load; /* the friction of some joint or motor depends on its load */
+    bool            plain;    /* all runs are plain */
+    bool            serial;   /* one plain run with q and v in the order of bodies: an arm */
     double          gravity[3]; /* m/s^2, world axes */
     double          mass;       /* kg, total */
     dyn_link_place  base;       /* place of the base link */
@@ -290,7 +297,9 @@ typedef enum dyn_status {
                          mimic itself or no link */
     DYN_BAD_MOTOR, /* link `where`: elastic joint without exactly one coordinate of its own; motor on an unknown link,
                       of a joint without exactly one coordinate, or together with rotor_inertia */
-    DYN_BAD_NUMBER /* link `where`: a number is not finite, a ratio is 0, an axis is not of unit length */
+    DYN_BAD_NUMBER /* link `where`: a number is not finite, a ratio is 0, an axis is not of unit length, or a load
+                      coefficient is out of range or on a mimic, or on the joint of an elastic joint in place of its
+                      motor */
 } dyn_status;
 
 /* Builds the canonical model; the caller frees *model. On failure *where (if not NULL) is the index of the offending

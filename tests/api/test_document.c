@@ -125,7 +125,7 @@ static const char everything[] =
     "'alpha':-1.5707963267948966}},'limits':{'position':[-0.0,2],'velocity':0,'effort':7,'effort_rate':0.5},'friction':"
     "{'viscous':0.1,"
     "'coulomb':{'positive':0.2,'negative':0.3},'coulomb_velocity':0.01,'breakaway':{'positive':0.4,'negative':0.5},"
-    "'stribeck_velocity':0.3},'rotor_inertia':0.01,"
+    "'stribeck_velocity':0.3,'load':0.05},'rotor_inertia':0.01,"
     "'spring':{'stiffness':3,'damping':0.4,'rest':-0.0}},'inertial':{'mass':2,'com':[0.1,-0.0,0.3],"
     "'inertia':{'xx':0.5,'yy':0.6,'zz':0.7,'xy':0.01,'xz':0.02,'yz':-0.03}}},"
     "{'name':'empty "

@@ -134,6 +134,8 @@ static void values_out_of_range(void **state)
          "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
         {WITH_AXIS(",'friction':{'breakaway':1,'stribeck_velocity':0}"), "bad-value",
          "/links/0/joint/friction/stribeck_velocity", "less than 1e-09"},
+        {WITH_AXIS(",'friction':{'load':1}"), "bad-value", "/links/0/joint/friction/load", "is not less than 1"},
+        {WITH_AXIS(",'friction':{'load':-0.1}"), "bad-value", "/links/0/joint/friction/load", "negative"},
         {WITH_AXIS(",'friction':{'breakaway':1}"), "missing-field", "/links/0/joint/friction/stribeck_velocity",
          "together"},
         {WITH_AXIS(",'friction':{'stribeck_velocity':1}"), "missing-field", "/links/0/joint/friction/breakaway",

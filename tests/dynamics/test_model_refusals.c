@@ -49,6 +49,7 @@ static void test_bad_numbers_are_reported(void **state)
         offsetof(dyn_link, friction.breakaway_positive),
         offsetof(dyn_link, friction.breakaway_negative),
         offsetof(dyn_link, friction.stribeck_velocity),
+        offsetof(dyn_link, friction.load),
         offsetof(dyn_link, spring.stiffness),
         offsetof(dyn_link, spring.damping),
         offsetof(dyn_link, spring.rest),

@@ -99,6 +99,10 @@ bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
 bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
 
+/* Checks the load coefficients of the friction of all joints and motors, when the motors are attached: a mimic has
+ * none, an elastic joint has that of its motor, and models with loops have none. */
+bool api_document_check_loads(const api_document *document, api_reader *reader);
+
 /* Reads "motors". After the tree is built, api_document_attach_motors adds each motor's inertia to the link that
  * carries the motor, and its rotor to the joint that it drives. */
 bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);

@@ -1,6 +1,7 @@
 /* document_forces.c - read the internal forces of a joint: friction (also of motors), a spring, and the elasticity
  * between a joint and its motor. */
 #include "document.h"
+#include <stdio.h>
 
 /* Reads a magnitude of friction, "coulomb" or "breakaway": one for both directions of motion, or one for each. */
 static bool read_magnitudes(const api_entry *friction, const char *key, double *positive, double *negative)
@@ -52,16 +53,25 @@ static bool read_damping(const api_entry *entry, const char *key, double *value)
     return api_entry_report(entry, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
 }
 
+/* Reads "load", the coefficient of friction that grows with the effort in the joint. */
+static bool read_load(const api_entry *friction, double *load)
+{
+    if (!api_entry_not_negative(friction, "load", API_OPTIONAL, load)) return false;
+    if (*load < 1) return true;
+    return api_entry_fail(friction, "load", API_BAD_VALUE,
+                          "the load coefficient %.9g is not less than 1: the friction would exceed the load", *load);
+}
+
 bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
 {
-    static const char *const fields[] = {"viscous",   "coulomb",           "coulomb_velocity",
-                                         "breakaway", "stribeck_velocity", NULL};
+    static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", "breakaway", "stribeck_velocity",
+                                         "load",    NULL};
     api_entry                friction;
     if (!api_entry_has(owner, "friction")) return true;
     if (!api_entry_open(&friction, owner, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
         !read_magnitudes(&friction, "coulomb", &out->positive, &out->negative) ||
         !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity) ||
-        !read_stribeck(&friction, out))
+        !read_stribeck(&friction, out) || !read_load(&friction, &out->load))
         return false;
     api_entry_close(&friction, false);
     return true;
@@ -102,4 +112,38 @@ bool api_document_read_elastic(const api_entry *joint, dyn_link *link)
     if (out->stiffness > 0) return true;
     return api_entry_fail(&elastic, "stiffness", API_BAD_VALUE,
                           "the stiffness %.9g of an elastic joint is not positive", out->stiffness);
+}
+
+/* --- load coefficients ------------------------------------------------------------------------------------------- */
+
+static bool fail_load(const api_document *document, api_reader *reader, size_t link, api_code code, const char *reason)
+{
+    char        pointer[64];
+    const char *joint = document->links[link].joint;
+    snprintf(pointer, sizeof pointer, "/links/%zu/joint/friction/load", link);
+    return api_fail(reader->problem, code, pointer, "joint \"%.*s\" %s", api_text_shown(joint), joint, reason);
+}
+
+bool api_document_check_loads(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const dyn_link *link = &document->links[i].dyn;
+        const double    own = link->friction.load, motor = link->motor.present ? link->motor.friction.load : 0;
+        if (own == 0 && motor == 0) continue;
+        if (document->n_loops > 0)
+            return fail_load(document, reader, i, API_NOT_SUPPORTED,
+                             "has friction that depends on its load, which models with loops do not take");
+        if (link->mimic)
+            return fail_load(document, reader, i, API_NOT_SUPPORTED,
+                             "mimics another, whose friction alone may depend on the load");
+        if (link->elastic && own > 0)
+            return fail_load(
+                document, reader, i, API_NOT_SUPPORTED,
+                "is elastic: give the load coefficient to the friction of its motor, whose effort its spring "
+                "transmits");
+        if (!(own + motor < 1))
+            return fail_load(document, reader, i, API_BAD_VALUE,
+                             "and its motor have load coefficients whose sum is not less than 1");
+    }
+    return true;
 }
