@@ -59,6 +59,11 @@ static inline const double *api_state_block(const api_evaluation *e, api_field f
 {
     return api_block(e, e->plan->state[field], field == API_Q ? e->model->nq : e->model->nv, block);
 }
+/* Block `block` of derivative number `order` of q, from the fifth on; NULL: not given. */
+static inline const double *api_higher_block(const api_evaluation *e, size_t order, size_t block)
+{
+    return api_block(e, e->plan->higher[order - 5], e->model->nv, block);
+}
 static inline const double *api_wrench_block(const api_evaluation *e, size_t block)
 {
     return api_block(e, e->plan->wrenches, 9 * e->query->scene.n_wrenches, block);

@@ -35,6 +35,7 @@ static size_t count_entries(const api_query *q)
     size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches;
     for (int f = 0; f < API_STATE_FIELDS; f++)
         if (q->field[f]) entries += f == API_Q ? q->model->nq : q->model->nv;
+    entries += q->n_higher * q->model->nv;
     for (size_t i = 0; i < q->n_selected; i++)
         if (q->selected[i].operation->own_entries) entries += q->selected[i].operation->own_entries(&q->selected[i]);
     for (size_t i = 0; i < q->n_selected; i++)
@@ -69,8 +70,9 @@ bool api_plan_open_window(api_plan *plan)
     plan->window       = fit < 1 ? 1 : fit < plan->chunk ? fit : plan->chunk;
     plan->window_lanes = api_take(q->pool, api_window_bytes(plan));
     if (!plan->window_lanes) return false;
-    plan->batches = api_take(q->pool, (API_STATE_FIELDS + API_OWN_VECTORS + WRENCH_VECTORS * q->scene.n_wrenches) *
-                                          sizeof *plan->batches);
+    plan->batches =
+        api_take(q->pool, (API_STATE_FIELDS + q->n_higher + API_OWN_VECTORS + WRENCH_VECTORS * q->scene.n_wrenches) *
+                              sizeof *plan->batches);
     return plan->batches != NULL;
 }
 

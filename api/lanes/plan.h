@@ -28,6 +28,7 @@ typedef struct api_plan {
     size_t             n_batches;
     api_vector        *batches;                 /* [n_batches] vectors that are read window by window */
     double            *state[API_STATE_FIELDS]; /* lanes of each field; NULL: the field is absent */
+    double            *higher[API_MAX_HIGHER];  /* lanes of each vector of "higher_derivatives"; NULL: not given */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
     double            *passive; /* lanes of the passive coordinates that close the loops; NULL: not known yet */
     double            *platform[API_PLATFORM_PARTS]; /* lanes of each part; NULL: the part is absent */

@@ -1,4 +1,4 @@
-/* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau, weights and references. */
+/* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau, weights, references, higher derivatives. */
 #include "api/load/document/geometry.h"
 #include "api/model/coordinates.h"
 #include "failed_rows.h"
@@ -106,6 +106,29 @@ static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const ap
                                                 const api_place *) = {
     [API_Q] = check_positions, [API_QDD] = check_free_qdd, [API_TAU] = check_free_tau, [API_WEIGHTS] = check_weights};
 
+/* Takes the place of the list from the pool, because batches that are read window by window still point to it. */
+static bool fill_higher(api_plan *plan)
+{
+    const api_query *q = plan->query;
+    const api_model *m = q->model;
+    if (q->n_higher == 0) return true;
+    api_place *list = api_take(q->pool, sizeof *list);
+    if (!list) return false;
+    *list = api_place_key(NULL, "higher_derivatives");
+    for (size_t i = 0; i < q->n_higher; i++) {
+        api_vector v = {.value  = &q->higher[i],
+                        .at     = api_place_index(list, i),
+                        .n      = m->nv,
+                        .count  = "nv",
+                        .names  = m->velocity_names,
+                        .order  = q->order,
+                        .stride = m->nv};
+        v.lanes = plan->higher[i] = api_take_lanes(plan, v.n);
+        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+    }
+    return true;
+}
+
 bool api_fill_state(api_plan *plan)
 {
     const api_model *m = plan->query->model;
@@ -124,5 +147,5 @@ bool api_fill_state(api_plan *plan)
         v.lanes = plan->state[f] = api_take_lanes(plan, v.n);
         if (!v.lanes || !api_batch_read(plan, &v)) return false;
     }
-    return true;
+    return fill_higher(plan);
 }

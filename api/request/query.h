@@ -15,6 +15,7 @@
 #include "api/work/parallel.h"
 
 enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
+enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q of orders 5 to 24 */ };
 
 /* The fields of requests: constant and name. Which of them a request may contain follows from the operations that it
  * selects: see `needs` and `takes` of api_operation. */
@@ -41,7 +42,8 @@ enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
-    X(API_ON_ERROR, "on_error") /* every request may contain on_error */
+    X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
+    X(API_ON_ERROR, "on_error")                     /* every request may contain on_error */
 
 /* Options of one operation; an evaluate request has them in the object of that operation. */
 #define API_OPTION_FIELD_LIST(X)                                                                                       \
@@ -140,6 +142,8 @@ typedef struct api_query {
     size_t             samples;  /* states per row, an additional axis of the answer; 0: each row is one state */
     const int         *order;    /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
     bool              *driven;   /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
+    size_t             n_higher; /* vectors of "higher_derivatives" */
+    const api_node    *higher;   /* [n_higher] each has the form of a field of the state; NULL: none */
     api_platform      *platform; /* given instead of q, qd and qdd; NULL: absent */
     api_unit_warnings *warnings; /* NULL: no warnings */
 } api_query;

@@ -1,5 +1,5 @@
 /* state_fields.c - read the order of coordinates, and measure the fields of the state: q, qd, qdd, qddd, tau, weights,
- * references. */
+ * references, higher derivatives. */
 #include "rows.h"
 #include "fields.h"
 #include <string.h>
@@ -44,11 +44,34 @@ bool api_decode_joints(api_query *q)
     return read_order(q, list, &at, order, seen);
 }
 
+/* Reads the list of derivatives of q from the fifth on, each of the form of qd. */
+static bool measure_higher(api_query *q)
+{
+    const api_node *list = q->field[API_HIGHER_DERIVATIVES];
+    api_place       at   = api_place_key(NULL, "higher_derivatives");
+    if (!list) return true;
+    if (!api_check_list(q, list, &at, "a derivative of q, from the fifth on")) return false;
+    size_t n = api_node_size(list);
+    if (n > API_MAX_HIGHER)
+        return api_fail_at(q->problem, &at, API_WRONG_SHAPE,
+                           "%zu derivatives given; at most %d are taken, those of orders 5 to %d", n, API_MAX_HIGHER,
+                           API_MAX_HIGHER + 4);
+    api_node *items = api_take(q->pool, n * sizeof *items);
+    if (!items) return false;
+    for (size_t i = 0; i < n; i++) {
+        api_place entry = api_place_index(&at, i);
+        if (!api_node_item(list, i, &items[i]) || !api_batch_measure(q, &items[i], &entry)) return false;
+    }
+    q->n_higher = n;
+    q->higher   = items;
+    return true;
+}
+
 bool api_measure_state(api_query *q)
 {
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         api_place at = api_place_key(NULL, api_field_names[f]);
         if (q->field[f] && !api_batch_measure(q, q->field[f], &at)) return false;
     }
-    return true;
+    return measure_higher(q);
 }

@@ -127,6 +127,8 @@ def _with_arrays(name: str, value: Any) -> Any:
     """Lists of numbers as arrays, so that rows can be counted and cut."""
     if name in STATE and value is not None and not isinstance(value, Mapping):
         return np.asarray(value)
+    if name == "higher_derivatives" and value is not None:
+        return [np.asarray(vector) for vector in value]
     if name == "platform" and isinstance(value, Mapping):
         return {key: item if isinstance(item, str) else np.asarray(item) for key, item in value.items()}
     if name == "wrenches" and value is not None:
@@ -138,6 +140,8 @@ def _row_counts(fields: Mapping[str, Any]) -> Iterable[int]:
     for name, value in fields.items():
         if name in STATE:
             yield from _counted([value])
+        elif name == "higher_derivatives" and value is not None:
+            yield from _counted(value)
         elif name == "platform" and isinstance(value, Mapping):
             yield from _counted(value.values())
         elif name == "wrenches" and value is not None:
@@ -154,6 +158,8 @@ def _counted(values: Iterable[Any]) -> Iterable[int]:
 def _cut(name: str, value: Any, rows: slice) -> Any:
     if name in STATE:
         return _cut_array(value, rows)
+    if name == "higher_derivatives" and value is not None:
+        return [_cut_array(vector, rows) for vector in value]
     if name == "platform" and isinstance(value, Mapping):
         return {key: _cut_array(item, rows) for key, item in value.items()}
     if name == "wrenches" and value is not None:

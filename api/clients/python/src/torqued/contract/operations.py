@@ -1307,7 +1307,8 @@ class Operations:
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
-            qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
+            higher_derivatives: Optional[Sequence[Coordinates]] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -1318,16 +1319,22 @@ class Operations:
         The motion of the links, with its derivatives up to `qdddd`, determines the motion of every motor: the spring of an
         elastic joint transmits what inverse dynamics asks of the joint. The answer has q, qd and qdd with the coordinates of
         the motors (`<joint>.motor`), and the torques of all joints; an elastic joint's is that of its motor, and that of the
-        link's side is 0. Entries of the request that belong to motors have no effect. Missing derivatives are zero; sharp
-        Coulomb friction has slope 0. All effects of the motors are included, those of their mounting on moving links, too. 422
-        `not-supported`: an elastic joint with damping, whose motor's position depends on the past, or one that moves the motor
-        of an elastic joint, whose torque depends on higher derivatives. For models without `loops`.
+        link's side is 0. Entries of the request that belong to motors have no effect. Missing derivatives up to `qdddd` are
+        zero; sharp Coulomb friction has slope 0. All effects of the motors are included, those of their mounting on moving
+        links, too. The torque of an elastic joint that moves motors of other elastic joints depends on higher derivatives,
+        which `higher_derivatives` gives: on those up to the sixth if these joints move no motors of elastic joints themselves,
+        on those up to the eighth if they move such joints' motors, and on two more for each further joint of the chain. If one
+        is missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect. 422
+        `not-supported`: an elastic joint with damping, whose motor's position depends on the past, or one whose torque depends
+        on derivatives above the 24th, as those of two joints that move each other's motors do. For models without `loops`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
         qdddd: Time derivatives of the jerks, nv entries: rad/s⁴ or m/s⁴. Default 0.
+        higher_derivatives: Time derivatives of q of orders 5, 6, …, nv entries each, every one in the form of `qdddd`: rad/s⁵
+        or m/s⁵, rad/s⁶ or m/s⁶, … Elastic joints that move motors of elastic joints need them.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
@@ -1339,15 +1346,16 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("feed-forward", FeedForwardAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd": qdddd,
-            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "higher_derivatives": higher_derivatives, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
 
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
-            tau: Optional[Coordinates] = None, qd_reference: Optional[Coordinates] = None,
-            qdd_reference: Optional[Coordinates] = None, multipliers: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            higher_derivatives: Optional[Sequence[Coordinates]] = None, tau: Optional[Coordinates] = None,
+            qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
+            multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
@@ -1363,6 +1371,8 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
         qdddd: Time derivatives of the jerks, nv entries: rad/s⁴ or m/s⁴. Default 0.
+        higher_derivatives: Time derivatives of q of orders 5, 6, …, nv entries each, every one in the form of `qdddd`: rad/s⁵
+        or m/s⁵, rad/s⁶ or m/s⁶, … Elastic joints that move motors of elastic joints need them.
         tau: Joint efforts, nv entries: N m or N.
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
@@ -1386,6 +1396,6 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
-            "qdddd": qdddd, "tau": tau, "qd_reference": qd_reference, "qdd_reference": qdd_reference, "multipliers":
-            multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "guess": guess, "platform": platform, "on_error": on_error}, timeout)
+            "qdddd": qdddd, "higher_derivatives": higher_derivatives, "tau": tau, "qd_reference": qd_reference, "qdd_reference":
+            qdd_reference, "multipliers": multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "guess": guess, "platform": platform, "on_error": on_error}, timeout)
