@@ -194,10 +194,15 @@ class Call(Case):
         made = {k: draws.uniform(-1, 1, (60, 2)) for k in ("q", "qd", "qdd")}
         made["tau"] = np.array(self.ask_server({k: v.tolist() for k, v in made.items()}, model="two_link").json()["tau"])
         expected = self.ask_server({k: v.tolist() for k, v in made.items()}, "identify", "two_link").json()
-        for name, content in (("i.npz", as_npz(made)), ("i.json", json.dumps({k: v.tolist() for k, v in made.items()}))):
-            answer = json.loads(self.said("call", "two_link", "identify", self.path(name, content), "--chunk", "7", "--to", "json"))
+        header = ",".join(f"{k}{i + 1}" for k in made for i in range(2))
+        table = "\n".join([header, *(",".join(map(repr, row)) for row in np.hstack(list(made.values())).tolist())]) + "\n"
+        for name, content in (("i.npz", as_npz(made)), ("i.json", json.dumps({k: v.tolist() for k, v in made.items()})),
+                              ("i.csv", table)):
+            answer = json.loads(self.said("call", "two_link", "identify", self.path(name, content), "--chunk", "7"))
             self.assertEqual(answer["residual"], expected["residual"])
             self.assertEqual(len(answer["base_parameters"]), len(expected["base_parameters"]))
+        lines = self.said("call", "two_link", "identify", self.path("i.csv", table), "--to", "csv", 'outputs=["residual"]').decode()
+        self.assertEqual(lines, f"residual\n{expected['residual']!r}\n")
 
     def test_rows_that_fail_alone(self):
         made = states(4)

@@ -99,6 +99,11 @@ static bool is_whole(const char *operation)
            strcmp(operation, "path") == 0;
 }
 
+bool cli_call_answers_once(const cli_call *call)
+{
+    return strcmp(call->operation, "identify") == 0;
+}
+
 static bool is_motion(const char *operation)
 {
     return strcmp(operation, "trajectory") == 0 || strcmp(operation, "simulate") == 0;
@@ -146,6 +151,7 @@ static bool pass_answer(sending *s, size_t rows)
 {
     cli_batch       answer;
     const cli_text *body = &s->call->connection.body;
+    if (cli_call_answers_once(s->call)) rows = 0;
     if (!cli_cbor_read(body->bytes, body->length, rows, &answer)) return false;
     if (rows == 0 && is_motion(s->call->operation)) rows_from_samples(&answer);
     bool good = s->sink->add(s->sink->arg, &answer);
@@ -256,7 +262,7 @@ static size_t rows_of_request(const cli_call *call, const cli_states *states)
         if (depth_of(given) == 2) rows = json_array_size(given);
     }
     if (rows == 0) rows = rows_of_fields(states->whole.rest);
-    return strcmp(call->operation, "identify") == 0 ? 0 : rows > 0 ? rows : rows_of_fields(call->options);
+    return rows > 0 ? rows : rows_of_fields(call->options);
 }
 
 /* Sends the fields of a JSON file, as they are, or those of the command line, in one request. */

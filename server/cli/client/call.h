@@ -29,5 +29,8 @@ void cli_call_close(cli_call *call);
 /* Asks for the names of the coordinates, once. False after printing an error. */
 bool cli_call_coordinates(cli_call *call);
 
+/* True for an operation whose answer is about all rows together. */
+bool cli_call_answers_once(const cli_call *call);
+
 /* Sends the states and passes the answers on. False after printing an error. */
 bool cli_call_run(cli_call *call, const cli_sink *sink);

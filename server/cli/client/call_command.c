@@ -6,7 +6,8 @@
 
 const cli_option cli_output_options[] = {
     {"to", CLI_FORMATS, CLI_WORDS, NULL,
-     "format of the answer (default: by the end of the name of --output, else the format of FILE)"},
+     "format of the answer (default: by the end of the name of --output, else json for identify and the format of FILE "
+     "for other operations)"},
     {"output", "FILE", CLI_FILE, NULL, "file for the answer (default: standard output)"},
     {.name = NULL},
 };
@@ -32,6 +33,7 @@ static cli_format output_format(cli_call *call, const char *file)
     cli_format  of_name = cli_format_of_file(file);
     if (to) return cli_format_named(to);
     if (of_name != CLI_NO_FORMAT) return of_name;
+    if (cli_call_answers_once(call)) return CLI_JSON;
     if (call->file && call->format == CLI_NO_FORMAT) call->format = cli_states_sniff(call->file);
     return call->format == CLI_NO_FORMAT ? CLI_JSON : call->format;
 }
