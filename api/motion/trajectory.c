@@ -4,6 +4,7 @@
  * them to those by the spline's coordinates. The partial derivatives of tau_dot are those of torque_rate_partials.h.
  * Wrenches that change with time add the terms of wrench_rate_terms.h. */
 #include "api/evaluate/loop_evaluation.h"
+#include "api/request/fields.h"
 #include "api/request/operation.h"
 #include "api/request/point_fields.h"
 #include "motion_knots.h"
@@ -99,6 +100,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     trajectory_options *o = selected->options;
     api_motion         *m = o->motion;
+    if (plan->query->scene.n_wrenches > 0 && api_has_load(plan->query))
+        return api_fail_load(plan->query, "trajectory with wrenches");
     if (!api_motion_sample(plan, m)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
@@ -363,6 +366,6 @@ const api_operation api_trajectory = {
     .prepare        = prepare,
     .spare          = spare,
     .begin          = begin,
-    .load           = API_LOAD_FRICTION,
+    .load           = API_LOAD_TAKEN,
     .evaluate       = evaluate,
 };

@@ -38,7 +38,6 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_query      *q    = plan->query;
     const api_held_range *held = held_of(selected);
     if (!held) return true;
-    if (api_has_load(q)) return api_fail_load(q, "forward-sensitivity with held frames");
     o->work = dyn_held_sensitivity_work(&q->scene, selected->outputs & API_BIT(DQDD_DWRENCH), held->contact->n,
                                         held->contact->k);
     return api_held_prepare(q, &o->held);

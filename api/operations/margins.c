@@ -342,6 +342,6 @@ const api_operation api_margins = {
     .prepare       = prepare,
     .spare         = spare,
     .emit          = emit,
-    .load          = API_LOAD_FRICTION,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -103,6 +103,70 @@ class LoadFriction(ServerCase):
         a = self.ask("loaded", "torque-derivative", {**at(0), "qddd": qddd.tolist()})
         self.assertClose(a["tau_dot"], ((8 * (tau(h) - tau(-h)) - (tau(2 * h) - tau(-2 * h))) / (12 * h)).tolist(), 1e-8)
 
+    def test_parameters(self):
+        """A payload adds its mass to that of its link: derivatives by mass and first moments against small payloads."""
+        s, h = self.states(4, 5), 1e-4
+        inverse, forward = {name: s[name] for name in ("q", "qd", "qdd")}, {name: s[name] for name in ("q", "qd", "tau")}
+        wrench = {"wrenches": [{"link": "fore", "force": [3, -2, 4], "point": [0.1, 0, 0]}]}
+        for operation, derivative, output, request in (
+                ("inverse-dynamics", "sensitivity", "tau", {**inverse, **wrench}),
+                ("forward-dynamics", "forward-sensitivity", "qdd", {**forward, **wrench})):
+            name = f"d{output}_dparameters"
+            a = np.array(self.ask("loaded", derivative, {**request, "outputs": [name]})[name])
+            at = lambda m: np.array(self.ask("loaded", operation, {**request, "payload": {"link": "hand", "mass": m}})[output])
+            self.assertClose(a[:, :, 20].tolist(), ((4 * at(h) - at(2 * h) - 3 * at(0)) / (2 * h)).tolist(), 1e-6)
+
+    def test_steps(self):
+        """A, B and the derivatives by wrenches of one step against differences; a rollout repeats the steps."""
+        s, h = self.states(3, 6), 1e-4
+        for row in range(3):
+            x = np.concatenate([s["q"][row], s["qd"][row], s["tau"][row], [1, -2, 3]])
+            ask = lambda x, **more: self.ask("loaded", "step", {
+                "q": x[..., :3].tolist(), "qd": x[..., 3:6].tolist(), "tau": x[..., 6:9].tolist(), "step": 0.01,
+                "wrenches": [{"link": "hand", "force": x[..., 9:].tolist()}], **more})
+            rows = np.array([x + d * e for e in np.eye(12) for d in (h, -h, 2 * h, -2 * h)])
+            for integrator in ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler"):
+                a = ask(x, integrator=integrator, outputs=["q_after", "qd_after", "state_matrix", "input_matrix", "wrench_matrix"])
+                b = ask(rows, integrator=integrator)
+                after = np.hstack([b["q_after"], b["qd_after"]]).reshape(12, 4, 6)
+                expected = ((8 * (after[:, 0] - after[:, 1]) - (after[:, 2] - after[:, 3])) / (12 * h)).T
+                got = np.hstack([a["state_matrix"], a["input_matrix"], np.array(a["wrench_matrix"])[0, :, :3]])
+                self.assertClose(got.tolist(), expected.tolist(), 1e-8, 1, integrator)
+        euler = {"step": 0.01, "integrator": "explicit_euler"}
+        one = {"q": s["q"][0], "qd": s["qd"][0], "tau": s["tau"][0]}
+        a = self.ask("loaded", "step", {**one, **euler, "outputs": ["parameter_matrix"]})["parameter_matrix"]
+        b = self.ask("loaded", "forward-sensitivity", {**one, "outputs": ["dqdd_dparameters"]})["dqdd_dparameters"]
+        self.assertClose(a[3:], (0.01 * np.array(b)).tolist(), 1e-12)
+        roll = self.ask("loaded", "rollout", {"q": one["q"], "qd": one["qd"], "torques": s["tau"], **euler})
+        for k in range(3):
+            after = self.ask("loaded", "step", {**one, "tau": s["tau"][k], **euler, "outputs": ["q_after", "qd_after"]})
+            one = {"q": after["q_after"], "qd": after["qd_after"]}
+        self.assertIn(one["q"], roll[next(name for name in roll if name.startswith("q"))])
+
+    def test_trajectories(self):
+        """Gradients of tau and tau_dot by control points and duration against differences."""
+        points, h = np.random.default_rng(7).uniform(-1, 1, (6, 3)), 1e-4
+        request = {"degree": 4, "duration": 1.3, "times": [0.17, 0.55, 1.1]}
+        ask = lambda points, **more: self.ask("loaded", "trajectory", {**request, "control_points": points.tolist(), **more})
+        a = ask(points, dense=True, outputs=["dtau_dcontrol_points", "dtau_dot_dcontrol_points", "dtau_dduration", "dtau_dot_dduration"])
+        for name in ("tau", "tau_dot"):
+            got = np.array(a[f"d{name}_dcontrol_points"])
+            for k in (0, 2, 4):
+                for v in range(3):
+                    e = np.zeros((6, 3))
+                    e[k, v] = h
+                    f = [np.array(ask(points + d * e, outputs=[name])[name]) for d in (1, -1, 2, -2)]
+                    expected = (8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h)
+                    self.assertClose(got[:, :, k, v].tolist(), expected.tolist(), 1e-7, max(1, np.abs(got).max()), name)
+
+    def test_margins(self):
+        """The effort limit is compared with the torque that includes the friction."""
+        m = self.motion(5)
+        a = self.ask("loaded", "margins", {**m, "kinds": ["effort"]})
+        tau = np.array(self.ask("loaded", "inverse-dynamics", m)["tau"])
+        self.assertClose(np.array(a["margins"])[..., 0].tolist() if np.array(a["margins"]).ndim == 3 else a["margins"],
+                         (50 - np.abs(tau)).tolist(), 1e-12)
+
     def test_operations_that_refuse(self):
         """Never an answer without the friction that was asked for; without friction, all but identify and regressor answer."""
         s = self.states(4)
@@ -110,13 +174,10 @@ class LoadFriction(ServerCase):
         motion = {"q": q, "qd": qd, "qdd": qdd}
         for operation, request in (
                 ("hessian", {**motion, "multipliers": tau}), ("forward-hessian", {"q": q, "qd": qd, "tau": tau, "multipliers": tau}),
-                ("step", {"q": q, "qd": qd, "tau": tau, "step": 0.01}),
-                ("rollout", {"q": q[0], "qd": qd[0], "torques": tau, "step": 0.01}),
                 ("path", {"q": q, "qd": qd, "qdd": qdd, "qddd": tau}),
                 ("task-space", {"q": q, "frame": "hand", "axes": ["x"]}),
-                ("trajectory", {"duration": 1, "degree": 3, "control_points": q, "samples": 3}),
-                ("simulate", {"q": q[0], "duration": 0.1, "samples": 2, "step": 0.01}),
-                ("margins", motion)):
+                ("trajectory-hessian", {"duration": 1, "degree": 3, "control_points": q, "samples": 4, "torque_multipliers": tau}),
+                ("simulate", {"q": q[0], "duration": 0.1, "samples": 2, "step": 0.01})):
             answer = self.client.post(f"/v1/models/loaded/{operation}", request)
             problem = self.assertProblem(answer, 422)
             self.assertEqual(problem["code"], "not-supported", (operation, problem))
@@ -126,6 +187,10 @@ class LoadFriction(ServerCase):
                 ("regressor", motion), ("identify", {**motion, "tau": tau}),
                 ("forward-dynamics", {"q": q, "tau": tau, "friction_at_rest": "stick"}),
                 ("forward-sensitivity", {"q": q, "tau": tau, "held": [{"frame": "hand", "axes": ["x"]}]}),
+                ("step", {"q": q, "tau": tau, "step": 0.01, "held": [{"frame": "hand", "axes": ["x"]}]}),
+                ("step", {"q": q, "tau": tau, "step": 0.01, "friction_at_rest": "stick"}),
+                ("trajectory", {"duration": 1, "degree": 3, "control_points": q, "samples": 3,
+                                "wrenches": [{"link": "hand", "force": [1, 0, 0]}]}),
                 ("sensitivity", {"q": q, "qd": qd, "free": ["elbow"]}),
                 ("torque-derivative", {"q": q, "qd": qd, "free": ["elbow"]})):
             answer = self.client.post(f"/v1/models/loaded/{operation}", request)
