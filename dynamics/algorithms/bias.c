@@ -4,6 +4,7 @@
  * gravity only. These are three calls of inverse dynamics (Walker & Orin 1982). Friction is computed joint by joint; if
  * it depends on the load, it is that at qdd = 0. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
 
@@ -22,6 +23,7 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out[b->joint.v] += coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
     }
+    drives_add_friction(scene, qd, out);
 }
 
 /* tau minus the tau without friction, which `out` holds on entry */

@@ -5,6 +5,7 @@
  * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008). Column i of the centre-of-mass
  * Jacobian is the linear part of F_i over the total mass. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/world_kinematics.h"
 
@@ -49,7 +50,8 @@ LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
                     .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
-/* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. */
+/* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. The rotors of
+ * coupled transmissions count too. */
 static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *qd)
 {
     lane twice = lane_of(0);
@@ -61,6 +63,10 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
             lane sd = joint_rate(b, qd);
             twice   = add_mul(twice, b->joint.rotor_inertia, sd * sd);
         }
+    }
+    for (size_t k = 0; k < m->n_drives; k++) {
+        lane sd = drive_sum(&m->drive[k], qd);
+        twice   = add_mul(twice, m->drive[k].rotor_inertia, sd * sd);
     }
     return 0.5 * twice;
 }

@@ -1,8 +1,9 @@
-/* forward_coupled.c - computes forward dynamics of a `dense` model (dyn_model.dense): solves M qdd = tau - bias.
+/* forward_coupled.c - computes forward dynamics of a coupled model (dyn_model_is_coupled): solves M qdd = tau - bias.
  *
- * Joints that share a coordinate connect branches of the tree, which the articulated body algorithm cannot represent. M
- * and the bias come from their own kernels (Walker & Orin 1982, method 3). The bias includes the prescribed
- * accelerations of driven coordinates, which are locked in M. */
+ * Joints that share a coordinate connect branches of the tree, and a motor of a coupled transmission adds inertia
+ * between joints. The articulated body algorithm can represent neither. M and the bias come from their own kernels
+ * (Walker & Orin 1982, method 3). The bias includes the prescribed accelerations of driven coordinates, which are
+ * locked in M. */
 #include "kernels.h"
 #include "dynamics/recursion/mass_factor.h"
 

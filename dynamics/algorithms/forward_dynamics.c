@@ -145,7 +145,7 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return LANE_NAME(load_size)(m, 0, m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used);
+    return LANE_NAME(load_size)(m, 0, dyn_model_is_coupled(m) ? LANE_NAME(forward_coupled_size)(m) : a.used);
 }
 
 /* Returns tau minus the efforts of elastic joints. */
@@ -219,7 +219,7 @@ void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn
     articulated_workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_dynamics one = block_io(scene, io, block);
-        if (scene->model->dense)
+        if (dyn_model_is_coupled(scene->model))
             LANE_NAME(forward_coupled)(scene, memory, &one);
         else
             articulated_body_algorithm(scene, &ws, &one);

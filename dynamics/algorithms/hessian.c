@@ -27,7 +27,7 @@
  * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
-#include "dynamics/joint/joint_forces.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/recursion/virtual_motion.h"
 
 typedef struct workspace {
@@ -187,6 +187,12 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
         const double cube = b->joint.ratio * b->joint.ratio * b->joint.ratio;
         qd_qd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
             cube * multipliers[b->joint.v] * joint_friction_slope_rate(b, joint_rate(b, qd), lane_of(1));
+    }
+    for (size_t k = 0; qd_qd && drive_has_friction(scene) && k < m->n_drives; k++) {
+        const dyn_drive *d = &m->drive[k];
+        drive_put_square(d, (size_t)m->nv,
+                         drive_sum(d, multipliers) * friction_slope_rate(&d->friction, drive_sum(d, qd), lane_of(1)),
+                         qd_qd);
     }
 }
 

@@ -29,6 +29,6 @@ bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);
 
-/* Forward dynamics of one block of a `dense` model. */
+/* Forward dynamics of one block of a coupled model (dyn_model_is_coupled). */
 size_t LANE_NAME(forward_coupled_size)(const dyn_model *);
 void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_forward_dynamics *);

@@ -5,6 +5,7 @@
  * not written. */
 #include "kernels.h"
 #include "mass_matrix_fast.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/recursion/mass_solve.h"
 #include <string.h>
 
@@ -57,8 +58,9 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
-        if (m->has_mimics || (m->branched && !io->zeros_are_set)) memset(M, 0, nv * nv * sizeof *M);
+        if (m->has_mimics || (m->branched && (m->dense || !io->zeros_are_set))) memset(M, 0, nv * nv * sizeof *M);
         mass_matrix(m, &ws, M);
+        drives_add_inertia(m, M);
         if (!inverse) continue;
         lane singular = mass_blocks_factor(m, &ws.blocks, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;

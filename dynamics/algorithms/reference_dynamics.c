@@ -8,8 +8,8 @@
  *
  * Friction and damping act at qd_r, as in the control laws that use this torque, and rotors at qdd_r. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/reference_motion.h"
 
 typedef struct workspace {
@@ -110,5 +110,6 @@ void LANE_NAME(reference_dynamics)(const dyn_scene *scene, void *memory, const d
         set_forces(scene, &ws, &at);
         gather_efforts(scene, &ws, &at, tau);
         couplings_add(scene, at.q, at.qd_r, 1, tau);
+        drives_add(scene, at.qd_r, at.qdd_r, tau);
     }
 }

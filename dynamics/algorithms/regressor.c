@@ -17,6 +17,7 @@
  *
  * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
 
@@ -180,6 +181,20 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     }
 }
 
+/* Adds the columns of the motors of coupled transmissions: w sdd, w sd, w sign(sd). */
+static void drive_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
+{
+    const size_t columns = 3 * m->n_movers;
+    for (size_t k = 0; k < m->n_drives; k++) {
+        const dyn_drive *d     = &m->drive[k];
+        const lane       sd    = drive_sum(d, qd);
+        lane            *first = Y + 3 * dyn_drive_mover(m, k);
+        drive_put(d, drive_sum(d, qdd), columns, first);
+        drive_put(d, sd, columns, first + 1);
+        drive_put(d, lane_sign(sd), columns, first + 2);
+    }
+}
+
 /* True for a rotor on a moving body. For a rotor on the world only its own rate has an effect. */
 static bool is_carried_rotor(const dyn_body *b)
 {
@@ -218,6 +233,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
                           .qd_reference = reference ? qd_r : block_in(io->qd, block, nv)};
         lane       *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
         if (J) joint_columns(m, at.qd_reference, at.qdd, J);
+        if (J) drive_columns(m, at.qd_reference, at.qdd, J);
         if (!Y && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
         const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true};

@@ -18,8 +18,8 @@
  * force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass); force_partials_fast.h and
  * sensitivity_fast.h only make them faster. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/joint/joint_forces.h"
 #include "sensitivity_fast.h"
 #include "sensitivity_wrenches.h"
 
@@ -68,6 +68,17 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
     }
 }
 
+/* Adds the derivatives of the efforts of coupled transmissions. */
+static void drive_terms(const dyn_scene *scene, const lane *qd, const results *out)
+{
+    const dyn_model *m = scene->model;
+    drives_add_inertia(m, out->dtau_dqdd);
+    for (size_t k = 0; drive_has_friction(scene) && k < m->n_drives; k++) {
+        const dyn_drive *d = &m->drive[k];
+        drive_put_square(d, (size_t)m->nv, friction_slope(&d->friction, drive_sum(d, qd)), out->dtau_dqd);
+    }
+}
+
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
 /* Computes composites and the entries of the three matrices dtau/d..., tips to base. pairs_of_body with
@@ -91,11 +102,11 @@ static void backward_pass(const sensitivity_pass *p)
 }
 
 /* Clears the results that are sums. dtau_dq, dtau_dqd and dtau_dqdd are sums only with mimics. Entries between branches
- * are always zero, except those of elastic joints, which are added. */
+ * are always zero, except those of elastic joints and coupled transmissions, which are added. */
 static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
-    if (m->has_mimics || (m->branched && (m->n_couplings > 0 || !zeros_are_set))) {
+    if (m->has_mimics || (m->branched && (m->n_couplings > 0 || m->dense || !zeros_are_set))) {
         clear(out->dtau_dq, nv * nv);
         clear(out->dtau_dqd, nv * nv);
         clear(out->dtau_dqdd, nv * nv);
@@ -145,5 +156,6 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         }
         passive_terms(scene, qd, &out);
         coupling_terms(scene, &out);
+        drive_terms(scene, qd, &out);
     }
 }

@@ -4,8 +4,8 @@
  * (S_b . F)_r = Sr_b . F + S_b . F_r; spatial_rate.h has the rates of axes, inertias and forces. The components of
  * wrenches, in the axes in which they are given, are constant. */
 #include "kernels.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/spatial_rate.h"
 
 /* The derivatives of the force on a composite with respect to one dof (degree of freedom), F_q, F_qd and F_qdd, and the
@@ -156,6 +156,11 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out->dtau_dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
                 b->joint.ratio * b->joint.ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
+    }
+    for (size_t k = 0; drive_has_friction(scene) && k < m->n_drives; k++) {
+        const dyn_drive *d = &m->drive[k];
+        drive_put_square(d, (size_t)m->nv, friction_slope_rate(&d->friction, drive_sum(d, qd), drive_sum(d, qdd)),
+                         out->dtau_dqd);
     }
 }
 

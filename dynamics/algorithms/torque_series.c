@@ -12,7 +12,7 @@
  * and z its axis. Its own rotation, at a hundred times the rate of the joints, is in no series: the terms of R would
  * grow with powers of this rate. */
 #include "kernels.h"
-#include "dynamics/joint/joint_forces.h"
+#include "dynamics/joint/drive_forces.h"
 #include "dynamics/recursion/external_wrenches.h"
 #include "dynamics/recursion/series_motion.h"
 
@@ -200,6 +200,30 @@ static void joint_efforts(const series_pass *p, size_t i, lane *tau)
     effort_out(p, effort, b->joint.v, tau);
 }
 
+/* Adds the efforts of the motors of coupled transmissions: w (J sdd + friction), with the rates sd = w . qd. */
+static void drive_efforts(const series_pass *p, lane *tau)
+{
+    const size_t n      = p->n - 2;
+    lane        *effort = p->scratch, *sd = effort + p->n, *sdd = sd + p->n, *weighted = sdd + p->n;
+    for (size_t i = 0; i < p->scene->model->n_drives; i++) {
+        const dyn_drive *d         = &p->scene->model->drive[i];
+        double           factorial = 1;
+        series_clear(p->n, effort);
+        for (size_t k = 0; k + 1 < p->n; k++) {
+            factorial *= k > 0 ? (double)k : 1;
+            sd[k] = drive_sum(d, p->motion + p->scene->model->nq + k * (size_t)p->scene->model->nv) / factorial;
+        }
+        series_rate(n, sd, sdd);
+        series_add_scaled(n, sdd, d->rotor_inertia, effort);
+        if (drive_has_friction(p->scene)) add_friction(p, &d->friction, sd, weighted, effort);
+        for (size_t j = 0; j < d->n; j++) {
+            for (size_t k = 0; k < n; k++)
+                weighted[k] = d->weight[j] * effort[k];
+            effort_out(p, weighted, d->joint[j], tau);
+        }
+    }
+}
+
 /* f_p += f,  n_p += n + d x f */
 static void wrench_to_parent(const series_pass *p, size_t i)
 {
@@ -217,7 +241,7 @@ static const lane *rates_of(const series_pass *p, size_t k)
     return p->motion + p->scene->model->nq + (k - 1) * (size_t)p->scene->model->nv;
 }
 
-/* Adds the efforts of all joints and couplings to tau and its derivatives, from the tips to the base. */
+/* Adds the efforts of all joints, transmissions and couplings to tau and its derivatives, from the tips to the base. */
 static void efforts(const series_pass *p, lane *tau)
 {
     const dyn_model *m  = p->scene->model;
@@ -227,6 +251,7 @@ static void efforts(const series_pass *p, lane *tau)
         joint_efforts(p, i, tau);
         wrench_to_parent(p, i);
     }
+    drive_efforts(p, tau);
     couplings_add(p->scene, p->motion, rates_of(p, 1), 1, tau);
     for (size_t k = 1; k < p->n - 2; k++)
         couplings_add_rates(p->scene, rates_of(p, k), rates_of(p, k + 1), tau + k * nv);

@@ -17,14 +17,17 @@ LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
                                lane_of(f->breakaway_positive - f->positive));
     return at_rest * lane_gauss(sd / f->stribeck_velocity);
 }
-/* Friction effort of a joint: viscous sd + magnitude(sd) sense(sd) */
-LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
+/* Friction effort: viscous sd + magnitude(sd) sense(sd) */
+LANE_INLINE lane friction_effort(const dyn_friction *f, lane sd)
 {
-    const dyn_friction *f         = &b->joint.friction;
-    lane                magnitude = coulomb_magnitude(f, sd);
-    lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
+    lane magnitude = coulomb_magnitude(f, sd);
+    lane sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
     if (f->stribeck_velocity > 0) magnitude += stribeck_excess(f, sd);
     return add_mul(magnitude * sense, f->viscous, sd);
+}
+LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
+{
+    return friction_effort(&b->joint.friction, sd);
 }
 /* Spring effort of a joint: stiffness (s - rest) + damping sd */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
@@ -53,9 +56,8 @@ LANE_INLINE friction_sense sense_of(const dyn_friction *f, lane sd)
 }
 /* d friction / d sd = viscous + magnitude sense' + magnitude' sense. With the excess x and u = sd / stribeck_velocity,
  * magnitude' = -2 u x / stribeck_velocity. */
-LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
+LANE_INLINE lane friction_slope(const dyn_friction *f, lane sd)
 {
-    const dyn_friction *f = &b->joint.friction;
     if (!(f->coulomb_velocity > 0) && !(f->stribeck_velocity > 0)) return lane_of(f->viscous);
     friction_sense sense = sense_of(f, sd);
     lane           slope = add_mul(f->viscous, coulomb_magnitude(f, sd), sense.slope);
@@ -63,11 +65,14 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     lane x = stribeck_excess(f, sd), u = sd / f->stribeck_velocity;
     return add_mul(slope, x, sub_mul(sense.slope, 2.0 * u, sense.value / f->stribeck_velocity));
 }
+LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
+{
+    return friction_slope(&b->joint.friction, sd);
+}
 /* Time derivative of d friction / d sd: (magnitude sense'' + 2 magnitude' sense' + magnitude'' sense) sdd, where
  * magnitude'' = (4 u^2 - 2) x / stribeck_velocity^2. */
-LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
+LANE_INLINE lane friction_slope_rate(const dyn_friction *f, lane sd, lane sdd)
 {
-    const dyn_friction *f = &b->joint.friction;
     if (!(f->coulomb_velocity > 0) && !(f->stribeck_velocity > 0)) return lane_of(0);
     friction_sense sense     = sense_of(f, sd);
     lane           curvature = coulomb_magnitude(f, sd) * sense.curvature;
@@ -78,6 +83,10 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
                             add_mul(both, sub_mul(4.0 * u * u, 2.0, lane_of(1)), sense.value * by_rate * by_rate));
     }
     return curvature * sdd;
+}
+LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
+{
+    return friction_slope_rate(&b->joint.friction, sd, sdd);
 }
 /* Time derivative of the friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)

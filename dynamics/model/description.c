@@ -107,6 +107,51 @@ static bool is_load_valid(const dyn_link *l)
            (motor == 0 || !l->mimic);
 }
 
+/* True if `link` may be the joint of a drive: rigid, with one coordinate of its own. */
+static bool is_drivable(const dyn_description *d, int link)
+{
+    if (link < 0 || (size_t)link >= d->n_links) return false;
+    const dyn_link *l = &d->links[link];
+    return has_one_coordinate(l) && !l->mimic && !l->elastic;
+}
+
+static bool is_drive_valid(const dyn_description *d, const dyn_drive *drive)
+{
+    if (drive->n == 0 || drive->n > DYN_MAX_DRIVEN) return false;
+    for (size_t j = 0; j < drive->n; j++) {
+        if (!is_drivable(d, drive->joint[j])) return false;
+        for (size_t k = 0; k < j; k++)
+            if (drive->joint[k] == drive->joint[j]) return false;
+    }
+    return true;
+}
+
+static bool has_load(const dyn_description *d)
+{
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        if (l->friction.load > 0 || (l->motor.present && l->motor.friction.load > 0)) return true;
+    }
+    return false;
+}
+
+/* Checks the motors of coupled transmissions. Friction that depends on the load is a map of each coordinate alone,
+ * which the friction of a drive, spread over several coordinates, is not: a model has one or the other. */
+static dyn_status check_drives(const dyn_description *d, int *where)
+{
+    const bool loaded = d->n_drives > 0 && has_load(d);
+    for (size_t k = 0; k < d->n_drives; k++) {
+        const dyn_drive *drive = &d->drives[k];
+        *where                 = (int)k;
+        if (loaded || drive->friction.load != 0 || !is_drive_valid(d, drive)) return DYN_BAD_DRIVE;
+        *where = DYN_WORLD;
+        if (!all_finite(drive->weight, drive->n) || !isfinite(drive->rotor_inertia) ||
+            !friction_is_finite(&drive->friction))
+            return DYN_BAD_NUMBER;
+    }
+    return DYN_OK;
+}
+
 dyn_status dyn_description_check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
@@ -127,5 +172,5 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
         if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)
             return DYN_TOO_MANY_DOF;
     }
-    return DYN_OK;
+    return check_drives(d, where);
 }

@@ -13,6 +13,7 @@ typedef struct builder {
     dyn_body       *body;
     dyn_link_place *link;
     dyn_coupling   *coupling;
+    dyn_drive      *drive;
     int            *row_body;
     dyn_run        *run;
 } builder;
@@ -157,6 +158,36 @@ static void resolve_mimics(builder *to, const dyn_description *d)
     }
 }
 
+/* True if all joints of a drive are on one way from a tip to the base. */
+static bool is_on_chain(const dyn_body *body, const dyn_drive *d)
+{
+    int last = d->joint[0];
+    for (size_t j = 1; j < d->n; j++)
+        if (d->joint[j] > last) last = d->joint[j];
+    size_t met = 0;
+    for (int i = last; i != DYN_WORLD; i = body[i].tree.parent)
+        for (size_t j = 0; j < d->n; j++)
+            met += d->joint[j] == i;
+    return met == d->n;
+}
+
+/* Adds the motors of coupled transmissions: finds the bodies of their joints, then the entries of these in qd. */
+static void add_drives(builder *to, const dyn_description *d)
+{
+    dyn_model *m = to->m;
+    for (size_t k = 0; k < d->n_drives; k++) {
+        dyn_drive *drive = &to->drive[k];
+        *drive           = d->drives[k];
+        for (size_t j = 0; j < drive->n; j++)
+            drive->joint[j] = to->link[drive->joint[j]].body;
+        if (!is_on_chain(to->body, drive)) m->dense = true;
+        for (size_t j = 0; j < drive->n; j++)
+            drive->joint[j] = to->body[drive->joint[j]].joint.v;
+    }
+    m->n_drives = d->n_drives;
+    m->n_movers += d->n_drives;
+}
+
 /* Numbers the degrees of freedom of all joints, including those of mimics, and the quaternions. */
 static void number_dofs(dyn_model *m, dyn_body *body)
 {
@@ -175,22 +206,30 @@ static bool has_load(const dyn_model *m)
     return false;
 }
 
-/* Allocates the model with all its arrays as one block: bodies, links, couplings, rows, runs. */
-static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
+/* Numbers of the elements of a model's arrays. */
+typedef struct model_size {
+    size_t n_bodies, n_links, n_couplings, n_drives;
+} model_size;
+
+/* Allocates the model with all its arrays as one block: bodies, links, couplings, drives, rows, runs. */
+static dyn_model *allocate(const model_size *n, builder *to)
 {
-    size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int) + sizeof(dyn_run)) +
-                   n_links * sizeof(dyn_link_place) + n_couplings * sizeof(dyn_coupling);
+    size_t bytes = sizeof(dyn_model) + n->n_bodies * (sizeof(dyn_body) + sizeof(int) + sizeof(dyn_run)) +
+                   n->n_links * sizeof(dyn_link_place) + n->n_couplings * sizeof(dyn_coupling) +
+                   n->n_drives * sizeof(dyn_drive);
     dyn_model *m = calloc(1, bytes);
     if (!m) return NULL;
     to->m        = m;
     to->body     = (dyn_body *)(m + 1);
-    to->link     = (dyn_link_place *)(to->body + n_bodies);
-    to->coupling = (dyn_coupling *)(to->link + n_links);
-    to->row_body = (int *)(to->coupling + n_couplings);
-    to->run      = (dyn_run *)(to->row_body + n_bodies);
+    to->link     = (dyn_link_place *)(to->body + n->n_bodies);
+    to->coupling = (dyn_coupling *)(to->link + n->n_links);
+    to->drive    = (dyn_drive *)(to->coupling + n->n_couplings);
+    to->row_body = (int *)(to->drive + n->n_drives);
+    to->run      = (dyn_run *)(to->row_body + n->n_bodies);
     m->body      = to->body;
     m->link      = to->link;
     m->coupling  = to->coupling;
+    m->drive     = to->drive;
     m->row_body  = to->row_body;
     m->run       = to->run;
     m->bytes     = bytes;
@@ -202,13 +241,13 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     int        ignored;
     dyn_status status = dyn_description_check(d, where ? where : &ignored);
     if (status != DYN_OK) return status;
-    size_t n_bodies = d->floating, n_couplings = 0;
+    model_size n = {.n_bodies = d->floating, .n_links = d->n_links, .n_drives = d->n_drives};
     for (size_t i = 0; i < d->n_links; i++) {
-        n_bodies += dyn_count_parts(&d->links[i]) + dyn_link_has_rotor_body(&d->links[i]);
-        n_couplings += d->links[i].elastic;
+        n.n_bodies += dyn_count_parts(&d->links[i]) + dyn_link_has_rotor_body(&d->links[i]);
+        n.n_couplings += d->links[i].elastic;
     }
     builder    to;
-    dyn_model *m = allocate(n_bodies, d->n_links, n_couplings, &to);
+    dyn_model *m = allocate(&n, &to);
     if (!m) return DYN_NO_MEMORY;
     m->n_links  = d->n_links;
     m->floating = d->floating;
@@ -219,6 +258,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     for (size_t i = 0; i < d->n_links; i++)
         if (dyn_link_has_rotor_body(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
     resolve_mimics(&to, d);
+    add_drives(&to, d);
     number_dofs(m, to.body);
     m->has_load = has_load(m);
     dyn_canonical_align(m, to.body, to.link);
@@ -229,18 +269,21 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
 
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded)
 {
-    builder    to;
-    dyn_model *m = allocate(model->n_bodies, model->n_links, model->n_couplings, &to);
+    builder          to;
+    const model_size size = {model->n_bodies, model->n_links, model->n_couplings, model->n_drives};
+    dyn_model       *m    = allocate(&size, &to);
     if (!m) return DYN_NO_MEMORY;
     *m          = *model;
     m->body     = to.body;
     m->link     = to.link;
     m->coupling = to.coupling;
+    m->drive    = to.drive;
     m->row_body = to.row_body;
     m->run      = to.run;
     memcpy(to.body, model->body, model->n_bodies * sizeof *to.body);
     memcpy(to.link, model->link, model->n_links * sizeof *to.link);
     memcpy(to.coupling, model->coupling, model->n_couplings * sizeof *to.coupling);
+    memcpy(to.drive, model->drive, model->n_drives * sizeof *to.drive);
     memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
         int body = payload[i].body;

@@ -13,8 +13,9 @@
 #include "joint_types.h"
 #include <stdint.h>
 
-#define DYN_MAX_DOF 512  /* largest number of velocity coordinates of a model */
-#define DYN_WORLD   (-1) /* index of the fixed world, in place of a body or link */
+#define DYN_MAX_DOF    512  /* largest number of velocity coordinates of a model */
+#define DYN_WORLD      (-1) /* index of the fixed world, in place of a body or link */
+#define DYN_MAX_DRIVEN 8    /* largest number of joints that one motor of a coupled transmission drives */
 
 /* X_ab: pose of frame b in frame a. A point transforms as x_a = R x_b + p. */
 typedef struct dyn_pose {
@@ -93,12 +94,25 @@ typedef struct dyn_link {
     dyn_motor  motor;      /* if a motor is present, rotor_inertia must be 0 */
 } dyn_link;
 
+/* A motor of a coupled transmission, which drives several joints. Its rate is a combination of joint rates, sd = sum of
+ * weight qd, so it adds weight (rotor_inertia sdd + friction(sd)) to the left side of each joint's equation of motion.
+ * As with dyn_link.rotor_inertia, the energy of the rotor is that of its own rate only. */
+typedef struct dyn_drive {
+    size_t n;                      /* number of joints, at most DYN_MAX_DRIVEN */
+    int    joint[DYN_MAX_DRIVEN];  /* in a dyn_description: index of the joint's link; in a dyn_model: entry in qd */
+    double weight[DYN_MAX_DRIVEN]; /* motor rate per rate of the joint's coordinate */
+    double rotor_inertia;          /* kg m^2 or kg, in terms of the motor's rate */
+    dyn_friction friction;         /* function of the motor's rate */
+} dyn_drive;
+
 typedef struct dyn_description {
-    bool            floating;     /* true: the base link is body 0 and moves freely */
-    dyn_inertia     base_inertia; /* inertia of the base link, in its frame; no effect on a fixed base */
-    double          gravity[3];   /* m/s^2, world axes */
-    size_t          n_links;      /* number of links without the base link */
-    const dyn_link *links; /* [n_links], parents before children; coordinates have the order of the moving links */
+    bool             floating;     /* true: the base link is body 0 and moves freely */
+    dyn_inertia      base_inertia; /* inertia of the base link, in its frame; no effect on a fixed base */
+    double           gravity[3];   /* m/s^2, world axes */
+    size_t           n_links;      /* number of links without the base link */
+    const dyn_link  *links; /* [n_links], parents before children; coordinates have the order of the moving links */
+    size_t           n_drives;
+    const dyn_drive *drives; /* [n_drives] motors of coupled transmissions */
 } dyn_description;
 
 /* The constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). A special case is used only if the computed matrix
@@ -260,33 +274,48 @@ typedef struct dyn_coupling {
 typedef struct dyn_model {
     size_t n_bodies; /* moving bodies; a floating base is the first */
     size_t n_rows;   /* rows in outputs with one row per body: number of bodies that are links */
-    size_t n_movers; /* coordinates with rotor inertia and friction of their own: joints in the order of rows, then
-                        motor coordinates; joint_regressor has 3 columns for each */
-    size_t          n_links; /* links of the description */
-    int             nq, nv;
-    size_t          n_dofs;            /* degrees of freedom of all joints, including mimics */
-    size_t          n_quaternions;     /* joints with a quaternion */
-    bool            floating;          /* body 0 is the base link and moves freely */
-    bool            has_floating_body; /* some body has a floating joint on a moving body */
-    bool            branched;          /* some body is not a child of the previous body */
-    bool            has_frame_angles;  /* some frame_angle is not zero */
-    bool            has_mimics;        /* some body is a mimic, so that several joints may share a coordinate */
-    bool            dense;    /* some mimic is neither a joint's `rotor` nor its slide: forward dynamics is not O(n) */
-    bool            has_load; /* the friction of some joint or motor depends on its load */
-    bool            plain;    /* all runs are plain */
-    bool            serial;   /* one plain run with q and v in the order of bodies: an arm */
-    double          gravity[3]; /* m/s^2, world axes */
-    double          mass;       /* kg, total */
-    dyn_link_place  base;       /* place of the base link */
-    const dyn_body *body;       /* [n_bodies] */
-    const dyn_link_place *link; /* [n_links] */
+    size_t n_movers; /* all that have rotor inertia and friction of their own: joints in the order of rows, then motor
+                        coordinates, then drives; joint_regressor has 3 columns for each */
+    size_t n_links;  /* links of the description */
+    int    nq, nv;
+    size_t n_dofs;            /* degrees of freedom of all joints, including mimics */
+    size_t n_quaternions;     /* joints with a quaternion */
+    bool   floating;          /* body 0 is the base link and moves freely */
+    bool   has_floating_body; /* some body has a floating joint on a moving body */
+    bool   branched;          /* some body is not a child of the previous body */
+    bool   has_frame_angles;  /* some frame_angle is not zero */
+    bool   has_mimics;        /* some body is a mimic, so that several joints may share a coordinate */
+    bool   dense; /* some mimic is neither a joint's `rotor` nor its slide, or a drive couples two branches: M
+                     may have no zeros, and forward dynamics is not O(n) */
+    bool                  has_load;   /* the friction of some joint or motor depends on its load */
+    bool                  plain;      /* all runs are plain */
+    bool                  serial;     /* one plain run with q and v in the order of bodies: an arm */
+    double                gravity[3]; /* m/s^2, world axes */
+    double                mass;       /* kg, total */
+    dyn_link_place        base;       /* place of the base link */
+    const dyn_body       *body;       /* [n_bodies] */
+    const dyn_link_place *link;       /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] couplings of elastic joints */
+    size_t                n_drives;
+    const dyn_drive      *drive;    /* [n_drives] motors of coupled transmissions */
     const int            *row_body; /* [n_rows] the body of each row */
     size_t                n_runs;
     const dyn_run        *run;   /* [n_runs] the runs cover all bodies, in order */
     size_t                bytes; /* size of the allocation */
 } dyn_model;
+
+/* The mover of drive k. */
+static inline size_t dyn_drive_mover(const dyn_model *m, size_t k)
+{
+    return m->n_movers - m->n_drives + k;
+}
+
+/* True if forward dynamics must solve with the mass matrix: its inertias connect joints beyond those of a tree. */
+static inline bool dyn_model_is_coupled(const dyn_model *m)
+{
+    return m->dense || m->n_drives > 0;
+}
 
 typedef enum dyn_status {
     DYN_OK,
@@ -297,9 +326,11 @@ typedef enum dyn_status {
                          mimic itself or no link */
     DYN_BAD_MOTOR, /* link `where`: elastic joint without exactly one coordinate of its own; motor on an unknown link,
                       of a joint without exactly one coordinate, or together with rotor_inertia */
+    DYN_BAD_DRIVE, /* drive `where`: a joint is no link, has not exactly one coordinate, is elastic or a mimic; or no
+                      joints, too many, or one twice; or the model has a load coefficient */
     DYN_BAD_NUMBER /* link `where`: a number is not finite, a ratio is 0, an axis is not of unit length, or a load
                       coefficient is out of range or on a mimic, or on the joint of an elastic joint in place of its
-                      motor */
+                      motor. Also a number of a drive; then `where` is DYN_WORLD */
 } dyn_status;
 
 /* Builds the canonical model; the caller frees *model. On failure *where (if not NULL) is the index of the offending

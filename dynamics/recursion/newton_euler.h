@@ -101,7 +101,9 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspa
         forward_pass(&p, (newton_euler_variant){.rates = rates});
         backward_pass(&p, (newton_euler_variant){.rates = rates});
     }
-    /* tau += R of the elastic joints, and tau' += R' */
+    /* tau += R of the elastic joints and efforts of coupled transmissions, and their rates to tau' */
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
+    if (io->tau) drives_add(scene, io->qd, io->qdd, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);
+    if (rates && io->tau_dot) drives_add_rates(scene, io->qd, io->qdd, io->qddd, io->tau_dot);
 }

@@ -2,7 +2,7 @@
  * transmits, and transforms this wrench to the parent. */
 #pragma once
 #include "newton_euler_forward.h"
-#include "dynamics/joint/joint_forces.h"
+#include "dynamics/joint/drive_forces.h"
 
 /* Wrench of a body about its origin, in its axes, and its time derivative. The rate is not set if a call computes no
  * rates. */

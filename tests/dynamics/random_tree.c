@@ -294,18 +294,53 @@ static size_t random_coordinates(const dyn_link *l)
     return (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + (size_t)l->elastic;
 }
 
+static bool can_be_driven(const dyn_link *l)
+{
+    return can_lead(l) && !l->elastic && !l->motor.present;
+}
+
+/* Lists up to `most` links that can be driven, from a random one on, so that they are often neighbours. */
+static size_t choose_driven(random_source *source, const random_tree *tree, size_t most, int *joint)
+{
+    size_t n = 0, links = tree->description.n_links, first = links > 0 ? random_below(source, links) : 0;
+    for (size_t i = first; i < links && n < most; i++)
+        if (can_be_driven(&tree->links[i])) joint[n++] = (int)i;
+    return n;
+}
+
+/* Adds the motors of a coupled transmission with up to three joints and as many motors to half of the robots, or one of
+ * up to eight joints. The draws follow all others, so that the other numbers of a seed stay as they are. */
+static void draw_transmissions(random_source *source, unsigned features, random_tree *tree)
+{
+    dyn_description *d = &tree->description;
+    if (!(features & TREE_TRANSMISSIONS) || !random_chance(source, 0.5)) return;
+    int    joint[DYN_MAX_DRIVEN];
+    size_t n = choose_driven(source, tree, random_chance(source, 0.2) ? DYN_MAX_DRIVEN : 3, joint);
+    for (size_t k = 0; k < n && d->n_drives < TREE_MAX_DRIVES; k++) {
+        dyn_drive *drive = &tree->drives[d->n_drives++];
+        *drive           = (dyn_drive){.n = n, .rotor_inertia = random_between(source, 0.001, 0.1)};
+        for (size_t j = 0; j < n; j++) {
+            drive->joint[j]  = joint[j];
+            drive->weight[j] = random_between(source, -1, 1);
+        }
+        if ((features & TREE_FRICTION) && random_chance(source, 0.7)) random_friction(source, &drive->friction);
+    }
+}
+
 /* `along`: probability that the parent of a link is the previous link */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
     random_source source = {.state = seed * 0x100000001b3u + 17};
     size_t        joints = floating ? dof - 6 : dof;
-    random_tree   tree   = {.links = calloc(3 * joints + 1, sizeof *tree.links)};
-    if (!tree.links) abort();
-    tree.description = (dyn_description){.floating = floating, .gravity = {0, 0, -9.81}, .links = tree.links};
-    source.neat      = random_chance(&source, 0.5);
+    random_tree   tree   = {.links  = calloc(3 * joints + 1, sizeof *tree.links),
+                            .drives = calloc(TREE_MAX_DRIVES, sizeof *tree.drives)};
+    if (!tree.links || !tree.drives) abort();
+    tree.description =
+        (dyn_description){.floating = floating, .gravity = {0, 0, -9.81}, .links = tree.links, .drives = tree.drives};
+    source.neat = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
-    if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_DENSE | TREE_HELICAL);
+    if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_MIMICS | TREE_FAR | TREE_HELICAL);
     size_t n = 0, free_fixed = joints, free_mimics = joints;
     bool   freely = (features & TREE_FREELY) && seed % 5 >= 3;
     while (joints > 0) {
@@ -329,6 +364,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     place_motors(&source, features, &tree);
     for (size_t i = 0; i < n; i++)
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
+    draw_transmissions(&source, features, &tree);
     return tree;
 }
 
@@ -345,6 +381,7 @@ random_tree random_chain_make(uint64_t seed, size_t dof, bool floating, unsigned
 void random_tree_free(random_tree *tree)
 {
     free(tree->links);
+    free(tree->drives);
     *tree = (random_tree){0};
 }
 

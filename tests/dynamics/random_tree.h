@@ -32,18 +32,22 @@ enum {
     TREE_ELASTIC  = 512, /* joints with motor coordinates, with and without a motor on some link */
     TREE_FREELY =
         1024, /* spherical and floating joints anywhere, in two of five trees, which then have no massless links */
-    TREE_FAR = 2048, /* motors of rigid joints on any link */
-    TREE_ALL = 4095,
+    TREE_FAR           = 2048, /* motors of rigid joints on any link */
+    TREE_TRANSMISSIONS = 4096, /* motors that drive several joints */
+    TREE_ALL           = 8191,
     TREE_PLAIN =
-        4096, /* on its own: revolute joints without forces, with coordinates in their order (dyn_run in model.h) */
-    TREE_DENSE = TREE_MIMICS | TREE_FAR /* the features that make forward dynamics dense */
+        8192, /* on its own: revolute joints without forces, with coordinates in their order (dyn_run in model.h) */
+    TREE_DENSE = TREE_MIMICS | TREE_FAR | TREE_TRANSMISSIONS /* the features that make forward dynamics dense */
 };
 
+enum { TREE_MAX_DRIVES = 5 };
+
 /* A random robot. All have fixed links, massless links, branches, prismatic joints and near ends. Ownership:
- * random_tree_free frees the links. */
+ * random_tree_free frees the links and drives. */
 typedef struct random_tree {
     dyn_description description;
     dyn_link       *links;
+    dyn_drive      *drives;
 } random_tree;
 
 /* Makes a robot with `dof` velocity coordinates; six of them are those of the base if it floats (dof >= 6). */

@@ -140,6 +140,7 @@ void reference_inverse_dynamics(const reference *r, const reference_scene *scene
     add_joint_forces(r, scene->friction, scene->springs, true, sum);
     add_motors(r, true, sum);
     add_motor_forces(r, scene->friction, scene->springs, sum);
+    add_drive_forces(r, scene->friction, true, sum);
     round_out((size_t)r->m.nv, sum, tau);
     if (wrenches) joint_wrenches(r, scene, wrenches);
     free(sum);
@@ -161,8 +162,10 @@ static void bias_parts(const reference *r, const reference_scene *scene, real *c
         if (parts[i]) add_motors(r, false, parts[i]);
     if (parts[0]) add_joint_forces(r, scene->friction, scene->springs, false, parts[0]);
     if (parts[0]) add_motor_forces(r, scene->friction, scene->springs, parts[0]);
+    if (parts[0]) add_drive_forces(r, scene->friction, false, parts[0]);
     if (parts[3]) add_joint_forces(r, scene->friction, false, false, parts[3]);
     if (parts[3]) add_motor_forces(r, scene->friction, false, parts[3]);
+    if (parts[3]) add_drive_forces(r, scene->friction, false, parts[3]);
 }
 
 void reference_bias(const reference *r, const reference_scene *scene, reference_bias_parts out)
@@ -200,6 +203,7 @@ static real *mass_matrix(const reference *r)
         M[(n + 1) * (size_t)(d->elastic ? l->v_theta : l->v + l->n - 1)] += ratio * ratio * d->rotor_inertia;
     }
     add_motor_inertia(r, M);
+    add_drive_inertia(r, M);
     return M;
 }
 

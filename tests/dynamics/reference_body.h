@@ -59,6 +59,12 @@ void motor_energies(const reference *r, real *kinetic, real *potential);
 /* h += spin momentum, columns[v] += that at unit rate of v */
 void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
 
+/* --- motors of coupled transmissions: reference_motor.c ------------------------------------------------------- */
+
+void add_drive_forces(const reference *r, bool friction, bool rotors, real *tau);
+void add_drive_inertia(const reference *r, real *M);
+real drive_energy(const reference *r);
+
 void add_gyroscopic(const body *b, real f[6]);                           /* f += v x* I v */
 void add_antigravity(const body *b, const double gravity[3], real f[6]); /* f -= I a_g */
 void body_force(const reference *r, size_t k, const reference_scene *scene, bool drive, real f[6]);

@@ -140,3 +140,46 @@ void add_spin_momentum(const reference *r, real h[6], real (*columns)[6])
         }
     }
 }
+
+/* The k-th time derivative of the sum of weight q over the joints of a drive. */
+static real drive_derivative(const reference *r, const dyn_drive *d, int k)
+{
+    real sum = 0;
+    for (size_t j = 0; j < d->n; j++) {
+        const motion_link *l = &r->m.link[d->joint[j] + 1];
+        sum += d->weight[j] * jet_derivative(l->s, k) / l->ratio;
+    }
+    return sum;
+}
+
+void add_drive_forces(const reference *r, bool friction, bool rotors, real *tau)
+{
+    for (size_t i = 0; i < r->d->n_drives; i++) {
+        const dyn_drive *d     = &r->d->drives[i];
+        real             force = friction ? friction_force(&d->friction, drive_derivative(r, d, 1)) : 0;
+        force += rotors ? d->rotor_inertia * drive_derivative(r, d, 2) : 0;
+        for (size_t j = 0; j < d->n; j++)
+            tau[r->m.link[d->joint[j] + 1].v] += d->weight[j] * force;
+    }
+}
+
+void add_drive_inertia(const reference *r, real *M)
+{
+    for (size_t k = 0; k < r->d->n_drives; k++) {
+        const dyn_drive *d = &r->d->drives[k];
+        for (size_t i = 0; i < d->n; i++)
+            for (size_t j = 0; j < d->n; j++)
+                M[r->m.link[d->joint[i] + 1].v * r->m.nv + r->m.link[d->joint[j] + 1].v] +=
+                    (real)d->rotor_inertia * d->weight[i] * d->weight[j];
+    }
+}
+
+real drive_energy(const reference *r)
+{
+    real energy = 0;
+    for (size_t k = 0; k < r->d->n_drives; k++) {
+        real rate = drive_derivative(r, &r->d->drives[k], 1);
+        energy += r->d->drives[k].rotor_inertia * rate * rate / 2;
+    }
+    return energy;
+}

@@ -187,6 +187,7 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
     }
     joint_energies(r, &kinetic, &potential);
     motor_energies(r, &kinetic, &potential);
+    kinetic += drive_energy(r);
     add_spin_momentum(r, h, NULL);
     move_momentum(com, h);
     out->kinetic   = (double)kinetic;

@@ -31,20 +31,32 @@ static double energy_rate(const trial *t)
     return rate[0] + rate[1];
 }
 
-/* Power that joint friction and dampers turn into heat: force times rate of the joint. */
+/* Power of friction at a rate. */
+static double friction_heat(const dyn_friction *f, double rate)
+{
+    double sign = f->coulomb_velocity > 0 ? tanh(rate / f->coulomb_velocity) : (rate > 0) - (rate < 0);
+    double fast = rate > 0 ? f->positive : f->negative, slow = fast;
+    if (f->stribeck_velocity > 0) slow = rate > 0 ? f->breakaway_positive : f->breakaway_negative;
+    double share = f->stribeck_velocity > 0 ? exp(-pow(rate / f->stribeck_velocity, 2)) : 0;
+    return rate * (f->viscous * rate + (fast + share * (slow - fast)) * sign);
+}
+
+/* Power that friction and dampers turn into heat: force times rate of the joint or motor. */
 static double dissipation(const trial *t)
 {
     double heat = 0;
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
         if (dyn_joint_has_quaternion(body->joint.kind)) continue;
-        const dyn_friction *f    = &body->joint.friction;
-        double              rate = body->joint.ratio * t->qd[body->joint.v], sign = (rate > 0) - (rate < 0);
-        if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
-        double fast = rate > 0 ? f->positive : f->negative, slow = fast;
-        if (f->stribeck_velocity > 0) slow = rate > 0 ? f->breakaway_positive : f->breakaway_negative;
-        double share = f->stribeck_velocity > 0 ? exp(-pow(rate / f->stribeck_velocity, 2)) : 0;
-        heat += rate * ((f->viscous + body->joint.spring.damping) * rate + (fast + share * (slow - fast)) * sign);
+        double rate = body->joint.ratio * t->qd[body->joint.v];
+        heat += friction_heat(&body->joint.friction, rate) + body->joint.spring.damping * rate * rate;
+    }
+    for (size_t k = 0; k < t->model->n_drives; k++) {
+        const dyn_drive *d    = &t->model->drive[k];
+        double           rate = 0;
+        for (size_t j = 0; j < d->n; j++)
+            rate += d->weight[j] * t->qd[d->joint[j]];
+        heat += friction_heat(&d->friction, rate);
     }
     for (size_t i = 0; i < t->model->n_couplings; i++) {
         const dyn_coupling *c    = &t->model->coupling[i];

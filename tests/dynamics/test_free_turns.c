@@ -33,6 +33,14 @@ static random_tree with_fixed_base(const random_tree *floating)
     t.description.floating = false;
     t.description.n_links  = d->n_links + 1;
     t.description.links    = t.links;
+    t.drives               = calloc(d->n_drives + 1, sizeof *t.drives);
+    assert_non_null(t.drives);
+    t.description.drives = t.drives;
+    for (size_t k = 0; k < d->n_drives; k++) {
+        t.drives[k] = d->drives[k];
+        for (size_t j = 0; j < t.drives[k].n; j++)
+            t.drives[k].joint[j]++;
+    }
     return t;
 }
 

@@ -74,8 +74,8 @@ static void multiply(size_t nv, size_t n, const double *Y, const double *p, doub
             torque[i] += Y[i * n + k] * p[k];
 }
 
-/* Parameters of joints in the order of their links, then of motors of elastic joints: rotor or spin inertia, viscous,
- * Coulomb. */
+/* Parameters of joints in the order of their links, then of motors of elastic joints and of coupled transmissions:
+ * rotor or spin inertia, viscous, Coulomb. */
 static double *joint_parameters_of(const trial *t)
 {
     const dyn_description *d = &t->tree.description;
@@ -96,6 +96,11 @@ static double *joint_parameters_of(const trial *t)
         next[1] = l->motor.friction.viscous;
         next[2] = l->motor.friction.positive;
         next += 3;
+    }
+    for (size_t k = 0; k < d->n_drives; k++, next += 3) {
+        next[0] = d->drives[k].rotor_inertia;
+        next[1] = d->drives[k].friction.viscous;
+        next[2] = d->drives[k].friction.positive;
     }
     assert_ptr_equal(next, p + 3 * t->model->n_movers);
     return p;
@@ -171,6 +176,10 @@ static void test_friction(void **state)
             for (int k = 0; k < 2; k++)
                 *both[k] = (dyn_friction){
                     .viscous = both[k]->viscous, .positive = both[k]->positive, .negative = both[k]->positive};
+        }
+        for (size_t k = 0; k < tree.description.n_drives; k++) {
+            dyn_friction *f = &tree.drives[k].friction;
+            *f              = (dyn_friction){.viscous = f->viscous, .positive = f->positive, .negative = f->positive};
         }
         trial   t = trial_of(seed, tree, 1, 0);
         size_t  n = 3 * t.model->n_movers;

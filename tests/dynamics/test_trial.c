@@ -9,6 +9,7 @@ enum { ROBOTS = 200 }; /* as many as in most tests */
 typedef struct counts {
     size_t serial, serial_turned, serial_loaded, serial_loaded_turned, plain_runs_loaded;
     size_t motors, motors_on_floating_base, motors_on_fixed_links, motors_on_carried_links;
+    size_t transmissions, transmissions_of_chains, transmissions_of_branches;
 } counts;
 
 /* True if some body is rotated by exactly 90 deg about x relative to its parent. */
@@ -66,14 +67,19 @@ static void test_features(void **state)
         n.serial_loaded_turned += serial && loaded && turned;
         n.plain_runs_loaded += !m->serial && has_plain_run(m) && loaded;
         count_motors(&t.tree.description, &n);
+        n.transmissions += m->n_drives > 0;
+        n.transmissions_of_chains += m->n_drives > 0 && m->branched && !m->dense;
+        n.transmissions_of_branches += m->n_drives > 0 && m->dense && !m->has_mimics;
         trial_free(&t);
     }
     if (getenv("CHECK_VERBOSE"))
-        fprintf(stderr, "# %zu %zu %zu %zu %zu; %zu %zu %zu %zu\n", n.serial, n.serial_turned, n.serial_loaded,
-                n.serial_loaded_turned, n.plain_runs_loaded, n.motors, n.motors_on_floating_base,
-                n.motors_on_fixed_links, n.motors_on_carried_links);
+        fprintf(stderr, "# %zu %zu %zu %zu %zu; %zu %zu %zu %zu; %zu %zu %zu\n", n.serial, n.serial_turned,
+                n.serial_loaded, n.serial_loaded_turned, n.plain_runs_loaded, n.motors, n.motors_on_floating_base,
+                n.motors_on_fixed_links, n.motors_on_carried_links, n.transmissions, n.transmissions_of_chains,
+                n.transmissions_of_branches);
     assert_true(n.serial >= 20 && n.serial_turned >= 10 && n.serial_loaded >= 10 && n.serial_loaded_turned >= 5);
     assert_true(n.plain_runs_loaded >= 5);
+    assert_true(n.transmissions >= 30 && n.transmissions_of_chains >= 5 && n.transmissions_of_branches >= 3);
     assert_true(n.motors >= 100 && n.motors_on_floating_base >= 5);
     assert_true(n.motors_on_fixed_links >= 10 && n.motors_on_carried_links >= 10);
 }
