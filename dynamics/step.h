@@ -40,12 +40,25 @@ static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held)
         .body = held->frame.body, .X_bl = held->frame.X_bf, .world_axes = !held->frame_axes && !complete};
 }
 
+/* Gives the accelerations of a mechanism of which scene->model has the coordinates only, such as one with closed loops.
+ * The functions compute one block of lanes, as the kernels of dynamics.h do. `mechanism` is theirs. Only the joints,
+ * coordinates and the number of rows of scene->model are then used. */
+typedef struct dyn_step_mechanism {
+    /* Computes qdd at (q, qd) and its derivatives by q, qd and tau, unless dqdd_dq is NULL. */
+    void (*accelerate)(void *mechanism, const dyn_forward_sensitivity *);
+    /* Computes dtau_dwrench, or the regressor, at the position of the last call of `accelerate`. */
+    void (*differentiate_by_wrenches)(void *mechanism, const dyn_sensitivity *);
+    void (*differentiate_by_parameters)(void *mechanism, const dyn_regressor *);
+    void *mechanism;
+} dyn_step_mechanism;
+
 /* Inputs and outputs of one step of integration, x = (q, qd) to x+ = (q+, qd+). The matrices are derivatives on the
  * tangent space: a change of q, or of q+, has nv entries as in dyn_sensitivity. */
 typedef struct dyn_step {
-    const double   *q, *qd, *tau, *wrenches;
-    dyn_step_method method;
-    double          h; /* s */
+    const double             *q, *qd, *tau, *wrenches;
+    dyn_step_method           method;
+    double                    h;         /* s */
+    const dyn_step_mechanism *mechanism; /* NULL: forward dynamics of scene->model; else no held frames nor stops */
     /* [n_held] frames that do not accelerate in the directions that they are held: a and its derivatives are those of
      * the robot with the wrenches that hold them. */
     size_t                 n_held;

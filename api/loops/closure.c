@@ -411,11 +411,23 @@ static bool advance_all(api_closure *c, search *s)
     return running;
 }
 
+bool api_closure_check(api_closure *c, const dyn_scene *scene)
+{
+    bool closed = true;
+    api_closure_evaluate(c, scene);
+    for (size_t lane = 0; lane < c->live; lane++) {
+        c->error_norm[lane] = api_closure_error(c, lane, c->B);
+        closed              = closed && api_closure_is_closed(c, lane);
+    }
+    api_closure_pad(c, 1, c->error_norm);
+    return closed;
+}
+
 bool api_closure_iterate(api_closure *c, const dyn_scene *scene)
 {
     search      s[DYN_MAX_LANES] = {{0}};
     api_problem late;
-    bool        running = true, closed = true;
+    bool        running = true;
     api_problem_clear(&late);
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.running = true};
@@ -426,11 +438,5 @@ bool api_closure_iterate(api_closure *c, const dyn_scene *scene)
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].running) copy_lane(c, c->accepted_q, lane, c->q);
     api_closure_pad(c, c->loops->nq, c->q);
-    api_closure_evaluate(c, scene);
-    for (size_t lane = 0; lane < c->live; lane++) {
-        api_closure_error(c, lane, c->B);
-        closed = closed && api_closure_is_closed(c, lane);
-    }
-    api_closure_pad(c, 1, c->error_norm);
-    return closed;
+    return api_closure_check(c, scene);
 }

@@ -70,6 +70,8 @@ double api_closure_error(api_closure *c, size_t lane, double *error);
 /* Runs Newton's method from c->q, which must be close to a solution. Returns false if loops stay open or the deadline
  * has passed. */
 bool api_closure_iterate(api_closure *c, const dyn_scene *scene);
+/* Evaluates the loops at c->q and finds their error, without a step. Returns false if loops are open. */
+bool api_closure_check(api_closure *c, const dyn_scene *scene);
 bool api_closure_is_closed(const api_closure *c, size_t lane);
 
 /* A position is singular if the condition number of J_u, with columns of length one, exceeds 1 / API_CLOSURE_SINGULAR.

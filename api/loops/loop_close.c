@@ -93,13 +93,12 @@ static api_loop_status classify(api_loop_workspace *c, size_t lane)
     return loops->rank[lane] < c->np ? API_LOOPS_PASSIVE_UNDETERMINED : API_LOOPS_CLOSED;
 }
 
-/* Closes the loops to rounding, starting at the end of the path. Finds the matrices K and G of loop_kernels.h, and sets
- * the status of each lane. Returns true if all live lanes are closed. */
-static bool finish(api_loop_workspace *c, const dyn_scene *scene)
+/* Finds the matrices K and G of loop_kernels.h, and sets the status of each lane. Returns true if all live lanes are
+ * closed. */
+static bool find_matrices(api_loop_workspace *c)
 {
     size_t live = c->closure.live;
     bool   good = true;
-    api_closure_iterate(&c->closure, scene);
     for (size_t lane = 0; lane < live; lane++)
         c->status[lane] = classify(c, lane);
     api_closure_pad(&c->closure, c->np * c->nr, c->K);
@@ -114,6 +113,13 @@ static bool finish(api_loop_workspace *c, const dyn_scene *scene)
     return good;
 }
 
+/* Closes the loops to rounding, starting at the end of the path. */
+static bool finish(api_loop_workspace *c, const dyn_scene *scene)
+{
+    api_closure_iterate(&c->closure, scene);
+    return find_matrices(c);
+}
+
 bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double *q, const api_approach *from,
                     size_t live)
 {
@@ -122,6 +128,18 @@ bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double 
     api_continuation_path path = api_loop_path(c, scene, q, from);
     api_continuation_follow(&c->closure, scene, &path);
     return finish(c, scene);
+}
+
+bool api_loop_restore(api_loop_workspace *c, const dyn_scene *scene, const double *tree_q, size_t live)
+{
+    c->solving_platform = false;
+    c->closure.live     = live;
+    memset(c->closure.remaining, 0, c->nr * c->W * sizeof *c->closure.remaining);
+    memcpy(c->q, tree_q, c->loops->nq * c->W * sizeof *c->q);
+    for (size_t lane = 0; lane < live; lane++)
+        c->closure.reached[lane] = 1;
+    api_closure_check(&c->closure, scene);
+    return find_matrices(c);
 }
 
 bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q)

@@ -68,6 +68,10 @@ typedef struct api_approach {
 bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double *q, const api_approach *from,
                     size_t live);
 
+/* Restores a block that api_loop_close has closed, from the coordinates of its tree (tree nq, in lanes): the kernels
+ * compute the same bits again. Returns false if a lane's status is not API_LOOPS_CLOSED. */
+bool api_loop_restore(api_loop_workspace *c, const dyn_scene *scene, const double *tree_q, size_t live);
+
 /* Follows the straight line from the reference towards q in all lanes, as far as steps of 0.003 (rad, or the model's
  * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
  * Returns false if a lane's status is not API_LOOPS_CLOSED. */

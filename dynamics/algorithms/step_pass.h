@@ -105,6 +105,12 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
                                      .qdd       = (const double *)p->qdd,
                                      .wrenches  = p->io->wrenches,
                                      .regressor = (double *)(p->efforts + nv * wrenches)};
+    const dyn_step_mechanism *own = p->io->mechanism;
+    if (own) {
+        if (wrenches > 0) own->differentiate_by_wrenches(own->mechanism, &by_wrenches);
+        if (p->io->parameter_matrix) own->differentiate_by_parameters(own->mechanism, &by_parameters);
+        return;
+    }
     if (wrenches > 0) LANE_NAME(sensitivity)(p->scene, p->memory, &by_wrenches, 1);
     if (p->io->parameter_matrix) LANE_NAME(regressor)(p->scene, p->memory, &by_parameters, 1);
 }
@@ -152,35 +158,38 @@ static inline void step_put_inputs(const step_pass *p)
     }
 }
 
+/* Computes qdd at (q, qd) by forward dynamics or, unless io->dqdd_dq is NULL, with its derivatives. */
+static inline void step_accelerate(const step_pass *p, const dyn_forward_sensitivity *io)
+{
+    const dyn_step_mechanism *own   = p->io->mechanism;
+    dyn_forward_dynamics      alone = {
+             .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
+    if (own)
+        own->accelerate(own->mechanism, io);
+    else if (io->dqdd_dq)
+        LANE_NAME(forward_sensitivity)(p->scene, p->memory, io, 1);
+    else
+        LANE_NAME(forward_dynamics)(p->scene, p->memory, &alone, 1);
+}
+
 /* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. Keeps the first singular body. */
 static inline void step_evaluate(const step_pass *p, const lane *q, const lane *qd, bool differentiates)
 {
-    lane          singular;
-    const double *tau = p->io->tau, *wrenches = p->io->wrenches;
+    lane                    singular;
+    dyn_forward_sensitivity io = {.q         = (const double *)q,
+                                  .qd        = (const double *)qd,
+                                  .tau       = p->io->tau,
+                                  .wrenches  = p->io->wrenches,
+                                  .qdd       = (double *)p->qdd,
+                                  .dqdd_dq   = differentiates ? (double *)p->a_q : NULL,
+                                  .dqdd_dqd  = differentiates ? (double *)p->a_qd : NULL,
+                                  .dqdd_dtau = differentiates ? (double *)p->a_tau : NULL,
+                                  .singular  = (double *)&singular};
     if (held_chains(p->io) > 0)
         held_evaluate(&p->held, q, qd, &(held_outputs){p->qdd, p->a_q, p->a_qd, p->a_tau, &singular, p->contradictory},
                       differentiates, p->memory);
-    else if (differentiates)
-        LANE_NAME(forward_sensitivity)
-    (p->scene, p->memory,
-     &(dyn_forward_sensitivity){.q         = (const double *)q,
-                                .qd        = (const double *)qd,
-                                .tau       = tau,
-                                .wrenches  = wrenches,
-                                .qdd       = (double *)p->qdd,
-                                .dqdd_dq   = (double *)p->a_q,
-                                .dqdd_dqd  = (double *)p->a_qd,
-                                .dqdd_dtau = (double *)p->a_tau,
-                                .singular  = (double *)&singular},
-     1);
-    else LANE_NAME(forward_dynamics)(p->scene, p->memory,
-                                     &(dyn_forward_dynamics){.q        = (const double *)q,
-                                                             .qd       = (const double *)qd,
-                                                             .tau      = tau,
-                                                             .wrenches = wrenches,
-                                                             .qdd      = (double *)p->qdd,
-                                                             .singular = (double *)&singular},
-                                     1);
+    else
+        step_accelerate(p, &io);
     if (differentiates) step_set_inputs(p, q, qd);
     *p->singular = lane_select(lane_less(*p->singular, lane_of(0)), singular, *p->singular);
 }
