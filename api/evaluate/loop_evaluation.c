@@ -20,7 +20,9 @@ static size_t tree_entries(const api_evaluation *e, const api_selection *selecte
     if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
     if (strncmp(o->name, "d_point", strlen("d_point")) == 0) return api_loop_frame_entries(nv);
     for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
-        entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, selected, o->extent[axis]);
+        entries *= o->extent[axis] == API_NV        ? nv
+                   : o->extent[axis] == API_TANGENT ? 2 * nv
+                                                    : api_extent(e->model, selected, o->extent[axis]);
     return entries;
 }
 
@@ -96,7 +98,9 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
     api_loop_workspace *c = e->workspace;
     size_t              n = e->model->loops->n_passive_q, left = api_states(e->query) - block * e->lanes;
     size_t              live = left < e->lanes ? left : e->lanes;
-    const double       *q    = api_state_block(e, API_Q, block);
+    const double       *q    = api_state_block(e, API_Q, block),
+                 *tree       = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
+    if (tree) return api_loop_restore(c, &e->query->scene, tree, live) || check_block(e, c, block, live);
     const double *passive = api_block(e, e->plan->passive, n, block), *guess = api_block(e, e->plan->guess, n, block);
     api_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
     if (e->query->platform && !api_platform_reach(e, c, block, live) && !check_block(e, c, block, live)) return false;

@@ -25,11 +25,8 @@ static const api_held_range *held_of(const api_selection *selected)
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     held_options *o = selected->options = api_take(q->pool, sizeof *o);
-    if (!o || !api_held_read(q, given, up, &o->held)) return false;
-    api_place at = api_place_key(up, "held");
-    return !held_of(selected) || !q->model->loops ||
-           api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
-                       "derivatives with held frames are for models without loops, which %s has", q->model->name);
+    api_place     at                    = api_place_key(up, "held");
+    return o && api_held_read(q, given, up, &o->held) && api_held_check_loops(q, &o->held, &at, "derivatives");
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)

@@ -120,6 +120,16 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
                                         "the phases have %zu steps, %zu expected as torques has nodes", node, nodes);
 }
 
+bool api_held_check_loops(const api_query *q, const api_held_ranges *ranges, const api_place *at, const char *what)
+{
+    bool held = false;
+    for (size_t r = 0; r < ranges->n; r++)
+        held = held || ranges->range[r].contact;
+    return !held || !q->model->loops ||
+           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
+                       "%s with held frames are for models without loops, which %s has", what, q->model->name);
+}
+
 _Static_assert((int)API_MAX_HELD <= (int)DYN_MAX_HELD, "kernels hold as many frames as requests have");
 
 /* --- kernel ----------------------------------------------------------------------------------------------------- */

@@ -25,6 +25,9 @@ bool api_held_read(api_query *q, const api_node *given, const api_place *up, api
  * hold begins with a node with an impact, which is a range of its own. False with a problem. */
 bool api_phases_read(api_query *q, const api_node *given, const api_place *up, size_t nodes, api_held_ranges *ranges);
 
+/* Refuses ranges with held frames for a model with loops; `what` is computed. False with a problem at `at`. */
+bool api_held_check_loops(const api_query *q, const api_held_ranges *ranges, const api_place *at, const char *what);
+
 /* Lists the sites of the request's wrenches and of held frames, when the wrenches are known. False with a problem. */
 bool api_held_prepare(const api_query *q, api_held_ranges *ranges);
 

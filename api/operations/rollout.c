@@ -4,6 +4,7 @@
  * integrated, W side by side, which fills the lanes of all nodes. Then the nodes are independent, and each is evaluated
  * like a state of the operation step (step.h). */
 #include "step.h"
+#include "rollout_loops.h"
 #include "api/cost/peek.h"
 #include "api/http/call.h"
 #include "api/load/document/geometry.h"
@@ -66,6 +67,7 @@ typedef struct march {
     const dyn_kernels      *kernels;
     size_t                  W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
     api_step_means          by;
+    api_rollout_loops       loops; /* of a model with loops */
     double                 *q, *qd, *wrenches;
     dyn_step                io;
 } march;
@@ -75,13 +77,17 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
 {
     const api_query *q  = plan->query;
     const size_t     nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
-    *m           = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
-    m->kernels   = q->rows == 1 ? q->call->api->alone : plan->target;
-    m->W         = (size_t)m->kernels->lanes;
-    m->by        = (api_step_means){.kernels   = m->kernels,
-                                    .scene     = &q->scene,
-                                    .workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model))};
-    size_t  room = api_step_friction_entries(q->model, o->friction);
+    *m         = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
+    m->kernels = q->rows == 1 ? q->call->api->alone : plan->target;
+    m->W       = (size_t)m->kernels->lanes;
+    m->by      = (api_step_means){.kernels = m->kernels, .scene = &q->scene};
+    if (q->model->loops) {
+        if (!api_rollout_loops_open(plan, m->kernels, &m->loops)) return false;
+        m->by.faults    = &m->loops.faults;
+        m->by.workspace = m->loops.closed;
+    } else
+        m->by.workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
+    size_t  room = api_step_room(q->model, o);
     size_t  work = o->work, entries = 2 * nq + 3 * nv + nw + work + 3 + room;
     double *next = api_take(q->pool, entries * m->W * sizeof *next);
     if (!m->by.workspace || !next) return false;
@@ -128,6 +134,18 @@ static void normalize(const march *m)
     }
 }
 
+/* Closes the loops of the rows at node n. */
+static bool close_node(march *m, size_t n)
+{
+    const size_t nq = m->plan->query->model->nq, nv = m->plan->query->model->nv;
+    if (!m->plan->query->model->loops) return true;
+    if (!api_rollout_loops_close(&m->loops, n, m->q, m->qd)) return false;
+    copy_node(m, m->plan->state[API_Q], nq, n, m->q, true);
+    copy_node(m, m->plan->state[API_QD], nv, n, m->qd, true);
+    copy_node(m, m->plan->tree_q, m->plan->query->model->loops->nq, n, m->loops.tree_q, true);
+    return true;
+}
+
 /* Integrates the rows from `first` on, and fills the lanes of their nodes. */
 static bool march_rows(march *m, size_t first)
 {
@@ -138,8 +156,13 @@ static bool march_rows(march *m, size_t first)
     copy_node(m, m->plan->state[API_Q], nq, 0, m->q, false);
     copy_node(m, m->plan->state[API_QD], nv, 0, m->qd, false);
     copy_node(m, m->plan->wrenches, 9 * q->scene.n_wrenches, 0, m->wrenches, false);
-    for (size_t n = 0; n + 1 < q->samples; n++) {
-        if (!api_deadline_check(q->input->deadline, q->problem)) return false;
+    if (q->model->loops) {
+        copy_node(m, m->plan->guess, q->model->loops->n_passive_q, 0, m->loops.guess, false);
+        api_rollout_loops_start(&m->loops, first);
+    }
+    for (size_t n = 0; n < q->samples; n++) {
+        if (!api_deadline_check(q->input->deadline, q->problem) || !close_node(m, n)) return false;
+        if (n + 1 == q->samples) break;
         copy_node(m, m->plan->state[API_TAU], nv, n, (double *)m->io.tau, false);
         api_step_set_options(m->options, api_held_range_of(&m->options->held, n), &m->io);
         api_step_take(m->options, &m->by, &m->io, NULL);
@@ -149,7 +172,7 @@ static bool march_rows(march *m, size_t first)
         copy_node(m, m->plan->state[API_Q], nq, n + 1, m->q, true);
         copy_node(m, m->plan->state[API_QD], nv, n + 1, m->qd, true);
     }
-    return true;
+    return !q->model->loops || api_rollout_loops_check(&m->loops);
 }
 
 /* Repeats the last node in the lanes after it. */
@@ -174,6 +197,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
     pad(plan, plan->state[API_Q], q->model->nq);
     pad(plan, plan->state[API_QD], nv);
     pad(plan, plan->state[API_TAU], nv);
+    if (plan->tree_q) pad(plan, plan->tree_q, q->model->loops->nq);
     return true;
 }
 
@@ -183,7 +207,7 @@ const api_operation api_rollout = {
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) | API_BIT(API_PHASES) |
-             API_BIT(API_FRICTION_AT_REST),
+             API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
     .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs       = {API_STEP_OUTPUTS},
     .alone         = true,

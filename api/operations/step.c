@@ -1,6 +1,7 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
 #include "api/cost/peek.h"
+#include "api/evaluate/loop_evaluation.h"
 #include "api/http/call.h"
 #include "api/request/fields.h"
 #include "api/wire/number.h"
@@ -26,10 +27,9 @@ static bool read_integrator(const api_query *q, const api_node *value, const api
 
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options)
 {
-    api_place at = api_place_key(up, "step");
-    if (q->model->loops)
-        return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL, "steps are for models without loops, which %s has",
-                        q->model->name);
+    api_place at    = api_place_key(up, "step");
+    options->joints = NULL;
+    if (q->model->loops && !(options->joints = api_loop_step_joints(q->pool, q->model))) return false;
     if (!api_read_number(q, api_node_get(given, "step"), &at, &options->h)) return false;
     if (!(options->h > 0))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
@@ -44,8 +44,11 @@ static bool has_output(const api_selection *selected, size_t output)
 
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    api_step_options *o = selected->options;
-    if (!api_step_friction_read(q, &o->held, o->method, given, up, &o->friction)) return false;
+    api_step_options *o  = selected->options;
+    api_place         at = api_place_key(up, api_node_get(given, "phases") ? "phases" : "held");
+    if (!api_held_check_loops(q, &o->held, &at, "steps") ||
+        !api_step_friction_read(q, &o->held, o->method, given, up, &o->friction))
+        return false;
     if (o->friction && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(API_STEP_STICKING);
     return o->friction || !has_output(selected, API_STEP_STICKING) ||
            api_fail_output(q, selected, API_STEP_STICKING, given, up,
@@ -54,11 +57,13 @@ bool api_step_read_friction(api_query *q, api_selection *selected, const api_nod
 
 bool api_step_prepare(api_plan *plan, api_selection *selected)
 {
-    api_step_options *o      = selected->options;
-    const api_query  *q      = plan->query;
-    const size_t      inputs = dyn_step_inputs(&q->scene, has_output(selected, API_STEP_WRENCH_MATRIX),
-                                               has_output(selected, API_STEP_PARAMETER_MATRIX));
-    o->work                  = dyn_step_work(q->model->dyn, o->method, inputs) + api_held_work(q, &o->held) +
+    api_step_options *o     = selected->options;
+    const api_query  *q     = plan->query;
+    dyn_scene         scene = q->scene;
+    if (o->joints) scene.model = o->joints;
+    const size_t inputs = dyn_step_inputs(&scene, has_output(selected, API_STEP_WRENCH_MATRIX),
+                                          has_output(selected, API_STEP_PARAMETER_MATRIX));
+    o->work             = dyn_step_work(scene.model, o->method, inputs) + api_held_work(q, &o->held) +
               api_step_friction_work(q, o->friction);
     return api_static_friction_check(q, o->friction) && api_held_prepare(q, &o->held);
 }
@@ -99,13 +104,19 @@ static bool computes(const api_selection *selected, size_t output)
     return false;
 }
 
+size_t api_step_room(const api_model *model, const api_step_options *o)
+{
+    return api_step_friction_entries(model, o->friction) + api_loop_step_entries(model);
+}
+
 /* Counts the scratch lanes of outputs: of those that are computed but not selected or, if states of a block may hold
  * different frames, of all that are computed. Then each range of nodes is evaluated into scratch lanes, from which its
  * states are copied. */
 size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
     const api_step_options *o   = selected->options;
-    size_t                  sum = 3 + o->work + api_step_friction_entries(model, o->friction);
+    size_t                  sum = 3 + o->work + api_step_room(model, o);
+    if (has_output(selected, API_STEP_FULL)) sum += model->nv;
     for (size_t output = 0; output < API_STEP_STICKING; output++)
         if (computes(selected, output) && (o->held.n > 1 || !has_output(selected, output)))
             sum += api_output_entries(model, selected, output);
@@ -113,8 +124,12 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
 }
 
 /* Writes why the step from a state has no result, or returns true. */
-static bool check_state(const api_evaluation *e, const dyn_step *io, size_t lane, api_problem *found)
+static bool check_state(const api_evaluation *e, const api_step_means *by, const dyn_step *io, size_t lane,
+                        api_problem *found)
 {
+    const api_problem *fault = by->faults ? &by->faults->lane[lane] : NULL;
+    if (fault && fault->code != API_NO_PROBLEM)
+        return api_fail(found, fault->code, NULL, "within the step %s", fault->detail);
     const dyn_bound *beyond   = api_find_angle_beyond_limit(e->model, io->q_after + lane, e->lanes);
     double           singular = io->singular[lane], unsolved = io->unsolved[lane];
     if (singular >= 0)
@@ -137,15 +152,15 @@ static bool check_state(const api_evaluation *e, const dyn_step *io, size_t lane
 
 /* Fails the states of `range` whose step has no result; in a rollout the problem names the step. The result is that of
  * api_fail_state. */
-static bool check_states(const api_evaluation *e, const api_step_options *o, const api_held_range *range,
-                         const dyn_step *io, size_t block)
+static bool check_states(const api_evaluation *e, const api_step_options *o, const api_step_means *by,
+                         const api_held_range *range, const dyn_step *io, size_t block)
 {
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         size_t      state      = block * e->lanes + lane;
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || check_state(e, io, lane, &found)) continue;
+        if (range_of_state(e, o, state) != range || check_state(e, by, io, lane, &found)) continue;
         if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;
@@ -160,7 +175,8 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
     const bool              apart    = o->held.n > 1;
     double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
            *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
-    next                                   = api_behind(e, next, api_step_friction_entries(e->model, o->friction), 1);
+    next = api_behind(e, next, api_step_room(e->model, o), 1);
+    if (has_output(selected, API_STEP_FULL)) next = api_behind(e, next, e->model->nv, 1);
     double *outputs[API_STEP_OUTPUT_COUNT] = {NULL};
     for (size_t i = 0; i < API_STEP_STICKING; i++) {
         if (!computes(selected, i)) continue;
@@ -202,29 +218,48 @@ static void copy_states(const api_evaluation *e, const api_selection *selected, 
 
 void api_step_take(const api_step_options *o, const api_step_means *by, const dyn_step *io, double *sticking)
 {
-    if (o->friction)
+    const api_loop_stepper loops = {by->workspace, by->scene, o->joints, by->room, by->faults};
+    if (o->joints)
+        api_loop_step(&loops, io);
+    else if (o->friction)
         api_step_friction_apply(o->friction, by, *io, sticking);
     else
         dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, io, 1);
 }
 
+/* Writes `full`, the state of the tree and the wrenches in the loops before the step. */
+static void put_full(const api_evaluation *e, const api_selection *selected, const dyn_step *io, size_t block)
+{
+    const api_step_options *o       = selected->options;
+    double                 *qdd     = api_behind(e, api_behind(e, io->work, o->work, 1), api_step_room(e->model, o), 1);
+    dyn_forward_dynamics    forward = {
+           .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = qdd, .singular = io->singular};
+    dyn_inverse_dynamics motion = {.q = io->q, .qd = io->qd, .qdd = qdd, .wrenches = io->wrenches};
+    if (!has_output(selected, API_STEP_FULL)) return;
+    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &forward, 1);
+    api_loop_state_put(e, &e->query->scene, &motion, selected->result[API_STEP_FULL], block);
+}
+
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_step_options *o    = selected->options;
-    const api_held_range   *last = NULL;
-    dyn_step                io   = step_of_block(e, selected, block);
-    const api_step_means    by   = {.kernels   = e->kernels,
-                                    .scene     = &e->query->scene,
-                                    .workspace = e->workspace,
-                                    .room      = api_behind(e, io.work, o->work, 1)};
+    const api_step_options *o      = selected->options;
+    const api_held_range   *last   = NULL;
+    dyn_step                io     = step_of_block(e, selected, block);
+    api_loop_step_faults    faults = {{{.code = API_NO_PROBLEM}}};
+    const api_step_means    by     = {.kernels   = e->kernels,
+                                      .scene     = &e->query->scene,
+                                      .workspace = e->workspace,
+                                      .room      = api_behind(e, io.work, o->work, 1),
+                                      .faults    = o->joints ? &faults : NULL};
+    put_full(e, selected, &io, block);
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
         if (range == last) continue;
         last = range;
         api_step_set_options(o, range, &io);
         api_step_take(o, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
-        if (!check_states(e, o, range, &io, block)) return false;
+        if (!check_states(e, o, &by, range, &io, block)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, block);
     }
     return true;
@@ -268,7 +303,7 @@ const api_operation api_step = {
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_IMPACT_FIELD) |
-             API_BIT(API_FRICTION_AT_REST),
+             API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
     .needs_options = API_BIT(API_STEP),
     .outputs       = {API_STEP_OUTPUTS},
     .one_by_one    = true,

@@ -13,6 +13,7 @@ enum {
     API_STEP_WRENCH_MATRIX,
     API_STEP_PARAMETER_MATRIX,
     API_STEP_STICKING,
+    API_STEP_FULL,
     API_STEP_OUTPUT_COUNT
 };
 
@@ -23,25 +24,30 @@ enum {
     [API_STEP_INPUT_MATRIX]     = {"input_matrix", true, {API_TANGENT, API_NV}},                                       \
     [API_STEP_WRENCH_MATRIX]    = {"wrench_matrix", false, {API_REQUEST_WRENCHES, API_TANGENT, 6}},                    \
     [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}},                     \
-    [API_STEP_STICKING]         = {"sticking", false, {API_NV}}
+    [API_STEP_STICKING] = {"sticking", false, {API_NV}}, [API_STEP_FULL] = {"full", false, {API_LOOP_STATE}}
 
 /* The options of a step. */
 typedef struct api_step_options {
     api_held_ranges            held;
     const api_static_friction *friction; /* joints that may stick; NULL: none */
+    const dyn_model           *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
     size_t                     work;     /* entries of dyn_step.work */
     double                     h;        /* s */
     dyn_step_method            method;
 } api_step_options;
 
-/* Reads "step" and "integrator". Refuses models with loops. False with a problem. */
+/* Reads "step" and "integrator". False with a problem. */
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
 
-/* Reads "friction_at_rest", after "held" and "phases". False with a problem. */
+/* Reads "friction_at_rest", after "held" and "phases", which are refused for models with loops. False with a problem.
+ */
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 
 /* Lists the sites of all wrenches and counts the work arrays: `prepare` of api_operation. */
 bool api_step_prepare(api_plan *plan, api_selection *selected);
+
+/* Returns the entries per state of api_step_means.room. */
+size_t api_step_room(const api_model *model, const api_step_options *options);
 
 /* Sets what the steps of a range need beside the arrays of their states. */
 void api_step_set_options(const api_step_options *options, const api_held_range *range, dyn_step *io);

@@ -7,15 +7,17 @@
  * the joints that stop have no velocity. */
 #pragma once
 #include "api/contact/static_friction.h"
+#include "api/loops/loop_step.h"
 #include "dynamics/step.h"
 #include "held_ranges.h"
 
 /* The kernels, the model with its surroundings, and the memory that evaluate a step. */
 typedef struct api_step_means {
-    const dyn_kernels *kernels;
-    const dyn_scene   *scene;
-    void              *workspace;
-    double            *room; /* api_step_friction_entries in lanes */
+    const dyn_kernels    *kernels;
+    const dyn_scene      *scene;
+    void                 *workspace;
+    double               *room;   /* api_step_room in lanes */
+    api_loop_step_faults *faults; /* of a model with loops: loops that cannot be closed within the step */
 } api_step_means;
 
 /* Value of dyn_step.unsolved where it cannot be decided which joints stop. */

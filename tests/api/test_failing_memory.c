@@ -314,6 +314,10 @@ static const char *const further_fields[][2] = {
     {"three_link/rollout", "{'q':[0.3,0.5,-0.2],'torques':[[1,0,0],[0,1,0],[0,0,1]],'step':0.01,'integrator':'rk4'}"},
     {"three_link/rollout", "{'q':[[0.3,0.5,-0.2],[0,0,0]],'torques':[[[1,0,0],[0,1,0]],[[0,0,0],[0,0,1]]],'step':0.01,"
                            "'held':[{'frame':'link3','axes':['y']}],'on_error':'row'}"},
+    {"five_bar/step", "{'q':[2,1.1],'tau':[1,0],'step':0.01,'integrator':'implicit_euler',"
+                      "'outputs':['full','wrench_matrix','parameter_matrix']}"},
+    {"five_bar/rollout", "{'q':[[2,1.1],[2.1,1]],'torques':[[1,0],[0,1],[0,0]],'step':0.01,'integrator':'rk4',"
+                         "'on_error':'row'}"},
     {"panda/inverse-kinematics", "{'frame':'panda_flange','position':[[0.5,0.1,0.4],[0.4,0.2,0.5]],'starts':4,"
                                  "'acceleration':[0,0,0.1],'outputs':['q','qd','qdd','iterations']}"},
 };

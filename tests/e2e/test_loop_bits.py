@@ -14,7 +14,10 @@ class Bits(Closed):
                   "mass-matrix": (("q",), ["mass_matrix", "inverse"]), "torque-derivative": ((*MOTION, "qddd"), ["tau_dot"]),
                   "sensitivity": (MOTION, ["dtau_dq", "dtau_dqd", "dtau_dqdd"]), "coriolis": (("q", "qd"), ["coriolis_matrix"]),
                   "forward-sensitivity": (("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"]),
+                  "step": (("q", "qd", "tau"), ["q_after", "qd_after", "state_matrix", "input_matrix"]),
                   "path": ((*MOTION, "qddd"), ["tau_a", "tau_d", "dtau_a_ds", "dtau_c_ds"])}
+
+    OPTIONS = {"step": {"step": 0.002, "integrator": "rk4"}}
 
     def row(self, value, r):
         if isinstance(value, dict):
@@ -25,7 +28,7 @@ class Bits(Closed):
         for model in self.MODELS:
             s = self.states(model, 100, 41)
             for operation, (fields, outputs) in self.OPERATIONS.items():
-                request = {**loads(model, operation), "outputs": outputs}
+                request = {**loads(model, operation), **self.OPTIONS.get(operation, {}), "outputs": outputs}
                 whole = self.ask_texts(model, operation, {**only(s, *fields), **request})
                 some = self.ask_texts(model, operation, {**{n: s[n][90:97] for n in fields}, **request})
                 one = self.ask_texts(model, operation, {**{n: s[n][93:94] for n in fields}, **request})
@@ -73,7 +76,7 @@ class Bits(Closed):
     def test_targets(self):
         """Every width of vectors gives the same bits within its arithmetic class, and so does a worker. The reference positions
         of the models do not depend on the class."""
-        requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), "outputs": outputs})
+        requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), **self.OPTIONS.get(operation, {}), "outputs": outputs})
                     for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
         answers = {}
         models = [self.client.get(f"/v1/models/{model}").body for model in self.MODELS]
@@ -107,10 +110,10 @@ class Bits(Closed):
         for model in self.MODELS:
             s = self.states(model, 5, 43)
             answer = self.ask_texts(model, "evaluate", {**only(s, *MOTION, "tau"), "operations": {
-                name: {"outputs": outputs} for name, (fields, outputs) in self.OPERATIONS.items() if "qddd" not in fields}})
+                name: {**self.OPTIONS.get(name, {}), "outputs": outputs} for name, (fields, outputs) in self.OPERATIONS.items() if "qddd" not in fields}})
             for name, (fields, outputs) in self.OPERATIONS.items():
                 if "qddd" not in fields:
-                    alone = self.ask_texts(model, name, {**only(s, *fields), "outputs": outputs})
+                    alone = self.ask_texts(model, name, {**only(s, *fields), **self.OPTIONS.get(name, {}), "outputs": outputs})
                     self.assertEqual(answer[name], alone, f"{model} {name}")
 
 

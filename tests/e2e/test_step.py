@@ -347,10 +347,6 @@ class Steps(ServerCase):
         self.assertProblem(post("rollout", {"q": s["q"], "step": H}), 422, "/torques")
         self.assertProblem(post("rollout", {"q": s["q"], "step": H, "torques": []}), 422, "/torques")
         self.assertProblem(post("rollout", {"q": s["q"], "step": H, "torques": [[1, 2, 3]]}), 422, "/torques/0")
-        loops = self.ok(self.client.get("/v1/models/five_bar"))
-        problem = self.assertProblem(self.client.post("/v1/models/five_bar/step", {
-            "q": [0] * loops["nq"], "tau": [0] * loops["nv"], "step": H}), 422)
-        self.assertEqual(problem["code"], "not-for-loops")
 
     def test_rows_that_fail(self):
         """A row whose motion leaves the range of angles fails alone, and the problem names the node."""

@@ -384,6 +384,9 @@ class StepAnswer(Answer):
     parameter_matrix: Array
     # nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
     sticking: Array
+    # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
+    # qd_tree = G qd, and the wrenches in the loops.
+    full: Full
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -407,6 +410,9 @@ class RolloutAnswer(Answer):
     parameter_matrix: Array
     # N × nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
     sticking: Array
+    # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
+    # qd_tree = G qd, and the wrenches in the loops.
+    full: Full
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

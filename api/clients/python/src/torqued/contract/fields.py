@@ -763,7 +763,7 @@ class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     friction_at_rest: Literal['none', 'stick']
     # Whether the step begins with a plastic impact of the held frames.
     impact: bool
-    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix', 'parameter_matrix', 'sticking']]
+    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix', 'parameter_matrix', 'sticking', 'full']]
 
 
 class EvaluationsCoriolis(TypedDict, total=False):

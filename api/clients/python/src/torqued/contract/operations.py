@@ -559,10 +559,10 @@ class Operations:
             held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
             impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking']]] = None,
+            'parameter_matrix', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
         """One step of integration, with its Jacobians.
@@ -592,8 +592,12 @@ class Operations:
         constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
         Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
         sensitivity. Rows and columns of the matrices are first those of q, then those of qd. The derivative of sign(qd) is
-        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint; models with loops are the
-        422 not-for-loops.
+        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint. For models with loops x
+        has the actuated coordinates, and a(q, qd) and its derivatives are those of the mechanism whose loops stay closed. Loops
+        are closed at the start, as in every operation, and at each position at which the integrator evaluates a, along the
+        straight line from the start; where they cannot be closed the answer is the 422 of such a state. q₊ itself is not
+        closed: the next step does so. `full` describes the start: its passive coordinates are the `guess` with which the next
+        step keeps the assembly. `held`, `impact` and friction_at_rest stick are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -610,6 +614,10 @@ class Operations:
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -617,7 +625,8 @@ class Operations:
         """
         return self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator, "held":
             held, "friction_at_rest": friction_at_rest, "impact": impact, "gravity": gravity, "payload": payload, "wrenches":
-            wrenches, "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
+            wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
@@ -625,10 +634,10 @@ class Operations:
             held: Optional[Sequence[Held]] = None, phases: Optional[Sequence[Phase]] = None,
             friction_at_rest: Optional[Literal['none', 'stick']] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking']]] = None,
+            'parameter_matrix', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
@@ -641,7 +650,10 @@ class Operations:
         held frames change from phase to phase. A phase that holds a frame along an axis along which the phase before does not
         hold it begins with a plastic impact of all its frames: its first node is a step with `impact`. The `qd_after` before
         that node are the velocities before the impact. The first phase begins without an impact. Rows × N is at most the limit
-        of states of a request.
+        of states of a request. The loops of a model with loops are closed at every node. Those of node 0 are closed as in every
+        operation, from the model's reference or from `guess`; the passive coordinates of each node are the guess of the next
+        one, so that mechanisms keep their assembly. `full` has them for all nodes. Node n has the bits of a step from the state
+        and with the guess of node n - 1.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
@@ -658,6 +670,10 @@ class Operations:
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -665,8 +681,8 @@ class Operations:
         """
         return self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
             integrator, "held": held, "phases": phases, "friction_at_rest": friction_at_rest, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs},
-            timeout)
+            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
