@@ -45,12 +45,17 @@ class FeedForward(Closed):
         hopper = copy.deepcopy(FLYER)
         hopper["links"][1]["joint"].update(elastic={"stiffness": 300}, rotor_inertia=0.05)
         ur5 = cls.client.get("/v1/models/ur5/document").json()
-        for name, document in (("limber", limber), ("hopper", hopper), ("coupled", coupled_ur5(ur5, 6)), ("chain", coupled_ur5(ur5, 3))):
+        soft = coupled_ur5(ur5, 3)
+        for link in soft["links"]:
+            if "elastic" in link["joint"]:
+                link["joint"]["elastic"]["stiffness"] /= 100
+        for name, document in (("limber", limber), ("hopper", hopper), ("soft", soft), ("coupled", coupled_ur5(ur5, 6)),
+                               ("chain", coupled_ur5(ur5, 3))):
             answer = cls.client.put("/v1/models/" + name, document)
             assert answer.status == 201, answer
         cls.loads = {"limber": RIGID, "hua": {"payload": {"link": "link3", "mass": 1, "com": [0.3, 0, 0]}}, "hopper": {},
-                     "coupled": RIGID, "chain": {}}
-        cls.orders = {"coupled": 14, "chain": 8}    # of derivatives of q
+                     "coupled": RIGID, "chain": {}, "soft": RIGID}
+        cls.orders = {"coupled": 14, "chain": 8, "soft": 8}     # of derivatives of q
 
     def motion(self, model, seed=1, rows=None):
         """Entries of motors are as random as the others: they have no effect."""
@@ -58,6 +63,7 @@ class FeedForward(Closed):
         choose = np.random.default_rng(seed)
         s = {name: choose.uniform(-1, 1, (rows or 1, document["nq" if name == "q" else "nv"])) for name in ORDERS}
         higher = choose.uniform(-1, 1, (self.orders.get(model, 4) - 4, rows or 1, document["nv"]))
+        higher *= 4.0 ** np.arange(1, len(higher) + 1)[:, None, None]
         if model == "hopper":
             for first in (3, 7 + 2):    # the base's quaternion, and the ball's
                 s["q"][:, first:first + 4] /= np.linalg.norm(s["q"][:, first:first + 4], axis=1)[:, None]
@@ -90,8 +96,8 @@ class FeedForward(Closed):
     def test_rates(self):
         """Along q(t) = q + qd t + qdd t^2/2 + ..., in central differences of sixth order."""
         weights = {1: np.array([-1, 9, -45, 0, 45, -9, 1]) / 60, 2: np.array([2, -27, 270, -490, 270, -27, 2]) / 180}
-        h = 0.01
-        for model in ("hua", "limber", "coupled", "chain"):
+        h = 0.005
+        for model in ("hua", "limber", "soft", "coupled"):
             s, loads = self.motion(model, 2), self.loads[model]
             x = [np.array(s[name]) for name in ORDERS] + [np.array(y) for y in s.get("higher_derivatives", [])]
             rows = [[sum((k * h) ** (n - r) / math.factorial(n - r) * x[n] for n in range(r, len(x))) for k in range(-3, 4)]

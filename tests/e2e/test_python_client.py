@@ -232,6 +232,13 @@ class Python(ServerCase):
         self.assertTrue((pieces.foot_wrenches == whole.foot_wrenches).all())
         self.assertEqual(np.count_nonzero(whole.foot_wrenches[1][1]), 0)
 
+    def test_higher_derivatives_in_pieces(self):
+        """Each vector of the list is cut with the rows, unless all rows share it."""
+        robot, q = self.torqued.model("hua"), np.linspace(-1, 1, 20).reshape(5, 4)
+        request = {"q": q, "qdddd": 100 * q, "higher_derivatives": [q + 1, q[0], (2 * q).tolist()]}
+        whole = robot.feed_forward(**request)
+        self.assertTrue((robot.batch(robot.feed_forward, size=2, **request).tau == whole.tau).all())
+
     def test_pieces_one_by_one(self):
         q = states(10)[0]
         pieces = [(rows, answer.tau) for rows, answer in self.panda.chunks(self.panda.inverse_dynamics, q=q, size=4)]
