@@ -132,6 +132,7 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Z 4U
 
 enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* size of joint_pose / size of joint_transform (joint.h) */
+enum { DYN_MOST_ANGLES = 4 };        /* the largest TRIG_ANGLES of all targets (trig.h) */
 enum { DYN_FORM_FREE = 10 };         /* value of dyn_body_pose.form for joints with a quaternion */
 
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
@@ -315,6 +316,14 @@ static inline size_t dyn_drive_mover(const dyn_model *m, size_t k)
 static inline bool dyn_model_is_coupled(const dyn_model *m)
 {
     return m->dense || m->n_drives > 0;
+}
+
+/* Returns the length of an array of joint transforms. Kernels with one lane write cosine and sine of up to
+ * DYN_MOST_ANGLES bodies at once, in a small model of more than there are; the poses of joints with a quaternion come
+ * after these entries. */
+static inline size_t dyn_joint_transforms(const dyn_model *m)
+{
+    return m->n_bodies < DYN_MOST_ANGLES ? DYN_MOST_ANGLES : m->n_bodies;
 }
 
 typedef enum dyn_status {

@@ -16,12 +16,13 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
     return a->base ? a->base + begin : NULL;
 }
 
+_Static_assert((int)TRIG_ANGLES <= (int)DYN_MOST_ANGLES, "see dyn_joint_transforms");
+
 /* Takes the transforms of all joints, followed by the poses of joints with a quaternion (set_joint_transforms). */
 static inline joint_transform *arena_take_joints(arena *a, const dyn_model *m)
 {
-    const size_t n =
-        m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* set_revolute_transforms writes at least TRIG_ANGLES */
-    return arena_take(a, n * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
+    return arena_take(
+        a, dyn_joint_transforms(m) * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
 }
 
 /* Returns block `block` of a caller's array with `entries` lanes per state, or NULL if the array is NULL. */

@@ -63,6 +63,22 @@ class Steps(ServerCase):
                     with self.subTest(model=model, integrator=integrator, held=held):
                         self.check_jacobians(model, integrator, held=held)
 
+    def test_held_branch_of_a_small_tree(self):
+        """Two joints on a floating base, a frame held on the second: one state and the same state in a batch."""
+        body = {"mass": 1, "com": [0.1, 0.2, 0.3], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
+        links = [{"name": name, "parent": "base", "inertial": body,
+                  "joint": {"name": f"turn_{name}", "type": "revolute", "axis": axis, "origin": {"xyz": axis}}}
+                 for name, axis in (("first", [0, 1, 0]), ("second", [1, 0, 0]))]
+        self.ok(self.client.put("/v1/models/branches", {"base": {"type": "floating", "inertial": body}, "links": links}), 201)
+        s = {"q": [0.1, 0.2, 0.3, 0.5, 0.5, -0.5, 0.5, 0.3, 0.4], "qd": [1, -1, 2, 0.5, 1, -2, 1, 2],
+             "tau": [0, 0, 0, 0, 0, 0, 1, 2], "step": H, "held": [{"frame": "second", "axes": ["x", "rx"]}]}
+        for more in ({}, {"impact": True}, {"integrator": "rk4"}):
+            with self.subTest(**more):
+                one = self.ask("branches", "step", {**s, **more})
+                rows = self.ask("branches", "step", {**s, **more, "q": [s["q"]] * 9})
+                for name in MATRICES:
+                    self.assertEqual(rows[name], [one[name]] * 9)
+
     def test_held_equations(self):
         """qd+ = qd + h qdd of forward-dynamics with the same frames; dependent directions change nothing."""
         for model, cases in self.HELD.items():
