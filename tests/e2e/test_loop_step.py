@@ -196,14 +196,14 @@ class Steps(Closed):
         for model, q, more in (("five_bar", s["q"], {}), ("five_bar", s["q"], {"guess": guess}), ("delta", [0.4, 0.5, 0.3], {}),
                                ("four_bar", [0.5], {})):
             n = len(q)
-            answer = self.ask(model, "rollout", {"q": q, "qd": [0.2] * n, "torques": np.zeros((500, n)).tolist(), "step": 0.002,
+            answer = self.ask(model, "rollout", {"q": q, "qd": [0.2] * n, "torques": np.zeros((200, n)).tolist(), "step": 0.004,
                                                  "integrator": "rk4", "friction": False, "gravity": [0, 0, 0], **more,
                                                  "outputs": ["q_after", "qd_after", "full"]})
             self.assertLess(max(answer["full"]["residual"]), 1e-12, model)
             tree = np.array(answer["full"]["q"])
             self.assertLess(np.abs(np.diff(tree, axis=0)).max(), 0.05, model)
             states = {"q": [q, *answer["q_after"][:-1]], "qd": [[0.2] * n, *answer["qd_after"][:-1]]}
-            guesses = {"guess": [self.passive(model, answer["full"], k) for k in range(500)]}
+            guesses = {"guess": [self.passive(model, answer["full"], k) for k in range(200)]}
             energy = self.ask(model, "energy", {**states, **guesses, "outputs": ["kinetic"]})["kinetic"]
             self.assertLess(np.ptp(energy), 1e-7 * energy[0], model)
             self.assertGreater(np.ptp(tree), 0.1)
