@@ -191,6 +191,8 @@ typedef struct dyn_regressor {
     bool          zeros_are_set;   /* true: `regressor` already has the result of another state, see dyn_mass_matrix */
     double       *regressor;       /* nv x 10 n_rows */
     double       *joint_regressor; /* nv x 3 n_movers */
+    const double *qddd;            /* jerk, for regressor_dot alone */
+    double *regressor_dot; /* nv x 10 n_rows: time derivative of every entry of `regressor`; not with a reference */
 } dyn_regressor;
 
 typedef struct dyn_frame_pair {

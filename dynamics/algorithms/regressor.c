@@ -15,11 +15,16 @@
  *
  *     f = m alpha(0) + wd_r x h + w_r x (w x h),   n = h x alpha(0) + J wd_r + w x J w_r - tr(J) w x w_r / 2,
  *
- * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z. */
+ * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z.
+ *
+ * The time derivative of Y is  S_r^T A + S^T A_r, with the rates of the components of S and A in the frame of the link.
+ * A is linear in a and wd and, symmetrised, bilinear in w and w_r; so A_r is the sum of A at (a_r, wd_r, wd, w) and at
+ * (0, 0, w, wd). */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
+#include "dynamics/recursion/spatial_rate.h"
 
 enum { PARAMETERS = 10 };
 
@@ -28,6 +33,8 @@ typedef struct workspace {
     spatial_body     *body;
     dof              *dof;
     reference_motion *reference; /* NULL: no reference */
+    body_rate        *body_rate; /* of regressor_dot */
+    dof              *dof_rate;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -35,7 +42,9 @@ static workspace place(arena *a, const dyn_model *m)
     return (workspace){.XJ        = arena_take_joints(a, m),
                        .body      = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof       = arena_take(a, dof_count(m), sizeof(dof)),
-                       .reference = arena_take(a, m->n_bodies, sizeof(reference_motion))};
+                       .reference = arena_take(a, m->n_bodies, sizeof(reference_motion)),
+                       .body_rate = arena_take(a, m->n_bodies, sizeof(body_rate)),
+                       .dof_rate  = arena_take(a, dof_count(m), sizeof(dof))};
 }
 
 size_t LANE_NAME(regressor_size)(const dyn_model *m)
@@ -108,6 +117,19 @@ static unit_wrenches unit_wrenches_of(const link_motion *k)
     return A;
 }
 
+/* Rates of a state, and its reference. NULL means zeros. */
+typedef struct rates {
+    const lane *qd, *qdd;     /* qdd of the reference, if there is one */
+    const lane *qd_reference; /* without a reference, qd */
+    const lane *qddd;
+} rates;
+
+/* An axis of world axes about the reference point, in the axes of a link about its origin. */
+LANE_INLINE twist link_axis(const link_motion *k, twist S)
+{
+    return (twist){mat3_mul_transposed(&k->R, cross_add(S.v, S.w, k->x)), mat3_mul_transposed(&k->R, S.w)};
+}
+
 /* S^T A. Products with the zeros of A are left out. */
 LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS])
 {
@@ -127,19 +149,91 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const twist S  = ws->dof[dof_first(m, (size_t)p) + j].S;
-            const twist at = {mat3_mul_transposed(&k.R, cross_add(S.v, S.w, k.x)), mat3_mul_transposed(&k.R, S.w)};
             lane       *to = Y + ((size_t)m->body[p].joint.v + j) * columns + first, row[PARAMETERS];
-            effort_row(&A, at, row);
+            effort_row(&A, link_axis(&k, S), row);
             for (int c = 0; c < PARAMETERS; c++)
                 to[c] = m->has_mimics ? to[c] + row[c] : row[c];
         }
 }
 
-/* Rates of a state, and its reference. NULL means zeros. */
-typedef struct rates {
-    const lane *qd, *qdd;     /* qdd of the reference, if there is one */
-    const lane *qd_reference; /* without a reference, qd */
-} rates;
+/* --- time derivative -------------------------------------------------------------------------------------------- */
+
+/* Rates of the components of a, w and wd of a link, in its axes, as w_r the link's own w. With the velocity v of its
+ * origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g,
+ *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd. */
+static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec3 a_0, const link_motion *k)
+{
+    const vec3  w = B->v.w, v = cross_add(B->v.v, w, k->x), turned = times(2, cross(B->a.w, v));
+    const vec3  a    = add(cross_add(cross_add(B_r->j.v, B_r->j.w, k->x), a_0, w), turned);
+    link_motion rate = {.R = k->R, .x = k->x, .w = k->wd, .w_r = k->w, .half_turn = times(0.5, cross(k->wd, k->w))};
+    rate.a           = mat3_mul_transposed(&k->R, a);
+    rate.wd          = mat3_mul_transposed(&k->R, sub(B_r->j.w, cross(w, B->a.w)));
+    return rate;
+}
+
+/* A_r: the rate of A, from the rates of the link's motion, and from A at (0, 0, w, wd). */
+static unit_wrenches unit_wrench_rates(const link_motion *k, const link_motion *rate)
+{
+    const vec3          o    = vec3_zero();
+    const link_motion   back = {.R         = k->R,
+                                .x         = k->x,
+                                .a         = o,
+                                .w         = k->w,
+                                .wd        = o,
+                                .w_r       = k->wd,
+                                .half_turn = scale(rate->half_turn, lane_of(-1))};
+    unit_wrenches       A    = unit_wrenches_of(rate);
+    const unit_wrenches B    = unit_wrenches_of(&back);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            A.H.m[i][j] += B.H.m[i][j];
+    for (int e = 0; e < 6; e++)
+        A.n[e] = add(A.n[e], B.n[e]);
+    return A;
+}
+
+/* The rate of the components of an axis S, which changes by S_r in world axes, about the origin x of link frame k on
+ * body B: v(S) = S.v + S.w x x changes by v(S_r) + S.w x v(x), less w x v(S). */
+static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twist S_r)
+{
+    const vec3 w = B->v.w, x_r = cross_add(B->v.v, w, k->x), linear = cross_add(S.v, S.w, k->x);
+    const vec3 v = sub(cross_add(cross_add(S_r.v, S_r.w, k->x), S.w, x_r), cross(w, linear));
+    return (twist){mat3_mul_transposed(&k->R, v), mat3_mul_transposed(&k->R, sub(S_r.w, cross(w, S.w)))};
+}
+
+/* Stores S_r^T A + S^T A_r, as body_columns stores S^T A. */
+static void body_column_rates(const dyn_model *m, const workspace *ws, vec3 a_0, size_t i, lane *Y)
+{
+    const size_t        columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
+    const spatial_body *B    = &ws->body[i];
+    const link_motion   k    = link_motion_of(&m->body[i], B, NULL);
+    const link_motion   rate = link_rate_of(B, &ws->body_rate[i], a_0, &k);
+    const unit_wrenches A = unit_wrenches_of(&k), A_r = unit_wrench_rates(&k, &rate);
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
+        for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
+            const size_t d  = dof_first(m, (size_t)p) + j;
+            lane        *to = Y + ((size_t)m->body[p].joint.v + j) * columns + first, row[PARAMETERS], more[PARAMETERS];
+            effort_row(&A, axis_rate(B, &k, ws->dof[d].S, ws->dof_rate[d].S), row);
+            effort_row(&A_r, link_axis(&k, ws->dof[d].S), more);
+            for (int c = 0; c < PARAMETERS; c++)
+                to[c] = m->has_mimics ? to[c] + (row[c] + more[c]) : row[c] + more[c];
+        }
+}
+
+/* Writes the time derivative of the regressor; bodies and degrees of freedom have their motions. */
+static void regressor_rate(const dyn_scene *scene, const workspace *ws, const rates *at, lane *Y)
+{
+    const dyn_model        *m     = scene->model;
+    const spatial_body      world = spatial_world(scene->gravity);
+    const spatial_rate_pass pass  = {at->qd, at->qdd, at->qddd, ws->body, ws->dof, ws->body_rate, ws->dof_rate};
+    clear(Y, (size_t)m->nv * PARAMETERS * m->n_rows);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        spatial_motion_rates(m, &pass, &world, i);
+        if (m->body[i].tree.row >= 0) body_column_rates(m, ws, world.a.v, i, Y);
+    }
+}
+
+/* --- joints ------------------------------------------------------------------------------------------------------ */
 
 /* Adds the column of the spin inertia of rotor i. joint_columns has set the term of the rotor's own rate. */
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const rates *at, lane *Y)
@@ -230,16 +324,20 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         const lane *q = block_in(io->q, block, nq), *qd_r = block_in(io->qd_reference, block, nv);
         const rates at = {.qd           = block_in(io->qd, block, nv),
                           .qdd          = block_in(reference ? io->qdd_reference : io->qdd, block, nv),
-                          .qd_reference = reference ? qd_r : block_in(io->qd, block, nv)};
+                          .qd_reference = reference ? qd_r : block_in(io->qd, block, nv),
+                          .qddd         = block_in(io->qddd, block, nv)};
         lane       *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
+        lane       *Y_dot = block_out(io->regressor_dot, block, ny);
         if (J) joint_columns(m, at.qd_reference, at.qdd, J);
         if (J) drive_columns(m, at.qd_reference, at.qdd, J);
-        if (!Y && !spins) continue;
+        if (!Y && !Y_dot && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
-        const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true};
+        const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true,
+                                   .forces = Y_dot != NULL}; /* psi'' */
         spatial_motions(scene, ws.XJ, task, ws.body, ws.dof);
         if (reference) reference_motions(scene, ws.dof, qd_r, at.qdd, ws.reference);
         if (spins) spin_columns(m, &ws, &at, J);
+        if (Y_dot) regressor_rate(scene, &ws, &at, Y_dot);
         if (!Y) continue;
         if (m->has_mimics || !io->zeros_are_set) clear(Y, ny);
         for (size_t i = 0; i < m->n_bodies; i++)

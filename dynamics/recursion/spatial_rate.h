@@ -102,28 +102,34 @@ LANE_INLINE void inertia_rates(double mass, const spatial_body *B, twist v_r, bo
 
 /* --- all bodies ------------------------------------------------------------------------------------------------ */
 
+/* Computes the rates of the degrees of freedom of body i, and j. `world` is spatial_world(). Returns the rate of the
+ * body's velocity. */
+LANE_INLINE twist spatial_motion_rates(const dyn_model *m, const spatial_rate_pass *p, const spatial_body *world,
+                                       size_t i)
+{
+    const dyn_body     *b      = &m->body[i];
+    const int           parent = b->tree.parent;
+    const twist         still  = {vec3_zero(), vec3_zero()};
+    const spatial_body *P = parent == DYN_WORLD ? world : &p->body[parent], *B = &p->body[i];
+    const motion_rates  rates = {.vr_p = twist_sub(P->a, world->a),
+                                 .j_p  = parent == DYN_WORLD ? still : p->body_rate[parent].j,
+                                 .v_r  = twist_sub(B->a, world->a)};
+    const size_t        first = dof_first(m, i);
+    for (size_t k = 0; k < dofs_of(b); k++)
+        axis_rates(P, B, &rates, &p->dof[first + k], &p->dof_rate[first + k]);
+    p->body_rate[i].j = rates.j_p;
+    acceleration_rate(b, p, &p->dof[first], &p->dof_rate[first], &p->body_rate[i].j);
+    return rates.v_r;
+}
+
 /* Computes the rates of all bodies and degrees of freedom. */
 static inline void spatial_rates(const dyn_scene *scene, const spatial_rate_pass *p)
 {
     const dyn_model   *m     = scene->model;
     const spatial_body world = spatial_world(scene->gravity);
-    const twist        still = {vec3_zero(), vec3_zero()};
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body     *b      = &m->body[i];
-        const int           parent = b->tree.parent;
-        const spatial_body *P = parent == DYN_WORLD ? &world : &p->body[parent], *B = &p->body[i];
-        const motion_rates  rates = {.vr_p = twist_sub(P->a, world.a),
-                                     .j_p  = parent == DYN_WORLD ? still : p->body_rate[parent].j,
-                                     .v_r  = twist_sub(B->a, world.a)};
-        const size_t        first = dof_first(m, i);
-        const dof          *d     = &p->dof[first];
-        dof                *r     = &p->dof_rate[first];
-        body_rate          *B_r   = &p->body_rate[i];
-        for (size_t k = 0; k < dofs_of(b); k++)
-            axis_rates(P, B, &rates, &d[k], &r[k]);
-        B_r->j = rates.j_p;
-        acceleration_rate(b, p, d, r, &B_r->j);
-        inertia_rates(b->moments.mass, B, rates.v_r, B_r);
+        const twist v_r = spatial_motion_rates(m, p, &world, i);
+        inertia_rates(m->body[i].moments.mass, &p->body[i], v_r, &p->body_rate[i]);
     }
 }
 

@@ -213,10 +213,14 @@ static void evaluate_matrices(const dyn_kernels *k, const trial *t, const result
     rows_coriolis(
         k, &t->scene, t->rows,
         (dyn_coriolis){.q = t->q, .qd = t->qd, .coriolis_matrix = r->coriolis_matrix, .christoffel = r->christoffel});
-    rows_regressor(
-        k, &t->scene, t->rows,
-        (dyn_regressor){
-            .q = t->q, .qd = t->qd, .qdd = t->qdd, .regressor = r->regressor, .joint_regressor = r->joint_regressor});
+    rows_regressor(k, &t->scene, t->rows,
+                   (dyn_regressor){.q               = t->q,
+                                   .qd              = t->qd,
+                                   .qdd             = t->qdd,
+                                   .qddd            = t->qddd,
+                                   .regressor       = r->regressor,
+                                   .regressor_dot   = r->regressor_dot,
+                                   .joint_regressor = r->joint_regressor});
 }
 
 /* At the reference velocity qdd and the reference acceleration qddd. */

@@ -21,7 +21,7 @@
     X(rk4_q, t->nq) X(rk4_qd, n) X(rk4_A, 4 * n * n) X(rk4_B, 2 * n * n)                         \
     X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
-    X(regressor, 10 * b * n) X(joint_regressor, 3 * t->model->n_movers * n)                      \
+    X(regressor, 10 * b * n) X(regressor_dot, 10 * b * n) X(joint_regressor, 3 * t->model->n_movers * n)                      \
     X(reference_tau, n)                                                                          \
     X(reference_regressor, 10 * b * n) X(reference_joint_regressor, 3 * t->model->n_movers * n)  \
     X(qdd, n) X(pivot, 1) X(qdd_beside_driven, n) X(pivot_beside_driven, 1)                      \

@@ -352,7 +352,9 @@ void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, d
                                 IN(dyn_regressor, qd_reference, nv),
                                 IN(dyn_regressor, qdd_reference, nv),
                                 IN(dyn_regressor, wrenches, 9 * scene->n_wrenches),
+                                IN(dyn_regressor, qddd, nv),
                                 OUT(dyn_regressor, regressor, nv * 10 * m->n_rows),
+                                OUT(dyn_regressor, regressor_dot, nv * 10 * m->n_rows),
                                 OUT(dyn_regressor, joint_regressor, nv * 3 * m->n_movers)};
     RUN(regressor, k, scene, rows, io, ports);
 }
