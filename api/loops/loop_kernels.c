@@ -280,6 +280,20 @@ void api_loop_reference_dynamics(const dyn_scene *scene, void *ws, const dyn_ref
     api_loop_project(c, 1, c->tau, io->tau);
 }
 
+/* Sets regressor_dot = G'^T Y_tree + G^T Y_tree' at the motion that api_loop_find_jerks found. `tree` has room for
+ * Y_tree. */
+static void find_regressor_rate(const api_loop_workspace *c, const dyn_scene *scene, double *tree, double *to)
+{
+    const size_t  columns = 10 * c->model->n_bodies;
+    dyn_regressor inner   = {.q = c->q, .qd = c->qd, .qdd = c->qdd, .qddd = c->qddd, .regressor = tree};
+    c->tree->regressor(scene, c->workspace, &inner, 1);
+    api_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->Gd, tree, 0, to);
+    inner.regressor     = NULL;
+    inner.regressor_dot = tree;
+    c->tree->regressor(scene, c->workspace, &inner, 1);
+    api_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->G, tree, 1, to);
+}
+
 /* tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial parameters. G, of qd_tree = G qd, does
  * not depend on p. */
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
@@ -290,6 +304,11 @@ void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
     dyn_regressor       inner = {.q = c->q, .qd = c->qd, .qdd = c->qdd};
     inner.regressor           = io->regressor ? c->extra : NULL;
     inner.joint_regressor     = io->joint_regressor ? c->extra + (io->regressor ? c->nvt * bodies * c->W : 0) : NULL;
+    if (io->regressor_dot) {
+        api_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
+        find_regressor_rate(c, scene, c->extra, io->regressor_dot);
+        if (!io->regressor && !io->joint_regressor) return;
+    }
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     if (io->qd_reference || io->qdd_reference) {
         find_reference(c, io->qd_reference, io->qdd_reference, c->vector[0], c->vector[1]);

@@ -173,7 +173,7 @@ def add_matrices(a, b, factor=1.0):
 
 
 OPERATIONS = {
-    "torque-derivative": ["tau", "tau_dot", "joint_wrenches", "joint_wrench_rates"],
+    "torque-derivative": ["tau", "tau_dot", "joint_wrenches", "joint_wrench_rates", "dtau_dot_dparameters"],
     "sensitivity": ["dtau_dq", "dtau_dqd", "dtau_dqdd", "tau", "joint_wrenches", "d_joint_wrenches_dq",
                     "d_joint_wrenches_dqd", "d_joint_wrenches_dqdd", "dtau_dwrench", "dtau_dgravity", "dtau_dparameters"],
     "forward-sensitivity": ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "qdd", "dqdd_dwrench", "dqdd_dparameters"],
@@ -185,7 +185,7 @@ OPTIONS = {"task-space": {"frame": "finger", "axes": ["z", "x", "ry"]}}
 TURNED = {"tau": [0], "tau_dot": [0], "qdd": [0], "dtau_dq": [0, 1], "dtau_dqd": [0, 1], "dtau_dqdd": [0, 1],
           "dqdd_dq": [0, 1], "dqdd_dqd": [0, 1], "dqdd_dtau": [0, 1], "d_joint_wrenches_dq": [2],
           "d_joint_wrenches_dqd": [2], "d_joint_wrenches_dqdd": [2], "dtau_dwrench": [1], "dqdd_dwrench": [1],
-          "dtau_dgravity": [0], "dtau_dparameters": [0], "dqdd_dparameters": [0], "coriolis_matrix": [0, 1], "christoffel": [0, 1, 2],
+          "dtau_dgravity": [0], "dtau_dparameters": [0], "dqdd_dparameters": [0], "dtau_dot_dparameters": [0], "coriolis_matrix": [0, 1], "christoffel": [0, 1, 2],
           "regressor": [0], "joint_regressor": [0], "base_regressor": [0], "joint_wrenches": [], "joint_wrench_rates": [], "inertia": [],
           "jacobian": [1], "jacobian_dot_qd": [], "jacobian_inverse": [0], "bias": [], "ellipsoid": [], "condition": []}
 

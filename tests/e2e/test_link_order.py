@@ -73,7 +73,7 @@ OPERATIONS = {
     "bias": {"bias": "v", "coriolis": "v", "gravity": "v", "friction": "v"},
     "energy": {"kinetic": "", "potential": "", "mass": "", "com": [3], "momentum": [6], "momentum_matrix": [6, "v"],
                "com_jacobian": [3, "v"]},
-    "torque-derivative": {"tau_dot": "v", "joint_wrench_rates": ["body", 6]},
+    "torque-derivative": {"tau_dot": "v", "joint_wrench_rates": ["body", 6], "dtau_dot_dparameters": ["v", "parameter"]},
     "coriolis": {"coriolis_matrix": "vv", "christoffel": "vvv"},
     "sensitivity": {"dtau_dq": "vv", "dtau_dqd": "vv", "dtau_dqdd": "vv", "d_joint_wrenches_dq": ["body", 6, "v"],
                     "dtau_dwrench": [2, "v", 6], "dtau_dgravity": ["v", 3], "dtau_dparameters": ["v", "parameter"]},

@@ -79,6 +79,45 @@ class ParameterColumns(Closed):
                 columns = np.array(answer["dqdd_dparameters"])[:, 10 * body:10 * body + 10]
                 self.assertClose((columns @ parameters()).tolist(), slope(qdd).tolist(), 1e-8, what=f"{model} {held}")
 
+    def rate_request(self, model, seed, rows):
+        s, bodies = self.motion(model, seed, rows)
+        return {name: s[name] for name in ("q", "qd", "qdd", "qddd")}, s["tau"], bodies
+
+    def test_torque_derivative(self):
+        """tau_dot is linear in the parameters: a payload adds its columns times its parameters."""
+        for model in (*TREES, *LOOPS):
+            request, _, bodies = self.rate_request(model, 5, 5)
+            texts = self.ask_texts(model, "torque-derivative", {**request, "outputs": ["tau_dot", "dtau_dot_dparameters"]})
+            one = self.ask_texts(model, "torque-derivative", {
+                **{name: rows[3] for name, rows in request.items()}, "outputs": ["dtau_dot_dparameters"]})
+            self.assertEqual(one["dtau_dot_dparameters"], texts["dtau_dot_dparameters"][3], model)
+            answer = self.ask(model, "torque-derivative", {**request, "outputs": ["tau_dot", "dtau_dot_dparameters"]})
+            columns = np.array(answer["dtau_dot_dparameters"])
+            for body in sorted({len(bodies) // 2, len(bodies) - 1}):
+                loaded = self.ask(model, "torque-derivative", {**request, "payload": payload(bodies[body])})["tau_dot"]
+                more = columns[:, :, 10 * body:10 * body + 10] @ parameters()
+                self.assertClose((np.array(answer["tau_dot"]) + more).tolist(), loaded, 1e-11, what=model)
+
+    FREE = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "hua": None, "delta": None}
+
+    def test_torque_derivative_with_free_coordinates(self):
+        """Slopes by payloads at constant efforts of the free coordinates, whose rows are zero."""
+        for model, free in self.FREE.items():
+            request, tau, bodies = self.rate_request(model, 6, 1)
+            names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
+            free = names[::2] if free is None else free
+            mask = np.array([i < 6 if free == "base" else name in free for i, name in enumerate(names)])
+            driven = {name: (np.array(request[name][0]) * ~mask).tolist() for name in ("qdd", "qddd")}
+            one = {"q": request["q"][0], "qd": request["qd"][0], **driven, "tau": (np.array(tau[0]) * mask).tolist(), "free": free}
+            outputs = ["tau_dot", "dtau_dot_dparameters"]
+            ask = lambda change, body: self.ask(model, "torque-derivative", {
+                **one, "payload": payload(bodies[body], change), "outputs": outputs})
+            for body in sorted({len(bodies) // 2, len(bodies) - 1}):
+                columns = np.array(ask(0, body)["dtau_dot_dparameters"])
+                self.assertFalse(columns[mask].any())
+                slopes = slope([ask(change, body)["tau_dot"] for change in CHANGES])
+                self.assertClose((columns[:, 10 * body:10 * body + 10] @ parameters()).tolist(), slopes.tolist(), 1e-8, what=model)
+
 
 if __name__ == "__main__":
     tap.main()

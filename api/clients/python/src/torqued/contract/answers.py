@@ -235,6 +235,8 @@ class TorqueDerivativeAnswer(Answer):
     joint_wrenches: Array
     # bodies × 6: time derivative of every entry of joint_wrenches.
     joint_wrench_rates: Array
+    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    dtau_dot_dparameters: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -336,8 +336,8 @@ class AsyncOperations:
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd']]] =
-            None,
+            outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd',
+            'dtau_dot_dparameters']]] = None,
             timeout: Optional[float] = None,
     ) -> TorqueDerivativeAnswer:
         """Torques and their time derivative.
@@ -346,7 +346,9 @@ class AsyncOperations:
         that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
         is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. The efforts of coordinates in `free` are given, as in
         inverse-dynamics, and constant: their tau_dot is 0. `qdd` and `qddd` of these coordinates are computed. Both vectors are
-        then among the outputs by default.
+        then among the outputs by default. `dtau_dot_dparameters` is the time derivative of the regressor: the derivatives of
+        tau_dot by the inertial parameters of all bodies at constant motion and, with `free`, at constant efforts of these
+        coordinates, whose rows are then zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.

@@ -724,7 +724,7 @@ class EvaluationsTorqueDerivative(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd']]
+    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd', 'dtau_dot_dparameters']]
 
 
 class EvaluationsSensitivity(TypedDict, total=False):
