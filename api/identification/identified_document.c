@@ -1,6 +1,8 @@
 /* identified_document.c - see identified_document.h: change the model's canonical document and write it. */
 #include "identified_document.h"
+#include "chosen_unknowns.h"
 #include "api/wire/json.h"
+#include <math.h>
 #include <string.h>
 
 static const double ANY[API_PER_BODY] = {1}; /* to measure the length of numbers */
@@ -114,8 +116,28 @@ static double not_negative(const double *p, size_t c)
     return p && p[c] > 0 ? p[c] : 0;
 }
 
-/* Replaces the friction of a joint or motor. The velocity that smooths Coulomb friction stays. */
-static void set_friction(json_t *object, const double *p)
+/* Writes Stribeck's curve of mover j. Breakaway friction below Coulomb friction, which no document holds, is written as
+ * that; a velocity below 1e-9 as 1e-9. */
+static void set_curve(const api_identified *found, json_t *friction, size_t j, const double *p)
+{
+    const double *curve = found->parameters ? found->parameters + api_curve_parameter(found->model, j, 0) : NULL;
+    if (found->load && api_takes_load(found->model, j))
+        json_object_set_new(friction, "load", json_real(not_negative(curve, API_LOAD)));
+    if (!found->stribeck) return;
+    json_t *breakaway = json_object();
+    json_object_set_new(
+        breakaway, "positive",
+        json_real(fmax(not_negative(curve, API_BREAKAWAY_POSITIVE), not_negative(p, API_COULOMB_POSITIVE))));
+    json_object_set_new(
+        breakaway, "negative",
+        json_real(fmax(not_negative(curve, API_BREAKAWAY_NEGATIVE), not_negative(p, API_COULOMB_NEGATIVE))));
+    json_object_set_new(friction, "breakaway", breakaway);
+    json_object_set_new(friction, "stribeck_velocity",
+                        json_real(fmax(not_negative(curve, API_STRIBECK_VELOCITY), 1e-9)));
+}
+
+/* Replaces the friction of a joint or motor by that of mover j. The velocity that smooths Coulomb friction stays. */
+static void set_friction(const api_identified *found, json_t *object, size_t j, const double *p)
 {
     json_t *friction = json_object(), *coulomb = json_object(),
            *smooth = json_object_get(json_object_get(object, "friction"), "coulomb_velocity");
@@ -124,6 +146,7 @@ static void set_friction(json_t *object, const double *p)
     json_object_set_new(friction, "viscous", json_real(not_negative(p, API_VISCOUS)));
     json_object_set_new(friction, "coulomb", coulomb);
     if (smooth) json_object_set(friction, "coulomb_velocity", smooth);
+    set_curve(found, friction, j, p);
     json_object_set_new(object, "friction", friction);
 }
 
@@ -144,9 +167,9 @@ static void set_joint(const api_identified *found, json_t *document, json_t *obj
             json_object_set(object, "friction", json_object_get(motor, "friction"));
         json_object_del(motor, "friction");
     } else if (motor) {
-        set_friction(motor, driven);
+        set_friction(found, motor, drive, driven);
     }
-    set_friction(object, own);
+    set_friction(found, object, j, own);
 }
 
 const char *api_identified_document_refusal(const api_model *m, unsigned with)

@@ -11,9 +11,11 @@ enum { API_ALL_BODIES = -1, API_NO_BODY = -2 };
 
 typedef struct api_identified {
     const api_model *model;
-    const double    *parameters; /* [api_parameter_count]; NULL: any, to measure the length of the document */
-    int              row;        /* the only identified body, in the model's bodies; or API_ALL_BODIES, API_NO_BODY */
-    unsigned         with;       /* set of API_BASE_...: identified parameters of joints and motors */
+    const double    *parameters; /* [api_parameter_count], then those of curves if there are; NULL: any, to measure the
+                                    length of the document */
+    int      row;                /* the only identified body, in the model's bodies; or API_ALL_BODIES, API_NO_BODY */
+    unsigned with;               /* set of API_BASE_...: identified parameters of joints and motors */
+    bool     load, stribeck;     /* load coefficients, Stribeck's curves are identified */
 } api_identified;
 
 /* Returns NULL if a document can hold these parameters of the model's joints and motors, or else the reason. */

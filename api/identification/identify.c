@@ -8,6 +8,7 @@
 #include "api/request/fields.h"
 #include "consistent_parameters.h"
 #include "estimate.h"
+#include "friction_curves.h"
 #include "identified_document.h"
 #include "api/lanes/failed_rows.h"
 #include "api/request/operation.h"
@@ -23,13 +24,20 @@ typedef struct identification {
     const api_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
     const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
     api_estimate               estimate;
-    double                    *own; /* [api_parameter_count] parameters of the model, with zero friction */
-    double *parameters; /* [api_parameter_count] consistent ones, or the model's with the chosen ones; NULL: not
-                           requested */
-    double *scratch;    /* memory for api_consistent_find; NULL if not all bodies are unknown */
-    bool    found;      /* true: `parameters` are final */
+    api_friction_curves       *curves; /* NULL: neither load coefficients nor Stribeck's curves are unknown */
+    double                    *own;    /* [all_parameters] parameters of the model, with zero friction */
+    double *parameters;            /* [all_parameters] consistent ones, or the model's with the chosen ones; NULL: not
+                                      requested */
+    double *scratch;               /* memory for api_consistent_find; NULL if not all bodies are unknown */
+    bool    found;                 /* true: `parameters` are final */
     double  payload[API_PER_BODY]; /* estimated parameters of the payload */
 } identification;
+
+/* The number of parameters, with those of friction curves. */
+static size_t all_parameters(const api_model *m)
+{
+    return api_curve_parameter(m, m->n_movers, 0);
+}
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
 
@@ -98,8 +106,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 static bool list_own(const api_query *q, identification *id)
 {
     const api_model *m = q->model;
-    id->own            = api_take(q->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
+    id->own            = api_take(q->pool, (all_parameters(m) + 1) * sizeof *id->own);
     if (!id->own) return false;
+    memset(id->own, 0, (all_parameters(m) + 1) * sizeof *id->own);
     api_parameters_compute(m, id->own);
     for (size_t j = 0; j < m->n_movers; j++)
         for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
@@ -115,11 +124,23 @@ static bool prepare_parameters(api_plan *plan, api_selection *selected)
     identification  *id   = selected->options;
     if (!(selected->outputs & (API_BIT(PARAMETERS) | API_BIT(MODEL)))) return true;
     if (selected->outputs & API_BIT(MODEL) && !api_pool_claim(pool, api_identified_document_memory(m))) return false;
-    id->parameters = api_take(pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
+    id->parameters = api_take(pool, (all_parameters(m) + 1) * sizeof *id->parameters);
     if (!id->parameters || id->chosen) return id->parameters != NULL;
     size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
     id->scratch    = api_take(pool, scratch);
     return id->scratch && api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+}
+
+/* Prepares the estimate of load coefficients and Stribeck's curves. A model whose friction depends on the load is
+ * refused unless these coefficients are unknown. */
+static bool prepare_curves(const api_query *q, identification *id)
+{
+    const api_chosen_unknowns *chosen = id->chosen;
+    if (api_has_load(q) && !(chosen && chosen->load))
+        return api_fail_load(q, "identify (without \"load\" among the unknown)");
+    if (!chosen || !(chosen->load || chosen->stribeck)) return true;
+    id->curves = api_friction_curves_open(q, chosen);
+    return id->curves != NULL;
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
@@ -127,6 +148,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_model *m  = plan->query->model;
     identification  *id = selected->options;
     size_t           n  = id->base->n;
+    if (!prepare_curves(plan->query, id)) return false;
     if (!id->chosen && !api_base_check_gravity(plan->query, plan->query->problem)) return false;
     if (plan->query->rows * m->nv <= n)
         return api_fail_at(plan->query->problem, NULL, API_RANK_DEFICIENT,
@@ -163,7 +185,9 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
                 continue;
             return false;
         }
-        if (!api_estimate_add(t, at))
+        if (id->curves)
+            api_friction_curves_keep(id->curves, at);
+        else if (!api_estimate_add(t, at))
             return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
                             "figures of the data are too large to compute with");
     }
@@ -189,10 +213,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
     const double *rates = m->loops ? api_loop_tree_qd(e->workspace) : qd;
-    api_measured  at    = {.regressed = {.regressor = Y, .joint_regressor = joint, .rates = rates, .lanes = e->lanes},
-                           .tau       = api_state_block(e, API_TAU, block),
-                           .model_tau = tau,
-                           .weights   = api_state_block(e, API_WEIGHTS, block)};
+    api_measured  at    = {
+            .regressed = {.regressor = Y, .joint_regressor = joint, .rates = rates, .lanes = e->lanes, .transmitted = tau},
+            .tau       = api_state_block(e, API_TAU, block),
+            .model_tau = tau,
+            .weights   = api_state_block(e, API_WEIGHTS, block)};
     return add_states(e, selected, block, &at);
 }
 
@@ -260,6 +285,7 @@ static bool find_parameters(const api_evaluation *e, const api_selection *select
     if (!id->parameters) return true;
     id->found = true;
     if (!id->chosen) return find_consistent(e, selected, beta);
+    memset(id->parameters, 0, all_parameters(e->model) * sizeof *id->parameters);
     api_parameters_compute(e->model, id->parameters);
     for (size_t k = 0; k < id->base->n; k++)
         id->parameters[id->base->parameter[k]] = beta[k];
@@ -275,6 +301,16 @@ static bool keep_payload(const api_evaluation *e, identification *id, const doub
            api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the estimated mass of the payload is zero");
 }
 
+/* Adds the rows of friction curves, and the velocities about which they are linearised to the model's parameters. */
+static bool add_curves(const api_evaluation *e, identification *id)
+{
+    id->estimate.problem = e->problem;
+    if (!api_friction_curves_add(id->curves, &id->estimate)) return false;
+    for (size_t j = 0; j < e->model->n_movers; j++)
+        id->own[api_curve_parameter(e->model, j, API_STRIBECK_VELOCITY)] = api_friction_curves_velocity(id->curves, j);
+    return true;
+}
+
 /* Solves for the base parameters, adds those of the model, puts the noise in the request's order of joints, and finds
  * the consistent parameters if requested. */
 static bool finish(const api_evaluation *e, const api_selection *selected)
@@ -283,6 +319,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     api_estimate   *t    = &id->estimate;
     double         *beta = t->unknowns.x, sum = 0;
     if (api_failed_rows_all(e->plan->failed_rows)) return true; /* no state is left: the outputs are null */
+    if (id->curves && !add_curves(e, id)) return false;
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, selected);
@@ -413,9 +450,13 @@ static void emit_payload(api_emit *to, const api_model *m, const identification 
 static void emit_model(api_emit *to, const api_model *m, const identification *id)
 {
     int row = !id->chosen ? API_ALL_BODIES : id->chosen->payload ? id->chosen->row : API_NO_BODY;
-    api_identified_document_emit(
-        &(api_identified){.model = m, .parameters = id->found ? id->parameters : NULL, .row = row, .with = id->with},
-        to);
+    api_identified_document_emit(&(api_identified){.model      = m,
+                                                   .parameters = id->found ? id->parameters : NULL,
+                                                   .row        = row,
+                                                   .with       = id->with,
+                                                   .load       = id->chosen && id->chosen->load,
+                                                   .stribeck   = id->chosen && id->chosen->stribeck},
+                                 to);
 }
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
@@ -446,30 +487,38 @@ static double once(const api_model *m)
     return api_base_wait(m, API_BASE_ROTORS | API_BASE_FRICTION);
 }
 
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    const identification *id = selected->options;
+    return id->chosen ? api_friction_curves_seconds(q->model, id->chosen, q->rows) : 0;
+}
+
 const api_operation api_identify = {
     .name  = "identify",
     .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
     .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
              API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR) | API_BIT(API_UNKNOWN) | API_BIT(API_FRAME),
-    .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
-                      [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
-                      [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},
-                      [NOISE]           = {"noise", true, {API_STRUCTURED}},
-                      [CONDITION]       = {"condition", true, {API_STRUCTURED}},
-                      [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}},
-                      [PAYLOAD]         = {"payload", false, {API_STRUCTURED}},
-                      [MODEL]           = {"model", false, {API_STRUCTURED}}},
-    .alone         = true,
-    .one_by_one    = true,
-    .regresses     = true,
-    .weight        = 5,
-    .square_weight = 40, /* cost of factoring the rows */
-    .once          = once,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .evaluate      = evaluate,
-    .finish        = finish,
-    .emit          = emit,
+    .outputs         = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
+                        [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
+                        [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},
+                        [NOISE]           = {"noise", true, {API_STRUCTURED}},
+                        [CONDITION]       = {"condition", true, {API_STRUCTURED}},
+                        [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}},
+                        [PAYLOAD]         = {"payload", false, {API_STRUCTURED}},
+                        [MODEL]           = {"model", false, {API_STRUCTURED}}},
+    .load            = API_LOAD_TAKEN,
+    .alone           = true,
+    .one_by_one      = true,
+    .regresses       = true,
+    .weight          = 5,
+    .square_weight   = 40, /* cost of factoring the rows */
+    .once            = once,
+    .decoded_seconds = decoded_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = spare,
+    .evaluate        = evaluate,
+    .finish          = finish,
+    .emit            = emit,
 };

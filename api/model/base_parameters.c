@@ -172,7 +172,11 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
         dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
         kernels->regressor(&scene, closing ? closing->workspace : b.workspace, &io, 1);
         for (size_t lane = 0; lane < W; lane++) {
-            api_regressor_lane state = {b.Y, b.joint, closing ? closing->tree_velocities(closing->arg) : b.qd, W, lane};
+            api_regressor_lane state = {.regressor       = b.Y,
+                                        .joint_regressor = b.joint,
+                                        .rates           = closing ? closing->tree_velocities(closing->arg) : b.qd,
+                                        .lanes           = W,
+                                        .lane            = lane};
             copy_state(m, &state, s, (first + lane) * m->nv);
         }
     }

@@ -10,6 +10,9 @@ static const char *const body_names[API_PER_BODY] = {"m",   "mcx", "mcy", "mcz",
 static const char *const joint_names[API_PER_JOINT] = {"rotor_inertia", "viscous", "coulomb_positive",
                                                        "coulomb_negative"};
 
+static const char *const curve_names[API_PER_CURVE] = {"load", "breakaway_positive", "breakaway_negative",
+                                                       "stribeck_velocity"};
+
 size_t api_parameter_count(const api_model *m)
 {
     return API_PER_BODY * m->n_bodies + API_PER_JOINT * m->n_movers;
@@ -20,14 +23,29 @@ size_t api_joint_parameter(const api_model *m, size_t j, size_t c)
     return API_PER_BODY * m->n_bodies + API_PER_JOINT * j + c;
 }
 
+size_t api_curve_parameter(const api_model *m, size_t j, size_t c)
+{
+    return api_parameter_count(m) + API_PER_CURVE * j + c;
+}
+
+static bool is_of_curve(const api_model *m, size_t parameter)
+{
+    return parameter >= api_parameter_count(m);
+}
+
 static bool is_of_body(const api_model *m, size_t parameter)
 {
     return parameter < API_PER_BODY * m->n_bodies;
 }
 
-/* The joint or motor that a parameter belongs to; `c` receives which of its four parameters it is. */
+/* The joint or motor that a parameter belongs to; `c` receives which of its four parameters, or of the four of its
+ * curve, it is. */
 static size_t mover_of(const api_model *m, size_t parameter, size_t *c)
 {
+    if (is_of_curve(m, parameter)) {
+        *c = (parameter - api_parameter_count(m)) % API_PER_CURVE;
+        return (parameter - api_parameter_count(m)) / API_PER_CURVE;
+    }
     size_t k = parameter - API_PER_BODY * m->n_bodies;
     *c       = k % API_PER_JOINT;
     return k / API_PER_JOINT;
@@ -41,7 +59,7 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
         owner = m->body_names[parameter / API_PER_BODY];
     else {
         owner    = m->mover_names[mover_of(m, parameter, &c)];
-        quantity = joint_names[c];
+        quantity = is_of_curve(m, parameter) ? curve_names[c] : joint_names[c];
     }
     snprintf(name, API_PARAMETER_NAME, "%s.%s", owner, quantity);
 }
@@ -79,7 +97,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
         body = m->dyn->row_body[parameter / API_PER_BODY];
     } else {
         size_t          j     = mover_of(m, parameter, &c);
-        const dyn_body *rotor = c == API_ROTOR_INERTIA ? rotor_of(m, j) : NULL;
+        const dyn_body *rotor = c == API_ROTOR_INERTIA && !is_of_curve(m, parameter) ? rotor_of(m, j) : NULL;
         if (moves(body_of_mover(m, j), v)) return true;
         body = rotor ? rotor->tree.parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
     }
@@ -88,11 +106,24 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
     return false;
 }
 
-/* Rate of the joint or motor on which the friction acts. */
-static double rate_of(const api_model *m, const api_regressor_lane *state, size_t j)
+double api_friction_rate(const api_model *m, const api_regressor_lane *state, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
     return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < m->n_joints ? b->joint.ratio : 1);
+}
+
+/* Torque per unit of a parameter of a joint's curve, with the column of Coulomb friction: the direction of motion times
+ * the joint's ratio. Stribeck's curve adds excess exp(-(rate / velocity)^2) in this direction. */
+static double curve_effort(const api_regressor_lane *state, size_t j, size_t c, double rate, size_t v, double coulomb)
+{
+    const api_friction_curve *curve = state->curve ? &state->curve[j] : NULL;
+    if (c == API_LOAD)
+        return coulomb == 0 ? 0 : copysign(fabs(state->transmitted[v * state->lanes + state->lane]), coulomb);
+    if (!curve || !(curve->velocity > 0)) return 0;
+    const double u = rate / curve->velocity, share = coulomb * exp(-u * u);
+    if (c == API_STRIBECK_VELOCITY)
+        return (rate > 0 ? curve->positive : curve->negative) * share * 2 * u * u / curve->velocity;
+    return (c == API_BREAKAWAY_POSITIVE ? rate > 0 : rate < 0) ? share : 0;
 }
 
 double api_parameter_effort(const api_model *m, const api_regressor_lane *state, size_t parameter, size_t v)
@@ -101,12 +132,16 @@ double api_parameter_effort(const api_model *m, const api_regressor_lane *state,
     size_t W = state->lanes, c;
     if (is_of_body(m, parameter))
         return state->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + state->lane];
-    size_t        j   = mover_of(m, parameter, &c);
-    const double *row = state->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + state->lane;
-    if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
-    if (c == API_VISCOUS) return row[VISCOUS * W];
-    double rate = rate_of(m, state, j);
-    return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? row[COULOMB * W] : 0;
+    size_t        j        = mover_of(m, parameter, &c);
+    const double *row      = state->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + state->lane;
+    const bool    of_curve = is_of_curve(m, parameter);
+    if (!of_curve && c == API_ROTOR_INERTIA) return row[ROTOR * W];
+    if (!of_curve && c == API_VISCOUS) return row[VISCOUS * W];
+    const double rate = api_friction_rate(m, state, j), coulomb = row[COULOMB * W];
+    if (of_curve) return curve_effort(state, j, c, rate, v, coulomb);
+    const double falls = curve_effort(
+        state, j, c == API_COULOMB_POSITIVE ? API_BREAKAWAY_POSITIVE : API_BREAKAWAY_NEGATIVE, rate, v, coulomb);
+    return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? coulomb - falls : 0;
 }
 
 /* --- the model's figures ------------------------------------------------------------------------------------------ */

@@ -19,6 +19,17 @@ void   api_parameter_name(const api_model *model, size_t parameter, char name[AP
 /* Index of parameter `c` of joint `j`. */
 size_t api_joint_parameter(const api_model *model, size_t j, size_t c);
 
+/* Four more parameters of a joint's friction, in which torques are not linear: they are numbered after all others, from
+ * api_parameter_count on, and only identification with known bodies has them. */
+enum { API_LOAD, API_BREAKAWAY_POSITIVE, API_BREAKAWAY_NEGATIVE, API_STRIBECK_VELOCITY, API_PER_CURVE };
+size_t api_curve_parameter(const api_model *model, size_t j, size_t c);
+
+/* Stribeck's curve of a joint, about which torques are linearised. */
+typedef struct api_friction_curve {
+    double velocity;           /* rad/s or m/s; 0: none */
+    double positive, negative; /* N m or N, breakaway less Coulomb friction of each direction */
+} api_friction_curve;
+
 /* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
 bool api_parameter_acts(const api_model *model, size_t parameter, size_t v);
 
@@ -28,9 +39,14 @@ void api_parameters_compute(const api_model *model, double *parameters);
 /* The regressor of one state as the kernel wrote it (dyn_regressor), in lane `lane` of `lanes`. `rates` are the
  * joint velocities in lanes; for a model with loops, those of the tree. */
 typedef struct api_regressor_lane {
-    const double *regressor, *joint_regressor, *rates;
-    size_t        lanes, lane;
+    const double             *regressor, *joint_regressor, *rates;
+    size_t                    lanes, lane;
+    const double             *transmitted; /* torques without friction, in lanes: for load coefficients */
+    const api_friction_curve *curve;       /* [n_movers]; NULL: no joint has one */
 } api_regressor_lane;
+
+/* Rate of joint or motor j on which its friction acts, rad/s or m/s. */
+double api_friction_rate(const api_model *model, const api_regressor_lane *state, size_t j);
 
 /* Torque at coordinate v per unit of the parameter: an entry of the regressor. */
 double api_parameter_effort(const api_model *model, const api_regressor_lane *state, size_t parameter, size_t v);

@@ -76,7 +76,7 @@ class Payload(Closed):
         motion = self.motion(20, 6)
         rows = {**motion, "tau": [[0] * 6] * 20}
         for change, code, pointer in (
-                ({"unknown": []}, "wrong-shape", "/unknown"), ({"unknown": ["load"]}, "unknown-name", "/unknown/0"),
+                ({"unknown": []}, "wrong-shape", "/unknown"), ({"unknown": ["loads"]}, "unknown-name", "/unknown/0"),
                 ({"unknown": ["friction", "friction"]}, "duplicate-name", "/unknown/1"),
                 ({"unknown": ["payload"]}, "missing-field", "/frame"),
                 ({"unknown": ["friction"], "frame": "tool0"}, "bad-value", "/frame"),

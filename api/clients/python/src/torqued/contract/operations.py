@@ -821,8 +821,8 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             rotor: Optional[bool] = None, consistent: Optional[bool] = None,
-            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors']]] = None, frame: Optional[str] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors', 'load', 'stribeck']]] = None,
+            frame: Optional[str] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
             'unobservable', 'payload', 'model']]] = None,
             timeout: Optional[float] = None,
@@ -853,10 +853,14 @@ class Operations:
         motors on it have none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor
         inertias below zero are written as zero. Noise can make the inertia of an unknown payload invalid; PUT then refuses the
         document. A document with `screws` holds no friction and no rotor inertias, and an elastic joint without an entry in
-        `motors` no friction of its drive: then `model` is a 422. Too few rows, or rows in which a base parameter has no effect
-        or cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422
-        `rank-deficient` that names these parameters. Parameters that no motion can determine are not an error: they are listed
-        in `unobservable`.
+        `motors` no friction of its drive: then `model` is a 422. Load coefficients and Stribeck's curves, which `unknown` may
+        list, have parameters `<joint>.load`, breakaway_positive, breakaway_negative and stribeck_velocity. Torques are linear
+        in all but the last, since the torque without friction is that of the known bodies. The velocity of each joint is the
+        best one between a thousandth of its largest rate and that rate. Deviations are those of the equations linearised about
+        it. A model whose friction depends on the load is a 422 unless `unknown` lists load, or `friction` is false. Too few
+        rows, or rows in which a base parameter has no effect or cannot be distinguished from others (a joint that does not
+        move, or in one direction only), are a 422 `rank-deficient` that names these parameters. Parameters that no motion can
+        determine are not an error: they are listed in `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -876,7 +880,9 @@ class Operations:
         consistent: true: also the output parameters.
         unknown: What is estimated, while everything else of the model is known: the inertial parameters of a payload at
         `frame`; viscous and Coulomb friction of all joints; their rotor inertias. Absent: the bodies' base parameters. Not with
-        `rotor` and `consistent`.
+        `rotor` and `consistent`. With friction and without payload and rotors also: load coefficients (`friction.load`);
+        Stribeck's curves, `breakaway` and `stribeck_velocity`, if the model has no mimics. These two are for models without
+        `loops`.
         frame: The link or frame that an unknown payload is fixed to.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
