@@ -41,7 +41,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!o) return false;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                        "second derivatives are for models without loops, which %s has", q->model->name);
+                        "second derivatives are for models without loops, and %s has loops", q->model->name);
     if (q->model->nq != q->model->nv)
         return api_fail_at(
             q->problem, &at, API_NOT_SUPPORTED,

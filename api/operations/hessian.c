@@ -11,7 +11,7 @@ bool api_hessian_options(api_query *q, api_selection *selected, const api_node *
     (void)selected, (void)given, (void)up;
     return !q->model->loops ||
            api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                    "second derivatives are for models without loops, which %s has", q->model->name);
+                    "second derivatives are for models without loops, and %s has loops", q->model->name);
 }
 
 bool api_hessian_prepare(api_plan *plan, api_selection *selected)

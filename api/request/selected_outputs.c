@@ -64,8 +64,8 @@ static bool takes_output(const api_query *q, const api_operation *operation, siz
         return api_fail_at(q->problem, at, API_BAD_VALUE,
                            "full is for models with loops: the coordinates of %s are all there is", q->model->name);
     return !q->model->loops || !(operation->tree_outputs & API_BIT(output)) ||
-           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS, "the output %s is not for models with loops, which %s has",
-                       o->name, q->model->name);
+           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
+                       "the output %s is not for models with loops, and %s has loops", o->name, q->model->name);
 }
 
 static bool read_output(api_query *q, api_selection *selected, const api_node *value, const api_place *at)

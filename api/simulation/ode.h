@@ -40,7 +40,7 @@ struct api_ode {
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
     api_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
-    /* Joints that can stick. NULL: none can, or sharp friction is integrated as it is (fixed steps, loops, held
+    /* Joints that can stick. NULL: none can; sharp friction then has the sign of the velocity (fixed steps, loops, held
      * frames). */
     api_ode_stiction   *stiction;
     api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
