@@ -205,6 +205,11 @@ bench-limits: $(BUILD)/tests/bench/limits ## multiply-adds, bytes and share of t
 bench-wire: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## forward sensitivity of 100 states over HTTP beside a bare server, and beside BASE=another/build
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py $(BASE)
 
+# BASE, the build folder of another commit, is measured beside this one.
+.PHONY: bench-nodes
+bench-nodes: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## a node of optimal control: µs of step and rollout of a quadruped with A and B, and beside BASE=another/build
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/nodes.py $(BASE)
+
 # Control loops in C; the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
 	@echo '  LINK  $@'
