@@ -1,4 +1,4 @@
-/* joint_limits.c - lists the limits of joints and writes the answer's `limits` (joint_limits.h). */
+/* joint_limits.c - lists the limits of joints and writes the answer's `limits` and `least_margins` (joint_limits.h). */
 #include "joint_limits.h"
 #include "api/lanes/failed_rows.h"
 #include <math.h>
@@ -57,19 +57,19 @@ bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_jo
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 
-static void emit_one(const api_joint_limit *limit, const api_limit_violation *found, api_emit *to)
+static void emit_one(const api_joint_limit *limit, const api_limit_violation *found, bool margin, api_emit *to)
 {
     static const char *const kinds[] = {"effort", "position", "velocity"};
     api_emit_object(to);
     api_emit_string_member(to, "joint", limit->joint);
     api_emit_string_member(to, "kind", kinds[limit->kind]);
     api_emit_number_member(to, "limit", found ? found->limit : 0);
-    api_emit_number_member(to, "excess", found ? found->excess : 0);
+    api_emit_number_member(to, margin ? "margin" : "excess", !found ? 0 : margin ? 0 - found->excess : found->excess);
     api_emit_number_member(to, "time", found ? found->time : 0);
     api_emit_end(to);
 }
 
-void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, api_emit *to)
+void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, bool margins, api_emit *to)
 {
     if (plan->query->batched) api_emit_array(to);
     for (size_t row = 0; row < plan->query->rows; row++) {
@@ -82,7 +82,8 @@ void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits,
         }
         api_emit_array(to);
         for (size_t k = 0; k < limits->n; k++)
-            if (!found || found[k].excess > 0) emit_one(&limits->limit[k], found ? &found[k] : NULL, to);
+            if (!found || margins || found[k].excess > 0)
+                emit_one(&limits->limit[k], found ? &found[k] : NULL, margins, to);
         api_emit_end(to);
     }
     if (plan->query->batched) api_emit_end(to);

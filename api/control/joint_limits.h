@@ -1,5 +1,5 @@
 /* joint_limits.h - reports which joints exceed their limits of effort, position and velocity while a robot is
- * simulated.
+ * simulated, and how near each joint came to its limits.
  *
  * Limits are checked at the start, at the end of every step and on both sides of every jump of the input. Efforts are
  * checked before they are clipped. The effort limit of an elastic joint applies to its motor. A joint that mimics
@@ -20,9 +20,9 @@ typedef struct api_joint_limit {
     double               lower, upper;
 } api_joint_limit;
 
-/* The largest excess over a limit, its time in s, and the bound that was exceeded. */
+/* The largest excess over a limit, its time in s, and the nearer bound. */
 typedef struct api_limit_violation {
-    double excess, time, limit; /* excess 0: the limit was kept */
+    double excess, time, limit; /* excess <= 0: the limit was kept, and -excess is the least margin */
 } api_limit_violation;
 
 typedef struct api_joint_limits {
@@ -34,7 +34,7 @@ typedef struct api_joint_limits {
 /* Lists the limits of the model. `input` must have been read. Returns false with a problem. */
 bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits);
 
-/* Writes [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded; for a batch an array of
- * such arrays. A failed simulation gives null. Before the simulation the function writes all limits, to measure the
- * length of the answer. */
-void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, api_emit *to);
+/* Writes [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded or, with `margins`,
+ * [{"joint", "kind", "limit", "margin", "time"}...] of all limits; for a batch an array of such arrays. A failed
+ * simulation gives null. Before the simulation the function writes all limits, to measure the length of the answer. */
+void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, bool margins, api_emit *to);

@@ -148,7 +148,7 @@ static bool finish(const api_evaluation *e)
 static bool needs_order(const api_query *q)
 {
     for (size_t i = 0; i < q->n_selected; i++)
-        if (q->selected[i].operation->finish) return true;
+        if (q->selected[i].operation->finish && !q->selected[i].operation->unordered) return true;
     return false;
 }
 
@@ -191,8 +191,8 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
     api_evaluation one;
     job            j = {.answer = answer};
     if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one)) ||
-        !api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) || !finish(j.slots) ||
-        !check_all(&j, n, chunks))
+        !api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) || !check_all(&j, n, chunks) ||
+        !finish(j.slots))
         return false;
     plan->query->call->stamps.evaluated = api_now();
     return api_answer_open(answer, bound, n > 1) && api_run_parallel(&parallel, n, chunks, fill_chunk, &j);

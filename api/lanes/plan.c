@@ -23,9 +23,11 @@ bool api_plan_choose_kernels(api_plan *plan)
 
 static bool states_are_independent(const api_query *q)
 {
-    for (size_t i = 0; i < q->n_selected; i++)
-        if (q->selected[i].operation->begin || q->selected[i].operation->finish || q->selected[i].all_in_lanes)
+    for (size_t i = 0; i < q->n_selected; i++) {
+        const struct api_operation *operation = q->selected[i].operation;
+        if (operation->begin || (operation->finish && !operation->unordered) || q->selected[i].all_in_lanes)
             return false;
+    }
     return !q->model->loops && q->samples == 0;
 }
 

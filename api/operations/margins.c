@@ -6,111 +6,33 @@
  * qddd); with ' for the time derivative along the motion (dynamics.h),
  *
  *     dtau'/dq = (dtau/dq)',  dtau'/dqd = (dtau/dqd)' + dtau/dq,  dtau'/dqdd = (dtau/dqdd)' + dtau/dqd,  dtau'/dqddd =
- * M. */
+ * M.
+ *
+ * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
 #include "api/lanes/evaluation.h"
 #include "api/lanes/failed_rows.h"
-#include "api/model/actuation.h"
 #include "api/request/fields.h"
+#include "api/request/margin_limits.h"
 #include <math.h>
 #include <string.h>
 
-enum { LIMITS, MARGINS, DMARGINS_DQ, DMARGINS_DQD, DMARGINS_DQDD, DMARGINS_DQDDD, LEAST };
+enum { LIMITS, MARGINS, DMARGINS_DQ, DMARGINS_DQD, DMARGINS_DQDD, DMARGINS_DQDDD, LEAST, LEAST_GRADIENTS };
+#define OF_ROWS   (API_BIT(LEAST) | API_BIT(LEAST_GRADIENTS))
 #define GRADIENTS (API_BIT(DMARGINS_DQ) | API_BIT(DMARGINS_DQD) | API_BIT(DMARGINS_DQDD) | API_BIT(DMARGINS_DQDDD))
 
-typedef enum limit_kind { POSITION, VELOCITY, EFFORT, EFFORT_RATE, KINDS } limit_kind;
-static const char *const kind_names[KINDS] = {"position", "velocity", "effort", "effort_rate"};
-
-/* A limit of the coordinate `entry` of q for positions, of qd, tau or tau' otherwise. */
-typedef struct limit {
-    const char *joint;
-    limit_kind  kind;
-    size_t      entry, v; /* v: the velocity coordinate of the entry */
-    double      lower, upper;
-} limit;
+enum { RATES = 4 /* a state is q, qd, qdd and qddd */ };
+static const char *const rate_names[RATES] = {"dq", "dqd", "dqdd", "dqddd"};
 
 typedef struct margins_options {
-    bool   chosen[KINDS];
-    size_t n;
-    limit *limit; /* [n] */
+    api_margin_limits limits;
+    /* [limits.n][RATES][nv], of the least margins, in the order of the request's joints; NULL: not wanted */
+    double *gradients;
 } margins_options;
 
-/* --- options ------------------------------------------------------------------------------------------------------ */
-
-static bool read_kinds(const api_query *q, const api_node *list, const api_place *at, margins_options *o)
+static bool has_kind(const margins_options *o, api_margin_kind kind)
 {
-    api_names known = api_names_from_array(kind_names, KINDS);
-    for (size_t i = 0; i < KINDS; i++)
-        o->chosen[i] = !list;
-    if (!list) return true;
-    if (!api_check_list(q, list, at, "of position, velocity, effort, effort_rate")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  name;
-        api_place entry = api_place_index(at, i);
-        int k = api_node_item(list, i, &name) ? api_read_choice(q, &name, &entry, "a kind of limits", &known) : -1;
-        if (k < 0) return false;
-        if (o->chosen[k])
-            return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "%s is listed twice", kind_names[k]);
-        o->chosen[k] = true;
-    }
-    return true;
-}
-
-static void add(margins_options *o, limit one)
-{
-    if (o->chosen[one.kind]) o->limit[o->n++] = one;
-}
-
-/* Lists the limits of a coordinate. An elastic joint has the effort of its motor. */
-static void add_coordinate(const api_model *m, const api_coordinate *c, size_t v, margins_options *o)
-{
-    const api_joint_name *j      = &m->joints[c->joint];
-    limit                 one    = {.joint = j->name, .v = v};
-    size_t                effort = c->motor >= 0 ? (size_t)c->motor : v;
-    if (j->has_position_limits) {
-        one.kind = POSITION, one.entry = (size_t)c->position, one.lower = j->lower, one.upper = j->upper;
-        add(o, one);
-    }
-    one.entry = v;
-    if (j->has_velocity_limit) {
-        one.kind = VELOCITY, one.lower = -j->velocity, one.upper = j->velocity;
-        add(o, one);
-    }
-    one.entry = effort;
-    if (j->has_effort_limit && (c->actuated || c->motor >= 0)) {
-        one.kind = EFFORT, one.lower = -j->effort, one.upper = j->effort;
-        add(o, one);
-    }
-    if (j->has_effort_rate_limit && (c->actuated || c->motor >= 0)) {
-        one.kind = EFFORT_RATE, one.lower = -j->effort_rate, one.upper = j->effort_rate;
-        add(o, one);
-    }
-}
-
-/* True for the velocity coordinate of a joint with one coordinate, and not for that of its motor. */
-static bool is_joint(const api_model *m, const api_coordinate *all, size_t v)
-{
-    if (all[v].joint < 0 || all[v].position < 0) return false;
-    for (size_t i = 0; i < m->nv; i++)
-        if (all[i].motor == (int)v) return false;
-    return true;
-}
-
-static bool list_limits(api_query *q, margins_options *o, const api_place *at)
-{
-    const api_model *m   = q->model;
-    api_coordinate  *all = api_take(q->pool, m->nv * sizeof *all);
-    o->limit             = api_take(q->pool, KINDS * m->nv * sizeof *o->limit);
-    if (!all || !o->limit) return false;
-    api_coordinates_describe(m, all);
-    for (size_t v = 0; v < m->nv; v++)
-        if (is_joint(m, all, v)) add_coordinate(m, &all[v], v, o);
-    return o->n > 0 || api_fail_at(q->problem, at, API_BAD_VALUE, "%s has no limits of these kinds", m->name);
-}
-
-static bool has_kind(const margins_options *o, limit_kind kind)
-{
-    for (size_t i = 0; i < o->n; i++)
-        if (o->limit[i].kind == kind) return true;
+    for (size_t i = 0; i < o->limits.n; i++)
+        if (o->limits.limit[i].kind == kind) return true;
     return false;
 }
 
@@ -121,13 +43,14 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!o) return false;
     *o                     = (margins_options){0};
     selected->options      = o;
-    selected->all_in_lanes = selected->outputs & API_BIT(LEAST);
+    selected->all_in_lanes = selected->outputs & OF_ROWS;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL, "margins are for models without loops, and %s has loops",
                         q->model->name);
-    if (!read_kinds(q, api_node_get(given, "kinds"), &at, o) || !list_limits(q, o, &at)) return false;
-    api_set_extent(selected, API_JOINT_LIMITS, o->n);
-    if (selected->outputs & GRADIENTS && has_kind(o, EFFORT_RATE) && q->model->nq != q->model->nv)
+    if (!api_margin_limits_list(q, api_node_get(given, "kinds"), &at, &o->limits)) return false;
+    api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
+    if (selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS)) && has_kind(o, API_MARGIN_EFFORT_RATE) &&
+        q->model->nq != q->model->nv)
         return api_fail_at(
             q->problem, &at, API_NOT_SUPPORTED,
             "gradients of effort rates are for models with as many positions as velocities: list other kinds");
@@ -137,9 +60,16 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 /* The least margins are found in the margins of all states, which need lanes even if they are not in the answer. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (!(selected->outputs & API_BIT(LEAST))) return true;
-    selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(plan->query->model, selected, MARGINS));
-    return selected->result[MARGINS] != NULL;
+    const api_query *q = plan->query;
+    margins_options *o = selected->options;
+    if (!(selected->outputs & OF_ROWS)) return true;
+    selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(q->model, selected, MARGINS));
+    if (!selected->result[MARGINS] || !(selected->outputs & API_BIT(LEAST_GRADIENTS)))
+        return selected->result[MARGINS] != NULL;
+    const size_t bytes = o->limits.n * RATES * q->model->nv * sizeof *o->gradients;
+    o->gradients       = api_take(q->pool, bytes);
+    if (o->gradients) memset(o->gradients, 0, bytes);
+    return o->gradients != NULL;
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -181,9 +111,9 @@ static void find_efforts(const api_evaluation *e, const margins_options *o, cons
                                    .tau      = b->tau,
                                    .tau_dot  = b->tau_dot};
     dyn_inverse_dynamics  still = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
-    if (has_kind(o, EFFORT_RATE))
+    if (has_kind(o, API_MARGIN_EFFORT_RATE))
         e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    else if (has_kind(o, EFFORT))
+    else if (has_kind(o, API_MARGIN_EFFORT))
         e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
 }
 
@@ -204,26 +134,28 @@ static void find_derivatives(const api_evaluation *e, const margins_options *o, 
                                  .dtau_dq_dot   = b->q_rate,
                                  .dtau_dqd_dot  = b->qd_rate,
                                  .dtau_dqdd_dot = b->qdd_rate};
-    if (!has_kind(o, EFFORT) && !has_kind(o, EFFORT_RATE)) return;
+    if (!has_kind(o, API_MARGIN_EFFORT) && !has_kind(o, API_MARGIN_EFFORT_RATE)) return;
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
-    if (has_kind(o, EFFORT_RATE)) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
+    if (has_kind(o, API_MARGIN_EFFORT_RATE)) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
 }
 
 /* Returns the lanes of the limited quantity; NULL: it is zero. */
-static const double *quantity(const api_evaluation *e, const limit *l, const block_lanes *b, size_t block)
+static const double *quantity(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, size_t block)
 {
-    const double *of[KINDS] = {api_state_block(e, API_Q, block), api_state_block(e, API_QD, block), b->tau, b->tau_dot};
+    const double *of[API_MARGIN_KINDS] = {api_state_block(e, API_Q, block), api_state_block(e, API_QD, block), b->tau,
+                                          b->tau_dot};
     return of[l->kind] ? of[l->kind] + l->entry * e->lanes : NULL;
 }
 
 /* Returns entry v of the gradient of the limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
-static double slope(const api_evaluation *e, const limit *l, const block_lanes *b, int by, size_t v, size_t lane)
+static double slope(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, int by, size_t v,
+                    size_t lane)
 {
     const size_t at = (l->entry * e->model->nv + v) * e->lanes + lane;
     switch (l->kind) {
-    case POSITION: return by == 0 && v == l->v;
-    case VELOCITY: return by == 1 && v == l->v;
-    case EFFORT: return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
+    case API_MARGIN_POSITION: return by == 0 && v == l->v;
+    case API_MARGIN_VELOCITY: return by == 1 && v == l->v;
+    case API_MARGIN_EFFORT: return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
     default:
         return by == 0   ? b->q_rate[at]
                : by == 1 ? b->qd_rate[at] + b->by_q[at]
@@ -236,11 +168,11 @@ static double slope(const api_evaluation *e, const limit *l, const block_lanes *
 static void write_limit(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block,
                         size_t i)
 {
-    const margins_options *o      = selected->options;
-    const limit           *l      = &o->limit[i];
-    const double          *x      = quantity(e, l, b, block);
-    double                *margin = api_result_block(e, selected, MARGINS, block);
-    const size_t           W = e->lanes, nv = e->model->nv;
+    const margins_options  *o      = selected->options;
+    const api_margin_limit *l      = &o->limits.limit[i];
+    const double           *x      = quantity(e, l, b, block);
+    double                 *margin = api_result_block(e, selected, MARGINS, block);
+    const size_t            W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
         const double value = x ? x[lane] : 0, below = value - l->lower, above = l->upper - value;
         if (margin) margin[i * W + lane] = fmin(below, above);
@@ -259,9 +191,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     (void)blocks; /* always 1 */
     const margins_options *o = selected->options;
     const block_lanes      b = place(e);
-    if (selected->outputs & (API_BIT(MARGINS) | API_BIT(LEAST) | GRADIENTS)) find_efforts(e, o, &b, block);
+    if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) find_efforts(e, o, &b, block);
     if (selected->outputs & GRADIENTS) find_derivatives(e, o, &b, block);
-    for (size_t i = 0; i < o->n; i++)
+    for (size_t i = 0; i < o->limits.n; i++)
         write_limit(e, selected, &b, block, i);
     return true;
 }
@@ -269,7 +201,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* Returns the state with the least margin of limit i, the first of several; states that failed alone do not count. */
 static size_t find_least(const api_evaluation *e, const api_selection *selected, size_t i)
 {
-    const size_t n     = ((const margins_options *)selected->options)->n;
+    const size_t n     = ((const margins_options *)selected->options)->limits.n;
     size_t       least = 0;
     double       value = HUGE_VAL;
     for (size_t state = 0; state < api_states(e->query); state++) {
@@ -281,19 +213,105 @@ static size_t find_least(const api_evaluation *e, const api_selection *selected,
     return least;
 }
 
+/* --- gradients of least margins ----------------------------------------------------------------------------------- */
+
+/* Stores the gradients of limit i at a state of the block, whose derivatives are in `b`. */
+static bool store_gradients(const api_evaluation *e, const margins_options *o, const block_lanes *b, size_t i,
+                            size_t state)
+{
+    const size_t            W = e->lanes, nv = e->model->nv, lane = state % W, block = state / W;
+    const api_margin_limit *l  = &o->limits.limit[i];
+    const double            x  = quantity(e, l, b, block) ? quantity(e, l, b, block)[lane] : 0;
+    double                 *to = o->gradients + i * RATES * nv, sum = 0;
+    for (int by = 0; by < RATES; by++)
+        for (size_t k = 0; k < nv; k++) {
+            const size_t v = e->query->order ? (size_t)e->query->order[k] : k;
+            const double s = slope(e, l, b, by, v, lane);
+            *to++          = x - l->lower < l->upper - x ? s : 0 - s;
+            sum += fabs(s);
+        }
+    return isfinite(sum) || api_fail(e->query->problem, API_RESULT_NOT_FINITE, NULL,
+                                     "the gradient of the least margin of %.64s", l->joint);
+}
+
+/* Fails the states with margins that are not finite. The result is that of api_fail_state. */
+static bool check_margins(const api_evaluation *e, const api_selection *selected)
+{
+    const size_t n = ((const margins_options *)selected->options)->limits.n;
+    for (size_t state = 0; state < api_states(e->query); state++) {
+        const double *margin = api_state_lane(e, selected->result[MARGINS], n, state);
+        bool          finite = true;
+        for (size_t i = 0; i < n; i++)
+            finite = finite && isfinite(margin[i * e->lanes]);
+        if (finite || api_failed_rows_has(e->plan->failed_rows, state)) continue;
+        if (!api_fail_state(e, API_RESULT_NOT_FINITE, API_Q, state,
+                            "a margin is not finite: the figures are too large"))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the gradients of all least margins. The blocks of their states are evaluated again, each for the limits that
+ * follow each other with it. */
+static bool finish(const api_evaluation *e, const api_selection *selected)
+{
+    const margins_options *o     = selected->options;
+    api_evaluation         again = *e;
+    size_t                 block = SIZE_MAX;
+    if (!(selected->outputs & OF_ROWS)) return true;
+    again.problem = e->query->problem;
+    if (!check_margins(&again, selected)) return false;
+    if (!o->gradients || api_failed_rows_all(e->plan->failed_rows)) return true;
+    again.spare         = e->spares[selected - e->query->selected];
+    const block_lanes b = place(&again);
+    for (size_t i = 0; i < o->limits.n; i++) {
+        const size_t state = find_least(e, selected, i);
+        if (state / e->lanes != block) {
+            if (!api_deadline_check(e->query->input->deadline, e->query->problem)) return false;
+            block = state / e->lanes;
+            find_efforts(&again, o, &b, block);
+            find_derivatives(&again, o, &b, block);
+        }
+        if (!store_gradients(&again, o, &b, i, state)) return false;
+    }
+    return true;
+}
+
+static void emit_gradients(const api_plan *plan, const api_selection *selected, api_emit *to)
+{
+    const margins_options *o  = selected->options;
+    const api_evaluation   e  = api_evaluation_of(plan);
+    const size_t           nv = plan->query->model->nv;
+    api_emit_array(to);
+    for (size_t i = 0; i < o->limits.n; i++) {
+        api_emit_object(to);
+        api_emit_integer_member(to, "row",
+                                (long long)(to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1));
+        for (int by = 0; by < RATES; by++) {
+            api_emit_key(to, rate_names[by]);
+            api_emit_numbers(to, o->gradients + (i * RATES + (size_t)by) * nv, 1, &nv);
+        }
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}
+
+/* --- answer ------------------------------------------------------------------------------------------------------- */
+
 /* Emits the least margin of each limit. Before the evaluation the numbers are only measured. */
 static void emit_least(const api_plan *plan, const api_selection *selected, api_emit *to)
 {
     const margins_options *o = selected->options;
     const api_evaluation   e = api_evaluation_of(plan);
     api_emit_array(to);
-    for (size_t i = 0; i < o->n; i++) {
+    for (size_t i = 0; i < o->limits.n; i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limit[i].joint);
-        api_emit_string_member(to, "kind", kind_names[o->limit[i].kind]);
+        api_emit_string_member(to, "joint", o->limits.limit[i].joint);
+        api_emit_string_member(to, "kind", api_margin_names[o->limits.limit[i].kind]);
         api_emit_number_member(to, "margin",
-                               to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->n, row)[i * e.lanes] : 0);
+                               to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limits.n, row)[i * e.lanes]
+                                          : 0);
         api_emit_integer_member(to, "row", (long long)row);
         api_emit_end(to);
     }
@@ -303,20 +321,25 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const margins_options *o = selected->options;
+    if (output != LIMITS && to->buffer && api_failed_rows_all(plan->failed_rows)) {
+        api_emit_null(to);
+        return;
+    }
     if (output == LEAST) {
-        if (to->buffer && api_failed_rows_all(plan->failed_rows))
-            api_emit_null(to);
-        else
-            emit_least(plan, selected, to);
+        emit_least(plan, selected, to);
+        return;
+    }
+    if (output == LEAST_GRADIENTS) {
+        emit_gradients(plan, selected, to);
         return;
     }
     api_emit_array(to);
-    for (size_t i = 0; i < o->n; i++) {
+    for (size_t i = 0; i < o->limits.n; i++) {
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limit[i].joint);
-        api_emit_string_member(to, "kind", kind_names[o->limit[i].kind]);
-        api_emit_number_member(to, "lower", o->limit[i].lower);
-        api_emit_number_member(to, "upper", o->limit[i].upper);
+        api_emit_string_member(to, "joint", o->limits.limit[i].joint);
+        api_emit_string_member(to, "kind", api_margin_names[o->limits.limit[i].kind]);
+        api_emit_number_member(to, "lower", o->limits.limit[i].lower);
+        api_emit_number_member(to, "upper", o->limits.limit[i].upper);
         api_emit_end(to);
     }
     api_emit_end(to);
@@ -328,13 +351,14 @@ const api_operation api_margins = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_KINDS) |
              API_BIT(API_OUTPUTS),
-    .outputs       = {[LIMITS]         = {"limits", true, {API_STRUCTURED}},
-                      [MARGINS]        = {"margins", true, {API_JOINT_LIMITS}},
-                      [DMARGINS_DQ]    = {"dmargins_dq", false, {API_JOINT_LIMITS, API_NV}},
-                      [DMARGINS_DQD]   = {"dmargins_dqd", false, {API_JOINT_LIMITS, API_NV}},
-                      [DMARGINS_DQDD]  = {"dmargins_dqdd", false, {API_JOINT_LIMITS, API_NV}},
-                      [DMARGINS_DQDDD] = {"dmargins_dqddd", false, {API_JOINT_LIMITS, API_NV}},
-                      [LEAST]          = {"least", false, {API_STRUCTURED}}},
+    .outputs       = {[LIMITS]          = {"limits", true, {API_STRUCTURED}},
+                      [MARGINS]         = {"margins", true, {API_JOINT_LIMITS}},
+                      [DMARGINS_DQ]     = {"dmargins_dq", false, {API_JOINT_LIMITS, API_NV}},
+                      [DMARGINS_DQD]    = {"dmargins_dqd", false, {API_JOINT_LIMITS, API_NV}},
+                      [DMARGINS_DQDD]   = {"dmargins_dqdd", false, {API_JOINT_LIMITS, API_NV}},
+                      [DMARGINS_DQDDD]  = {"dmargins_dqddd", false, {API_JOINT_LIMITS, API_NV}},
+                      [LEAST]           = {"least", false, {API_STRUCTURED}},
+                      [LEAST_GRADIENTS] = {"least_gradients", false, {API_STRUCTURED}}},
     .one_by_one    = true,
     .weight        = 8,
     .square_weight = 1,
@@ -344,4 +368,6 @@ const api_operation api_margins = {
     .emit          = emit,
     .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
+    .finish        = finish,
+    .unordered     = true,
 };

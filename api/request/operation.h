@@ -121,8 +121,11 @@ typedef struct api_operation {
     /* Evaluates blocks [block, block + blocks) into selected->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
     /* Called after the last block, by operations with one result for all states; one thread evaluates such states in
-     * order. False with e->problem. NULL: every state has its own result. */
+     * order, unless `unordered`. False with e->problem, or with the query's problem if `unordered`. NULL: every state
+     * has its own result. */
     bool (*finish)(const api_evaluation *e, const api_selection *selected);
+    bool
+        unordered; /* `finish` is only for selections that are all_in_lanes; threads may evaluate states in any order */
 } api_operation;
 
 /* The list of operations, in the order of the contract: X(name) declares the constant api_name. */

@@ -182,7 +182,8 @@ void api_ode_start(api_ode *ode, size_t first, size_t rows)
     ode->steps         = 0;
     ode->interval_time = ode->s->n_boundaries > 1 ? 0.5 * (ode->s->boundaries[0] + ode->s->boundaries[1]) : 0;
     memset(ode->fault, 0, sizeof ode->fault);
-    if (ode->violation) memset(ode->violation, 0, ode->s->limits.n * W * sizeof *ode->violation);
+    for (size_t i = 0; ode->violation && i < ode->s->limits.n * W; i++)
+        ode->violation[i] = (api_limit_violation){.excess = -HUGE_VAL};
     memset(ode->y, 0, ode->entries * W * sizeof *ode->y);
     for (size_t l = 0; l < W; l++) {
         size_t row = ode->row[l] = first + (l < rows ? l : rows - 1), state = row * e->query->samples;

@@ -7,7 +7,7 @@
 bool api_ode_limits_open(api_evaluation *e, api_ode *ode);
 
 /* Compares the state of the last api_ode_rate with the joint limits, at time t (s) and with velocities qd, and keeps
- * the largest violations. */
+ * the largest violations, or the least margins. */
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd);
 
 /* Evaluates y (in lanes) at time t by api_ode_rate, then compares the state with the joint limits. */

@@ -22,7 +22,8 @@ enum {
     VELOCITY_ERROR,
     STEPS,
     CONTACT_WRENCHES,
-    LIMITS
+    LIMITS,
+    LEAST_MARGINS
 };
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
@@ -51,13 +52,13 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return true;
 }
 
-/* Takes the array of limit violations, if the output is requested. */
+/* Takes the array of limit violations, if one of their outputs is requested. */
 static bool take_limits(api_plan *plan, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;
     api_joint_limits *limits = &s->limits;
     size_t            n      = plan->query->rows * limits->n;
-    if (!(selected->outputs & API_BIT(LIMITS))) return true;
+    if (!(selected->outputs & (API_BIT(LIMITS) | API_BIT(LEAST_MARGINS)))) return true;
     limits->violation = api_take(plan->query->pool, (n > 0 ? n : 1) * sizeof *limits->violation);
     return limits->violation != NULL;
 }
@@ -98,7 +99,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const api_simulation *s = selected->options;
-    if (output == LIMITS) api_joint_limits_emit(plan, &s->limits, to);
+    api_joint_limits_emit(plan, &s->limits, output == LEAST_MARGINS, to);
 }
 
 /* Returns the integrator that the body seems to select: the one that it names, or the first whose fields it has. If it
@@ -176,7 +177,8 @@ const api_operation api_simulate = {
                         [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
                         [STEPS]            = {"steps", false, {0}},
                         [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
-                        [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
+                        [LIMITS]           = {"limits", true, {API_STRUCTURED}},
+                        [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}}},
     .alone           = true,
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */

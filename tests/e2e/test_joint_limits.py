@@ -43,6 +43,26 @@ class JointLimits(Actuated):
         a = self.simulate("rail", {"q": [0], "duration": 1, "samples": 2, "step": 0.25}, "limits")
         self.assertEqual(a["limits"], [])
 
+    def test_least_margins(self):
+        """The motions above: every limit with its least margin, kept or not, and in batches."""
+        self.rail(effort=5, velocity=6, position=[-0.5, 3])
+        kept = {"q": [0], "duration": 1, "samples": 2, "step": 0.25, "input": {"tau": [4]}}     # q = t^2
+        a = self.simulate("rail", kept, "least_margins", "limits")
+        self.assertEqual(a["limits"], [])
+        self.assertEqual(a["least_margins"], [
+            {"joint": "rail", "kind": "effort", "limit": 5, "margin": 1, "time": 0},
+            {"joint": "rail", "kind": "position", "limit": -0.5, "margin": 0.5, "time": 0},
+            {"joint": "rail", "kind": "velocity", "limit": 6, "margin": 4, "time": 1}])
+        batch = self.simulate("rail", {**kept, "q": [[0], [-1]]}, "least_margins")["least_margins"]
+        self.assertEqual(batch[0], a["least_margins"])
+        self.assertEqual([(one["margin"], one["time"]) for one in batch[1]], [(1, 0), (-0.5, 0), (4, 1)])
+        for how in METHODS:
+            a = self.simulate("rail", {"q": [-1], "qd": [4], "duration": 1, "samples": 2, **how, "input": {"tau": [8]}}, "limits", "least_margins")
+            self.assertEqual([(e["limit"], -e["excess"], e["time"]) for e in a["limits"]],
+                             [(e["limit"], e["margin"], e["time"]) for e in a["least_margins"]])
+        self.rail()
+        self.assertEqual(self.simulate("rail", kept, "least_margins"), {"least_margins": []})
+
     def test_between_samples_and_before_jumps(self):
         """The worst is found wherever it is: here where a torque that rises jumps, far from the samples."""
         self.rail(effort=1)

@@ -71,6 +71,54 @@ class Margins(Closed):
             margins = np.array(self.ask("limited", "margins", {**rows, **loads, "outputs": ["margins"]})["margins"])
             self.near(given[gradient], (margins[0::2] - margins[1::2]).T / (2 * h), 1e-7, name)
 
+    def test_least_gradients(self):
+        """Those of the row with the least margin, which margins gives for this row alone, in the order of "joints"."""
+        s = self.motion(6, 300)
+        loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]}}
+        answer = self.ask("limited", "margins", {**s, **loads, "outputs": ["least", "least_gradients"]})
+        for one, gradients in zip(answer["least"], answer["least_gradients"], strict=True):
+            row = one["row"]
+            self.assertEqual(gradients["row"], row)
+            alone = self.ask("limited", "margins", {**{name: s[name][row] for name in STATE}, **loads, "outputs": ["limits", *GRADIENTS]})
+            at = [(limit["joint"], limit["kind"]) for limit in alone["limits"]].index((one["joint"], one["kind"]))
+            self.assertEqual([gradients[name] for name in ("dq", "dqd", "dqdd", "dqddd")], [alone[name][at] for name in GRADIENTS])
+        names = self.ok(self.client.get("/v1/models/limited"))["velocity_names"]
+        turned = {name: np.array(s[name])[:, ::-1].tolist() for name in STATE}
+        back = self.ask("limited", "margins", {**turned, **loads, "joints": names[::-1], "outputs": ["least_gradients"]})
+        self.assertEqual([[x for name in STATE for x in one["d" + name][::-1]] for one in back["least_gradients"]],
+                         [[x for name in STATE for x in one["d" + name]] for one in answer["least_gradients"]])
+        cut = {name: rows[:1] for name, rows in s.items()}
+        single = self.ask("limited", "margins", {**cut, **loads, "outputs": ["least_gradients", *GRADIENTS]})
+        self.assertEqual([one["dqd"] for one in single["least_gradients"]], single["dmargins_dqd"][0])
+
+    def test_least_gradients_of_ties_and_failing_rows(self):
+        """Of equal rows the first counts; rows that fail do not."""
+        one = {name: values for name, values in self.motion(7).items()}
+        rows = {name: [[1e9] * 6 if name == "q" and i == 0 else one[name] for i in range(9)] for name in STATE}
+        answer = self.ask("limited", "margins", {**rows, "on_error": "row", "outputs": ["least_gradients"]})
+        alone = self.ask("limited", "margins", {**one, "outputs": GRADIENTS})
+        self.assertEqual([gradients["row"] for gradients in answer["least_gradients"]], [1] * 24)
+        self.assertEqual([gradients["dqdd"] for gradients in answer["least_gradients"]], alone["dmargins_dqdd"])
+        failed = self.client.post("/v1/models/limited/margins", {"q": [[1e9] * 6], "on_error": "row", "outputs": ["least_gradients"]})
+        self.assertEqual(failed.json()["least_gradients"], None)
+        turning = {"q": [0, 0, 0.3, 0, 0, 0, 1] + [0] * 12, "outputs": ["least_gradients"]}
+        document = self.ok(self.client.get("/v1/models/solo12/document"))
+        for link in document["links"]:
+            if link["joint"]["type"] != "fixed":
+                link["joint"]["limits"] = {"effort": 3, "effort_rate": 10}
+        self.put_model("walker", {**document, "name": "walker"})
+        problem = self.assertProblem(self.client.post("/v1/models/walker/margins", turning), 422, "/kinds")
+        self.assertEqual(problem["code"], "not-supported")
+        efforts = self.ask("walker", "margins", {**turning, "kinds": ["effort"], "outputs": ["least_gradients", "dmargins_dq"]})
+        self.assertEqual([gradients["dq"] for gradients in efforts["least_gradients"]], efforts["dmargins_dq"])
+
+    def test_overflow(self):
+        """Margins beyond the largest number are refused, with their gradients as well."""
+        s = {"q": [[0.1] * 6] * 3, "qd": [[1e200] * 6] * 3}
+        for outputs in (["least"], ["least_gradients"], ["least", "margins"]):
+            problem = self.assertProblem(self.client.post("/v1/models/limited/margins", {**s, "outputs": outputs}), 422)
+            self.assertEqual(problem["code"], "result-not-finite", outputs)
+
     def test_kinds(self):
         s = {"q": self.motion(3)["q"]}
         answer = self.ask("limited", "margins", {**s, "kinds": ["velocity", "position"], "outputs": ["limits", *GRADIENTS]})

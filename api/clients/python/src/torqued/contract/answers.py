@@ -631,6 +631,8 @@ class SimulateAnswer(Answer):
     contact_wrenches: Array
     # Limits of joints that were exceeded, in the order of joints; of a batch one list for each simulation.
     limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
+    # The least margin of each limit during the simulation, in the order of joints; of a batch one list for each simulation.
+    least_margins: Union[list[LeastMargin], list[list[LeastMargin]]]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -719,6 +721,8 @@ class MarginsAnswer(Answer):
     # Of each limit the least margin of all rows of the request, such as the samples of a trajectory or simulation; null if all
     # rows fail.
     least: list[MarginsLeastItem]
+    # The gradients of each least margin, in the order of `limits`; null if all rows fail.
+    least_gradients: list[MarginsLeastGradientsItem]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

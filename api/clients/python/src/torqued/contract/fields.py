@@ -17,13 +17,13 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase",
            "Grouping", "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
            "FoundFrictionCoulomb", "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLimitsItem", "MarginsLeastItem",
-           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian",
-           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath"]
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "LeastMargin", "Plane", "MarginsLimitsItem",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -597,6 +597,17 @@ class ExceededLimit(TypedDict):
     time: float
 
 
+class LeastMargin(TypedDict):
+    joint: str
+    kind: Literal['effort', 'position', 'velocity']
+    # The nearer limit: N m, N, rad, m, rad/s or m/s.
+    limit: float
+    # The least distance to the limit, in the same unit; negative beyond it.
+    margin: float
+    # s, the first time of that margin.
+    time: float
+
+
 class Plane(TypedDict, total=False):
     # m, world axes.
     point: npt.ArrayLike
@@ -620,6 +631,19 @@ class MarginsLeastItem(TypedDict):
     margin: float
     # The first row with it, from 0.
     row: int
+
+
+class MarginsLeastGradientsItem(TypedDict):
+    # The row with the least margin, as in least.
+    row: int
+    # nv: by q of this row.
+    dq: Array
+    # nv: by qd of this row.
+    dqd: Array
+    # nv: by qdd of this row.
+    dqdd: Array
+    # nv: by qddd of this row.
+    dqddd: Array
 
 
 class _PathSmoothFrictionItemNeeded(TypedDict):
@@ -799,7 +823,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all that the model has.
     kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
-    outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least']]
+    outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
 
 class EvaluationsFeedForward(TypedDict, total=False):
