@@ -1027,7 +1027,8 @@ class AsyncOperations:
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
-            'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits']]] = None,
+            'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
+            'least_margins']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -1070,29 +1071,30 @@ class AsyncOperations:
         tolerance become short there, fixed steps lose their order. `limits` lists the joints that exceeded a limit: of effort,
         before clipping; of position and of velocity, which are not enforced. It gives the largest excess over the limit and its
         time, among the start, the ends of all steps and both sides of every jump of the input. The list is empty if no limit
-        was exceeded. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the
-        inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them
-        actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ =
-        kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g +
-        friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q -
-        rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d +
-        Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x'
-        with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured.
-        The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor
-        coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and
-        `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
-        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
-        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
-        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
-        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch, with the simulations as
-        an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion,
-        `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All others, such as a
-        floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion
-        needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear ones with more
-        than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time
-        0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a
-        quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where held
-        frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
+        was exceeded. `least_margins` has for every limit, kept or not, the least distance to it among the same times; for its
+        gradients along a motion that is given, see margins. Without `input` all torques are zero. `{"controller": "hua", "kp",
+        "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots
+        with elastic joints, all of them actuated. Gains and reference have nv entries; entries of the reference for motor
+        coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r +
+        S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic
+        joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c +
+        kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d,
+        x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at
+        that instant, as if measured. The controller drives motors only: the tau of the joint coordinate of an elastic joint is
+        zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references,
+        and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv,
+        "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase
+        (default: evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or
+        `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude",
+        "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch,
+        with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow
+        a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All
+        others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques
+        that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear
+        ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the
+        motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints
+        with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where
+        held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
         forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along
         their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
         change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
@@ -1253,7 +1255,7 @@ class AsyncOperations:
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
-            'dmargins_dqddd', 'least']]] = None,
+            'dmargins_dqddd', 'least', 'least_gradients']]] = None,
             timeout: Optional[float] = None,
     ) -> MarginsAnswer:
         """How far joints are from their limits, with gradients.
@@ -1262,7 +1264,10 @@ class AsyncOperations:
         position or velocity of a joint, its tau, or dtau/dt along a motion with the jerk `qddd`, as in torque-derivative; of an
         elastic joint the effort is that of its motor. Gradients are those of the nearer side; where both are equally near, of
         the upper one. Sharp Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. For models without `loops`;
-        gradients of effort rates are for models with as many positions as velocities.
+        gradients of effort rates are for models with as many positions as velocities. `least` has the least margins of all
+        rows, and `least_gradients` their derivatives: those at the row that has the least margin, the first one if several have
+        it; derivatives by the states of other rows are zero. Where rows are equally near, the least margin has no derivative,
+        and this is that of one side.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
