@@ -99,8 +99,8 @@ static void derive_body_kind(const dyn_model *m, dyn_body *b)
     for (int k = 0; k < 3; k++)
         if (b->pose.p_pc[k] != 0) b->pose.offsets |= 1U << k;
     if (freely)
-        b->pose.to_joint_pose = dyn_joint_transforms(m) - (size_t)(b - m->body) +
-                                DYN_JOINT_POSE_ENTRIES * (size_t)b->joint.quaternion;
+        b->pose.to_joint_pose =
+            dyn_joint_transforms(m) - (size_t)(b - m->body) + DYN_JOINT_POSE_ENTRIES * (size_t)b->joint.quaternion;
     b->joint.is_ideal = !freely && !b->joint.has_ratio && !b->joint.has_friction && !b->joint.has_spring &&
                         b->joint.rotor_inertia == 0 && !m->has_mimics;
 }

@@ -21,8 +21,7 @@ _Static_assert((int)TRIG_ANGLES <= (int)DYN_MOST_ANGLES, "see dyn_joint_transfor
 /* Takes the transforms of all joints, followed by the poses of joints with a quaternion (set_joint_transforms). */
 static inline joint_transform *arena_take_joints(arena *a, const dyn_model *m)
 {
-    return arena_take(
-        a, dyn_joint_transforms(m) * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
+    return arena_take(a, dyn_joint_transforms(m) * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
 }
 
 /* Returns block `block` of a caller's array with `entries` lanes per state, or NULL if the array is NULL. */
