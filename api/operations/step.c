@@ -282,6 +282,7 @@ static double seconds_of_options(const api_call *call, const api_input *input, d
 double api_step_seconds(const api_call *call, const api_input *input)
 {
     enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 }; /* the latter per nv^3: products and elimination */
+    enum { CLOSING_STEPS = 4 /* of the solver that closes the loops at a further evaluation */ };
     const api_model *m  = call->model;
     double           nv = (double)m->nv, evaluations = 0, cube = 0;
     if (api_body_mentions(input, integrators[DYN_RK4])) {
@@ -294,6 +295,7 @@ double api_step_seconds(const api_call *call, const api_input *input)
     }
     double each = API_STEP_WEIGHT * (double)m->n_bodies + API_STEP_SQUARE_WEIGHT * nv * nv;
     return (evaluations * each + cube * nv * nv * nv) * call->api->calibration.body +
+           evaluations * CLOSING_STEPS * api_closing_step_seconds(m) +
            seconds_of_options(call, input, evaluations, each);
 }
 
