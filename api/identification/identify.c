@@ -64,6 +64,10 @@ static bool choose(api_query *q, api_selection *selected, identification *id)
         api_place at = api_place_key(NULL, "friction");
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "friction is true, and unknown does not list it");
     }
+    if (q->field[API_FRICTION] && id->chosen->with & ~id->with & API_BASE_FRICTION) {
+        api_place at = api_place_key(NULL, "friction");
+        return api_fail_at(q->problem, &at, API_BAD_VALUE, "friction is false, but unknown lists it");
+    }
     id->base = &id->chosen->base;
     id->with = id->chosen->with;
     if (id->chosen->payload && !q->field[API_OUTPUTS]) selected->outputs |= API_BIT(PAYLOAD);
@@ -96,6 +100,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
                                              (friction ? (unsigned)API_BASE_FRICTION : 0) | (rotor ? (unsigned)API_BASE_ROTORS : 0)};
     selected->options = id;
     if (q->field[API_UNKNOWN]) return choose(q, selected, id) && check_outputs(q, selected, given, up);
+    if (q->field[API_FRAME]) {
+        api_place at = api_place_key(NULL, "frame");
+        return api_fail_at(q->problem, &at, API_BAD_VALUE, "frame is given without an unknown payload");
+    }
     id->base = api_base_share(q, id->with);
     if (consistent) selected->outputs |= API_BIT(PARAMETERS);
     return id->base != NULL && check_outputs(q, selected, given, up);

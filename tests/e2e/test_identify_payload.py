@@ -80,6 +80,8 @@ class Payload(Closed):
                 ({"unknown": ["friction", "friction"]}, "duplicate-name", "/unknown/1"),
                 ({"unknown": ["payload"]}, "missing-field", "/frame"),
                 ({"unknown": ["friction"], "frame": "tool0"}, "bad-value", "/frame"),
+                ({"frame": "tool0"}, "bad-value", "/frame"),
+                ({"unknown": ["friction"], "friction": False}, "bad-value", "/friction"),
                 ({"unknown": ["payload"], "frame": "base_link"}, "bad-value", "/frame"),
                 ({**UNKNOWN, "rotor": True}, "bad-value", "/rotor"),
                 ({**UNKNOWN, "consistent": True}, "bad-value", "/consistent"),
