@@ -95,7 +95,10 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
 
 /* Arrays for one block of states: qdd, its derivatives and M (nv x nv in lanes), and scratch memory. */
 typedef struct free_arrays {
-    double *qdd, *by_q, *by_qd, *by_qdd, *M, *room;
+    double     *qdd, *by_q, *by_qd, *by_qdd, *M, *room;
+    double     *by_tau, *by_parameters; /* dqdd_dtau and dtau_dparameters; NULL: not selected */
+    size_t      parameters;             /* columns of by_parameters */
+    const bool *driven;
 } free_arrays;
 
 /* Sets dqdd_dtau of one lane, M_FF^-1. */
@@ -125,12 +128,10 @@ static void free_joint_wrenches(const api_free_block *b, const dyn_sensitivity *
 }
 
 /* Replaces the derivatives at constant qdd in one lane by those with free coordinates. */
-static void free_lane(const api_evaluation *e, const api_selection *selected, const api_free_block *b,
-                      const dyn_sensitivity *io, const free_arrays *a, size_t block, size_t lane)
+static void free_lane(const api_evaluation *e, const api_free_block *b, const dyn_sensitivity *io, const free_arrays *a,
+                      size_t lane)
 {
-    const size_t nv = b->nv, parameters = api_extent(e->model, selected, API_BODY_PARAMETERS);
-    double      *by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block);
-    double      *by_tau        = api_result_block(e, selected, DQDD_DTAU, block);
+    const size_t nv = b->nv;
     api_free_factor(b, lane);
     api_free_differentiate(b, lane, nv, io->dtau_dq, a->by_q);
     api_free_differentiate(b, lane, nv, io->dtau_dqd, a->by_qd);
@@ -140,34 +141,37 @@ static void free_lane(const api_evaluation *e, const api_selection *selected, co
     for (size_t n = 0; io->dtau_dwrench && n < e->query->scene.n_wrenches; n++)
         api_free_differentiate(b, lane, 6, io->dtau_dwrench + n * nv * 6 * b->W, NULL);
     if (io->dtau_dgravity) api_free_differentiate(b, lane, 3, io->dtau_dgravity, NULL);
-    if (by_parameters) api_free_differentiate(b, lane, parameters, by_parameters, NULL);
+    if (a->by_parameters) api_free_differentiate(b, lane, a->parameters, a->by_parameters, NULL);
     free_joint_wrenches(b, io, a, 6 * (size_t)e->model->dyn->n_rows, lane);
     for (size_t v = 0; v < nv; v++) /* the identity matrix in rows of driven coordinates */
-        if (driven_of(selected)[v]) a->by_qdd[(v * nv + v) * b->W + lane] = 1;
-    if (by_tau) set_dqdd_dtau(b, lane, by_tau);
+        if (a->driven[v]) a->by_qdd[(v * nv + v) * b->W + lane] = 1;
+    if (a->by_tau) set_dqdd_dtau(b, lane, a->by_tau);
 }
 
 static free_arrays take_free(const api_evaluation *e, const api_selection *selected, size_t block, double **next)
 {
     const size_t nv = e->model->nv;
-    free_arrays  a  = {.qdd    = api_result_or_spare(e, selected, QDD, block, next),
-                       .by_q   = api_result_or_spare(e, selected, DQDD_DQ, block, next),
-                       .by_qd  = api_result_or_spare(e, selected, DQDD_DQD, block, next),
-                       .by_qdd = api_result_or_spare(e, selected, DQDD_DQDD, block, next)};
+    free_arrays  a  = {.qdd           = api_result_or_spare(e, selected, QDD, block, next),
+                       .by_q          = api_result_or_spare(e, selected, DQDD_DQ, block, next),
+                       .by_qd         = api_result_or_spare(e, selected, DQDD_DQD, block, next),
+                       .by_qdd        = api_result_or_spare(e, selected, DQDD_DQDD, block, next),
+                       .by_tau        = api_result_block(e, selected, DQDD_DTAU, block),
+                       .by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                       .parameters    = api_extent(e->model, selected, API_BODY_PARAMETERS),
+                       .driven        = driven_of(selected)};
     a.M             = *next;
     a.room          = api_behind(e, a.M, nv * nv, 1);
     *next           = api_behind(e, a.room, api_free_room(nv), 1);
     return a;
 }
 
-static void differentiate_free(const api_evaluation *e, const api_selection *selected, const dyn_sensitivity *io,
-                               const free_arrays *a, size_t block)
+static void differentiate_free(const api_evaluation *e, const dyn_sensitivity *io, const free_arrays *a)
 {
     const size_t nv = e->model->nv;
     memcpy(a->M, io->dtau_dqdd, nv * nv * e->lanes * sizeof *a->M);
-    const api_free_block b = api_free_lay_out(nv, e->lanes, driven_of(selected), a->M, a->room);
+    const api_free_block b = api_free_lay_out(nv, e->lanes, a->driven, a->M, a->room);
     for (size_t lane = 0; lane < e->lanes; lane++)
-        free_lane(e, selected, &b, io, a, block, lane);
+        free_lane(e, &b, io, a, lane);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
@@ -206,7 +210,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     }
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
     undifferentiated(e, selected, io.qdd, block);
-    if (driven_of(selected)) differentiate_free(e, selected, &io, &a, block);
+    if (driven_of(selected)) differentiate_free(e, &io, &a);
     return true;
 }
 
