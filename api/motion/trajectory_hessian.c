@@ -151,11 +151,12 @@ static bool check_angles(const api_evaluation *e, const sample *s, size_t block,
     return true;
 }
 
-/* Adds the sample's part of entry (i, j) of H_kl for all control points k <= l of the support. */
+/* Adds the sample's part of entry number i nv + j of H_kl for all control points k <= l of the support. */
 static inline __attribute__((always_inline)) void add_entry(size_t W, const api_evaluation *e, const api_motion *m,
-                                                            const sample *s, size_t i, size_t j, double *out)
+                                                            const sample *s, size_t entry, double *out)
 {
-    const size_t nv = e->model->nv, ij = (i * nv + j) * W, ji = (j * nv + i) * W, support = m->spline.degree + 1;
+    const size_t nv = e->model->nv, i = entry / nv, j = entry % nv;
+    const size_t ij = entry * W, ji = (j * nv + i) * W, support = m->spline.degree + 1;
     for (size_t k = 0; k < support; k++)
         for (size_t l = k; l < support; l++)
             for (size_t w = 0; w < W; w++) {
@@ -172,9 +173,8 @@ static inline __attribute__((always_inline)) void add_entry(size_t W, const api_
 static inline __attribute__((always_inline)) void add_sample_by(size_t W, const api_evaluation *e, const api_motion *m,
                                                                 const sample *s, double *out)
 {
-    for (size_t i = 0; i < e->model->nv; i++)
-        for (size_t j = 0; j < e->model->nv; j++)
-            add_entry(W, e, m, s, i, j, out);
+    for (size_t entry = 0; entry < e->model->nv * e->model->nv; entry++)
+        add_entry(W, e, m, s, entry, out);
 }
 
 /* Calls add_sample_by with the number of lanes as a constant, so that the compiler unrolls the loops over lanes. */
