@@ -72,7 +72,7 @@ def run(service, given):
     for name, iterations in (("motion", given.iterations), ("other", 1)):
         print(f"--- {'an exciting motion' if name == 'motion' else 'another motion'}, its limits those of the model")
         motion = plan(service, model, given, name, iterations, given.seed + len(files))
-        measured = robot.record(service, real, motion, limits.effort, given.periods, RATE, draw)
+        measured = robot.with_noise(robot.record(service, real, motion, given.periods, RATE), limits.effort, draw)
         files[name] = os.path.join(given.folder, name)
         measurements.write(files[name] + ".csv", model.velocity_names, measured)
         print(f"recorded {len(measured.q)} rows in {files[name]}.csv")

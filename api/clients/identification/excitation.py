@@ -96,7 +96,7 @@ def draw(path, service, model, start, motion, search):
         plot.curves("positions", "of the limits", times, position, names, (1, -1)),
         plot.curves("velocities", "of the limits", times, velocity, names, (1, -1)),
         plot.curves("torques", "of the limits", times, effort, names, (1, -1)),
-        plot.curves("joint positions", "rad or m", times, states["q"], names, legend=True),
+        plot.with_legend(plot.curves("joint positions", "rad or m", times, states["q"], names)),
         plot.progress(search.history), plot.spectra(spectra, ("random", "found"))], across=3)
 
 

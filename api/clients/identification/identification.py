@@ -116,7 +116,8 @@ def draw(path, model, found, periods):
     """`periods`: titles, mean periods and errors of both models."""
     panels = []
     for title, period, wrong, left in periods:
-        panels += [plot.curves(f"{title}: measured torques", "N m or N", period.times, period.tau, model.velocity_names, legend=True),
+        measured = plot.curves(f"{title}: measured torques", "N m or N", period.times, period.tau, model.velocity_names)
+        panels += [plot.with_legend(measured),
                    plot.curves("error of the model known before", "N m or N", period.times, wrong, model.velocity_names),
                    plot.curves("error of the model found", "N m or N", period.times, left, model.velocity_names)]
     plot.sheet(path, f"{model.name}: {len(found.base_parameters)} base parameters", panels, across=3)

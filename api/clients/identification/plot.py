@@ -14,7 +14,7 @@ def unit_columns(W):
     return flat / np.linalg.norm(flat, axis=0)
 
 
-def curves(title, unit, times, values, names, limits=(), legend=False):
+def curves(title, unit, times, values, names, limits=()):
     """A panel with one curve for each column of `values`, of at most POINTS of its rows, and lines at the limits."""
     def draw(axes):
         step = -(-len(times) // POINTS)
@@ -23,8 +23,14 @@ def curves(title, unit, times, values, names, limits=(), legend=False):
         for limit in limits:
             axes.axhline(limit, color="black", linewidth=0.7, linestyle="--")
         axes.set(title=title, xlabel="t / s", ylabel=unit)
-        if legend:
-            axes.legend(loc="upper right", fontsize=6)
+    return draw
+
+
+def with_legend(panel):
+    """The panel with the names of its curves."""
+    def draw(axes):
+        panel(axes)
+        axes.legend(loc="upper right", fontsize=6)
     return draw
 
 

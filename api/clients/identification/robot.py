@@ -40,10 +40,15 @@ def followed(motion):
     return Fourier(motion.period, np.vstack([c[:1], (sine + x * cosine) / (1 + x ** 2), (cosine - x * sine) / (1 + x ** 2)]))
 
 
-def record(service, real, motion, effort, periods, rate, draw):
-    """Returns the record of the robot `real` that repeats the motion."""
+def record(service, real, motion, periods, rate):
+    """Returns the record, without noise, of the robot `real` that repeats the motion."""
     n = round(rate * motion.period)
     states = followed(motion).states(np.arange(n) / rate)
     tau = service.ask(real.inverse_dynamics, **states).tau
     q, tau = np.tile(states["q"], (periods, 1)), np.tile(tau, (periods, 1))
-    return Record(rate, STEP * np.round(q / STEP), tau + NOISE * effort * draw.normal(size=tau.shape))
+    return Record(rate, STEP * np.round(q / STEP), tau)
+
+
+def with_noise(clean, effort, draw):
+    """Returns the record with noise of the torques, a part of the greatest efforts."""
+    return Record(clean.rate, clean.q, clean.tau + NOISE * effort * draw.normal(size=clean.tau.shape))
