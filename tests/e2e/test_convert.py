@@ -1,5 +1,6 @@
 """`torqued convert --to urdf|mjcf`: what is written is read back as the same robot, MuJoCo reads it, and what the target
 cannot hold is listed."""
+import copy
 import json
 import os
 import random
@@ -142,6 +143,15 @@ class Converting(ServerCase):
         text, said = self.convert(path, "--to", "urdf", "--strict", status=1)
         self.assertEqual(text, "")
         self.assertIn("--strict", said)
+
+    def test_friction_by_the_load_is_listed(self):
+        """No other format holds a load coefficient."""
+        document = copy.deepcopy(RICH)
+        joint = next(link["joint"] for link in document["links"] if link["joint"]["name"] == "ja")
+        joint["friction"] = {"viscous": 0.1, "load": 0.2}
+        path = self.write("loaded.json", document)
+        for form in ("urdf", "mjcf"):
+            self.assertIn('"friction/load" of joint "ja"', self.convert(path, "--to", form)[1], form)
 
     def test_losses_of_reading_count_too(self):
         arm = os.path.join(ROOT, "tests", "data", "mjcf", "hand.xml")

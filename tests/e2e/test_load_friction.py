@@ -208,13 +208,6 @@ class LoadFriction(ServerCase):
             answer = self.client.put("/v1/models/bad", document)
             self.assertProblem(answer, 422, f"/links/{link}/joint/friction/load")
 
-    def test_other_formats(self):
-        """Documents in XML hold no load coefficient: the conversion says so."""
-        for media in ("application/urdf+xml", "application/mjcf+xml", "application/sdf+xml"):
-            answer = self.client.request("GET", "/v1/models/loaded", headers={"Accept": media})
-            if answer.status == 200:
-                self.assertNotIn(b"load", answer.body)
-
 
 if __name__ == "__main__":
     tap.main()
