@@ -138,3 +138,37 @@ void api_free_clear_columns(const api_free_block *b, size_t lane, size_t rows, d
         for (size_t i = 0; i < b->n; i++)
             matrix[(r * b->nv + b->free[i]) * b->W + lane] = 0;
 }
+
+/* --- jerks ------------------------------------------------------------------------------------------------------ */
+
+size_t api_free_jerks_room(size_t nv)
+{
+    return nv * nv + nv + api_free_room(nv);
+}
+
+/* M_FF qddd_F = tau_rates_F - tau_dot_F at qddd_F = 0 */
+void api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torque_derivative *io,
+                    const double *tau_rates, double *qddd, double *room)
+{
+    const size_t          nv = e->model->nv, W = e->lanes;
+    double               *M = room, *tau_dot = api_behind(e, M, nv * nv, 1), *next = api_behind(e, tau_dot, nv, 1);
+    dyn_torque_derivative resting = *io;
+    for (size_t i = 0; i < nv * W; i++)
+        qddd[i] = io->qddd && driven[i / W] ? io->qddd[i] : 0;
+    resting.qddd           = qddd;
+    resting.tau_dot        = tau_dot;
+    resting.joint_wrenches = resting.joint_wrench_rates = NULL;
+    e->kernels->torque_derivative(&e->query->scene, e->workspace, &resting, 1);
+    e->kernels->mass_matrix(&e->query->scene, e->workspace, &(dyn_mass_matrix){.q = io->q, .mass_matrix = M}, 1);
+    const api_free_block b = api_free_lay_out(nv, W, driven, M, next);
+    for (size_t lane = 0; lane < W; lane++) {
+        api_free_factor(&b, lane);
+        for (size_t i = 0; i < b.n; i++) {
+            const size_t at = b.free[i] * W + lane;
+            b.x[i]          = (tau_rates ? tau_rates[at] : 0) - tau_dot[at];
+        }
+        api_free_solve(&b);
+        for (size_t i = 0; i < b.n; i++)
+            qddd[b.free[i] * W + lane] = b.x[i];
+    }
+}

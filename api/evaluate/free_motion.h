@@ -31,6 +31,13 @@ typedef struct api_free_block {
     double       *x;        /* n: scratch */
 } api_free_block;
 
+/* Finds qddd (nv in lanes) of all coordinates of a block, so that the efforts of free coordinates have the rates
+ * `tau_rates` (nv in lanes; NULL: zero). `io` has the state and the qddd of driven coordinates; qddd may be io->qddd.
+ * api_free_jerks_room returns the doubles per state of `room`. */
+void   api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torque_derivative *io,
+                      const double *tau_rates, double *qddd, double *room);
+size_t api_free_jerks_room(size_t nv);
+
 /* Returns the doubles of `room` of api_free_lay_out. */
 size_t api_free_room(size_t nv);
 

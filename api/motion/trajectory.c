@@ -1,17 +1,13 @@
 /* trajectory.c - compute the dynamics along joint motions, with gradients by the control points and the duration.
  *
- * The gradients follow from partial derivatives by the chain rule of motion_chain.h, after motion_turns.h has changed
- * them to those by the spline's coordinates. The partial derivatives of tau_dot are those of torque_rate_partials.h.
- * Wrenches that change with time add the terms of wrench_rate_terms.h. */
+ * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of motion_chain.h. */
 #include "api/evaluate/loop_evaluation.h"
 #include "api/request/fields.h"
 #include "api/request/operation.h"
 #include "api/request/point_fields.h"
 #include "motion_knots.h"
-#include "motion_turns.h"
-#include "torque_rate_partials.h"
+#include "trajectory_partials.h"
 #include "trajectory_points.h"
-#include "wrench_rate_terms.h"
 #include <string.h>
 
 enum {
@@ -42,21 +38,35 @@ enum {
     DMOTION_DKNOTS,
     DTAU_DKNOTS,
     DTAU_DOT_DKNOTS,
-    D_JOINT_WRENCHES_DKNOTS
+    D_JOINT_WRENCHES_DKNOTS,
+    DQDD_DPOINTS,
+    DQDD_DDURATION,
+    DQDD_DKNOTS,
+    DTAU_DPARAMETERS
 };
 
 #define OF_TAU     (API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DDURATION) | API_BIT(DTAU_DKNOTS))
 #define OF_TAU_DOT (API_BIT(DTAU_DOT_DPOINTS) | API_BIT(DTAU_DOT_DDURATION) | API_BIT(DTAU_DOT_DKNOTS))
 #define OF_WRENCHES                                                                                                    \
     (API_BIT(D_JOINT_WRENCHES_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DDURATION) | API_BIT(D_JOINT_WRENCHES_DKNOTS))
+#define OF_QDD (API_BIT(DQDD_DPOINTS) | API_BIT(DQDD_DDURATION) | API_BIT(DQDD_DKNOTS))
 #define BY_POINTS                                                                                                      \
     (API_BIT(BASIS) | API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DOT_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DPOINTS) |          \
-     API_BIT(D_POINT_POSITIONS_DPOINTS) | API_BIT(D_POINT_VELOCITIES_DPOINTS) |                                        \
+     API_BIT(DQDD_DPOINTS) | API_BIT(D_POINT_POSITIONS_DPOINTS) | API_BIT(D_POINT_VELOCITIES_DPOINTS) |                \
      API_BIT(D_POINT_ACCELERATIONS_DPOINTS))
 #define OF_POINTS (API_BIT(DMOTION_DKNOTS) - API_BIT(POINT_POSITIONS))
 
+/* Outputs that need the accelerations, and those that need the jerks, of free coordinates. */
+#define OF_ACCELERATIONS                                                                                               \
+    (OF_TAU | OF_TAU_DOT | OF_WRENCHES | OF_QDD | API_BIT(DTAU_DPARAMETERS) | API_BIT(TAU) | API_BIT(TAU_DOT) |        \
+     API_BIT(QDD) | API_BIT(QDDD) | API_BIT(JOINT_WRENCHES) | API_BIT(POINT_ACCELERATIONS))
+#define OF_JERKS (OF_TAU_DOT | API_BIT(TAU_DOT) | API_BIT(QDDD))
+/* Accelerations of points depend on those of free coordinates, but their gradients are at given accelerations. */
+#define NOT_FREE (API_BIT(D_POINT_ACCELERATIONS_DPOINTS) | API_BIT(D_POINT_ACCELERATIONS_DDURATION))
+
 typedef struct trajectory_options {
     api_motion      *motion;
+    api_free_efforts efforts;
     const dyn_frame *points; /* [API_FIXED_POINTS] frames at the points; NULL: not given */
 } trajectory_options;
 
@@ -81,14 +91,26 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
     return o->points != NULL;
 }
 
+static bool check_free(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
+{
+    const trajectory_options *o       = selected->options;
+    const api_set             refused = selected->outputs & (o->efforts.driven ? NOT_FREE : OF_QDD);
+    return !refused ||
+           api_fail_output(q, selected, (size_t)api_first_member(refused), given, up,
+                           o->efforts.driven
+                               ? "gradients of the accelerations of points are not computed with free coordinates"
+                               : "accelerations are differentiated only with free coordinates: name them in free");
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    (void)up;
     api_motion         *m = api_motion_read(q, given);
     trajectory_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!m || !o) return false;
     *o = (trajectory_options){.motion = m};
-    if (!read_points(q, selected, given, o)) return false;
+    if (!api_free_efforts_read(q, given, m, &o->efforts) || !check_free(q, selected, given, up) ||
+        !read_points(q, selected, given, o))
+        return false;
     api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
@@ -100,9 +122,9 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     trajectory_options *o = selected->options;
     api_motion         *m = o->motion;
-    if (plan->query->scene.n_wrenches > 0 && api_has_load(plan->query))
-        return api_fail_load(plan->query, "trajectory with wrenches");
-    if (!api_motion_sample(plan, m)) return false;
+    if ((plan->query->scene.n_wrenches > 0 || o->efforts.driven) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "trajectory with wrenches or free coordinates");
+    if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
         selected->result[Q + r] = plan->state[API_Q + r];
@@ -111,48 +133,42 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return true;
 }
 
-/* --- partial derivatives of a block ----------------------------------------------------------------------------- */
+/* --- what is computed ------------------------------------------------------------------------------------------- */
 
+/* Whether partial derivatives of torques are needed. */
+static bool differentiates(const api_selection *selected)
+{
+    const trajectory_options *o             = selected->options;
+    const api_set             of_parameters = o->efforts.driven ? API_BIT(DTAU_DPARAMETERS) : 0;
+    return (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES | OF_QDD | of_parameters)) != 0;
+}
+
+static api_trajectory_task task_of(const api_selection *selected)
+{
+    const trajectory_options *o = selected->options;
+    return (api_trajectory_task){.motion   = o->motion,
+                                 .efforts  = &o->efforts,
+                                 .rate     = (selected->outputs & OF_TAU_DOT) != 0,
+                                 .wrenches = (selected->outputs & OF_WRENCHES) != 0};
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The motion of free coordinates, the gradients and the points are evaluated one after the other, in the same room. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv, matrices = selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
-    size_t pushed = motion_of(selected)->wrenches.n > 0
-                        ? api_wrench_terms_entries(model, api_selected_extent(selected, API_REQUEST_WRENCHES))
-                        : 0;
-    if (selected->outputs & OF_TAU_DOT) matrices += 3;
-    size_t own = API_SPLINE_ORDERS * nv + matrices * nv * nv +
-                 (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
-    size_t points = selected->outputs & OF_POINTS
-                        ? api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS))
-                        : 0;
-    return own > points ? own : points; /* the points are evaluated after everything else */
-}
-
-/* Takes three matrices, rows x nv, from the spare lanes at *next; none if they are not wanted. */
-static api_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
-{
-    api_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
-    size_t       size = rows * e->model->nv * e->lanes;
-    for (size_t r = 0; wanted && r < 3; r++, *next += size)
-        p.by[r] = *next;
-    return p;
-}
-
-static void sensitivities(const api_evaluation *e, size_t block, const api_partials *tau, const api_partials *wrenches)
-{
-    dyn_sensitivity io = {
-        .q                    = api_state_block(e, API_Q, block),
-        .qd                   = api_state_block(e, API_QD, block),
-        .qdd                  = api_state_block(e, API_QDD, block),
-        .wrenches             = api_wrench_block(e, block),
-        .dtau_dq              = tau->by[0],
-        .dtau_dqd             = tau->by[1],
-        .dtau_dqdd            = tau->by[2],
-        .djoint_wrenches_dq   = wrenches->by[0],
-        .djoint_wrenches_dqd  = wrenches->by[1],
-        .djoint_wrenches_dqdd = wrenches->by[2],
-    };
-    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
+    const trajectory_options *o    = selected->options;
+    const api_trajectory_task task = task_of(selected);
+    size_t                    room = API_SPLINE_ORDERS * model->nv;
+    if (differentiates(selected))
+        room += api_trajectory_partials_entries(model, &task, api_selected_extent(selected, API_REQUEST_WRENCHES));
+    if (o->efforts.driven) room = greater(room, api_trajectory_free_motion_room(model->nv));
+    if (selected->outputs & OF_POINTS)
+        room = greater(room, api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS)));
+    return room;
 }
 
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
@@ -225,67 +241,76 @@ static bool begin(api_plan *plan, const api_selection *selected)
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
 
+static bool find_free_motion(const api_evaluation *e, const api_selection *selected, size_t block)
+{
+    const trajectory_options *o = selected->options;
+    if (!o->efforts.driven || !(selected->outputs & OF_ACCELERATIONS)) return true;
+    return api_trajectory_free_motion(e, &o->efforts, block, (selected->outputs & OF_JERKS) != 0, e->spare);
+}
+
 /* Calls the kernel torque_derivative only if tau_dot is requested, otherwise inverse_dynamics; both kernels give the
  * same bits of tau. */
 static void torques(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    const dyn_kernels    *kernels = e->kernels;
-    dyn_torque_derivative io      = {.q              = api_state_block(e, API_Q, block),
-                                     .qd             = api_state_block(e, API_QD, block),
-                                     .qdd            = api_state_block(e, API_QDD, block),
-                                     .qddd           = api_state_block(e, API_QDDD, block),
-                                     .wrenches       = api_wrench_block(e, block),
-                                     .wrench_rates   = api_wrench_rate_block(e, block),
-                                     .tau            = api_result_block(e, selected, TAU, block),
-                                     .tau_dot        = api_result_block(e, selected, TAU_DOT, block),
-                                     .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
+    const trajectory_options *o       = selected->options;
+    const dyn_kernels        *kernels = e->kernels;
+    dyn_torque_derivative     io      = {.q              = api_state_block(e, API_Q, block),
+                                         .qd             = api_state_block(e, API_QD, block),
+                                         .qdd            = api_state_block(e, API_QDD, block),
+                                         .qddd           = api_state_block(e, API_QDDD, block),
+                                         .wrenches       = api_wrench_block(e, block),
+                                         .wrench_rates   = api_wrench_rate_block(e, block),
+                                         .tau            = api_result_block(e, selected, TAU, block),
+                                         .tau_dot        = api_result_block(e, selected, TAU_DOT, block),
+                                         .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
     if (io.tau_dot) {
         kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
     } else if (io.tau || io.joint_wrenches) {
         dyn_inverse_dynamics plain = {io.q, io.qd, io.qdd, io.wrenches, io.tau, io.joint_wrenches};
         kernels->inverse_dynamics(&e->query->scene, e->workspace, &plain, 1);
     }
+    if (o->efforts.driven) api_trajectory_free_restore(e, &o->efforts, block, io.tau, io.tau_dot);
 }
 
-static void turn(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p)
+/* dtau_dparameters at given accelerations is the regressor. */
+static void find_regressor(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    api_motion_turn_partials(e, motion_of(selected), block, p);
-    api_motion_turn_highest(e, motion_of(selected), block, p->rows, p->by[2]);
+    const dyn_regressor io = {.q         = api_state_block(e, API_Q, block),
+                              .qd        = api_state_block(e, API_QD, block),
+                              .qdd       = api_state_block(e, API_QDD, block),
+                              .regressor = api_result_block(e, selected, DTAU_DPARAMETERS, block)};
+    if (io.regressor) e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
+}
+
+/* Writes the gradients of one result by control points, duration and knots; `output` is the first of the three, and the
+ * others are given. Adds the term of the duration. */
+static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p,
+                          const size_t outputs[3], const double *term)
+{
+    double *duration = api_result_block(e, selected, outputs[1], block);
+    by_points(e, selected, block, p, outputs[0]);
+    by_duration(e, selected, block, p, outputs[1]);
+    by_knots(e, selected, block, p, outputs[2]);
+    for (size_t i = 0; duration && term && i < p->rows * e->lanes; i++)
+        duration[i] += term[i];
 }
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double          *next     = e->spare + API_SPLINE_ORDERS * e->model->nv * e->lanes;
-    api_partials     tau      = take(e, e->model->nv, true, &next);
-    api_partials     rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
-    api_partials     wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
-    bool             changes  = motion_of(selected)->wrenches.n > 0;
-    api_wrench_terms pushed   = api_wrench_terms_lay_out(e, block, next);
-    sensitivities(e, block, &tau, &wrenches);
-    if (selected->outputs & OF_TAU_DOT) {
-        api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
-                                 &tau, &rate);
-        if (changes) api_wrench_terms_add_by_q(&pushed, rate.by[0]);
-        api_motion_turn_partials(e, motion_of(selected), block, &rate); /* rate.by[3] is that of tau, turned next */
-    }
-    turn(e, selected, block, &tau);
-    turn(e, selected, block, &wrenches);
-    by_points(e, selected, block, &tau, DTAU_DPOINTS);
-    by_duration(e, selected, block, &tau, DTAU_DDURATION);
-    by_knots(e, selected, block, &tau, DTAU_DKNOTS);
-    by_points(e, selected, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
-    by_duration(e, selected, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
-    by_knots(e, selected, block, &wrenches, D_JOINT_WRENCHES_DKNOTS);
-    if (selected->outputs & OF_TAU_DOT) {
-        by_points(e, selected, block, &rate, DTAU_DOT_DPOINTS);
-        by_duration(e, selected, block, &rate, DTAU_DOT_DDURATION);
-        by_knots(e, selected, block, &rate, DTAU_DOT_DKNOTS);
-    }
-    api_wrench_term_results by_duration_of = {.tau     = api_result_block(e, selected, DTAU_DDURATION, block),
-                                              .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
-                                              .joint_wrenches =
-                                                  api_result_block(e, selected, D_JOINT_WRENCHES_DDURATION, block)};
-    if (changes) api_wrench_terms_add_by_duration(&pushed, motion_of(selected), &by_duration_of);
+    static const size_t of_tau[]      = {DTAU_DPOINTS, DTAU_DDURATION, DTAU_DKNOTS},
+                        of_tau_dot[]  = {DTAU_DOT_DPOINTS, DTAU_DOT_DDURATION, DTAU_DOT_DKNOTS},
+                        of_wrenches[] = {D_JOINT_WRENCHES_DPOINTS, D_JOINT_WRENCHES_DDURATION, D_JOINT_WRENCHES_DKNOTS},
+                        of_qdd[]      = {DQDD_DPOINTS, DQDD_DDURATION, DQDD_DKNOTS};
+    const api_trajectory_task task    = task_of(selected);
+    api_trajectory_partials   p       = {.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                                         .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
+    api_duration_terms        terms;
+    api_trajectory_differentiate(e, &task, block, &p, &terms,
+                                 api_behind(e, e->spare, API_SPLINE_ORDERS * e->model->nv, 1));
+    put_gradients(e, selected, block, &p.tau, of_tau, terms.tau);
+    put_gradients(e, selected, block, &p.rate, of_tau_dot, terms.tau_dot);
+    put_gradients(e, selected, block, &p.wrenches, of_wrenches, terms.joint_wrenches);
+    put_gradients(e, selected, block, &p.qdd, of_qdd, terms.qdd);
 }
 
 static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block)
@@ -307,9 +332,11 @@ static bool evaluate_points(const api_evaluation *e, const api_selection *select
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1, because the operation is one_by_one */
+    if (!find_free_motion(e, selected, block)) return false;
     torques(e, selected, block);
+    find_regressor(e, selected, block);
     if (motion_of(selected)->dense) put_dense_basis(e, selected, block);
-    if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);
+    if (differentiates(selected)) gradients(e, selected, block);
     api_motion_by_knots(e, motion_of(selected), block, api_result_block(e, selected, DMOTION_DKNOTS, block), e->spare);
     return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block);
 }
@@ -319,7 +346,8 @@ const api_operation api_trajectory = {
     .needs = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
     .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
-             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_POINTS_FIELD),
+             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_POINTS_FIELD) |
+             API_BIT(API_FREE) | API_BIT(API_INPUT),
     .tree_outputs   = OF_TAU_DOT,
     .outputs        = {[TIMES]                           = {"times", true, {0}},
                        [Q]                               = {"q", true, {API_NQ}},
@@ -356,7 +384,11 @@ const api_operation api_trajectory = {
                        [DMOTION_DKNOTS]          = {"dmotion_dknots", false, {API_SPLINE_ORDERS, API_NV, API_SPLINE_KNOTS}},
                        [DTAU_DKNOTS]             = {"dtau_dknots", false, {API_NV, API_SPLINE_KNOTS}},
                        [DTAU_DOT_DKNOTS]         = {"dtau_dot_dknots", false, {API_NV, API_SPLINE_KNOTS}},
-                       [D_JOINT_WRENCHES_DKNOTS] = {"d_joint_wrenches_dknots", false, {API_BODIES, 6, API_SPLINE_KNOTS}}},
+                       [D_JOINT_WRENCHES_DKNOTS] = {"d_joint_wrenches_dknots", false, {API_BODIES, 6, API_SPLINE_KNOTS}},
+                       [DQDD_DPOINTS]            = {"dqdd_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
+                       [DQDD_DDURATION]          = {"dqdd_dduration", false, {API_NV}},
+                       [DQDD_DKNOTS]             = {"dqdd_dknots", false, {API_NV, API_SPLINE_KNOTS}},
+                       [DTAU_DPARAMETERS]        = {"dtau_dparameters", false, {API_NV, API_BODY_PARAMETERS}}},
     .alone          = true,
     .wrench_signals = true,
     .one_by_one     = true,

@@ -71,7 +71,7 @@ void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq)
 }
 
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
-                                      const api_wrench_term_results *by_duration)
+                                      const api_duration_terms *by_duration)
 {
     const api_evaluation *e  = p->e;
     size_t                nv = e->model->nv, W = e->lanes;

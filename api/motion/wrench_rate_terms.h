@@ -22,10 +22,12 @@ typedef struct api_wrench_terms {
     double               *joint_wrenches; /* 6 x bodies: joint wrenches caused by the wrenches */
 } api_wrench_terms;
 
-/* The blocks of results to which the terms of wrenches are added; NULL: not requested. */
-typedef struct api_wrench_term_results {
-    double *tau, *tau_dot, *joint_wrenches;
-} api_wrench_term_results;
+/* Derivatives of the results of one block by the duration T, at constant q, qd, qdd and qddd, which the spline's do not
+ * contain: wrenches and efforts may depend on T. In lanes; NULL: not wanted. */
+typedef struct api_duration_terms {
+    double *tau, *tau_dot, *qdd; /* nv; qdd: with free coordinates */
+    double *joint_wrenches;      /* 6 bodies */
+} api_duration_terms;
 
 /* api_wrench_terms_entries returns the numbers per state that the arrays need; api_wrench_terms_lay_out lays them out
  * in the lanes `room`, which have this size. */
@@ -35,6 +37,6 @@ api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block,
 /* Adds the terms of wrenches to d tau_dot / dq, nv x nv in lanes. */
 void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq);
 
-/* Adds the terms of wrenches to the derivatives by the duration. */
+/* Adds the terms of wrenches to the derivatives by the duration, but for that of qdd. */
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
-                                      const api_wrench_term_results *by_duration);
+                                      const api_duration_terms *by_duration);

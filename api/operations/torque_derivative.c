@@ -39,36 +39,10 @@ static bool prepare(api_plan *plan, api_selection *selected)
  * tau_dot, or those of the derivatives by parameters. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const size_t nv = model->nv, motion = 1 + nv * nv + nv + api_free_room(nv);
+    const size_t nv = model->nv, motion = 1 + api_free_jerks_room(nv);
     const size_t rates = selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) ? api_parameter_rates_room(model) : 0;
     if (!driven_of(selected)) return 0;
     return (motion > rates ? motion : rates) + api_missing_entries(model, selected, QDD, QDDD);
-}
-
-/* Sets qddd of free coordinates, so that their tau is constant: M_FF qddd_F = -tau_dot_F at qddd_F = 0. Fills qddd of
- * driven coordinates. */
-static void find_qddd(const api_evaluation *e, const api_selection *selected, dyn_torque_derivative io, double *qddd,
-                      double *next)
-{
-    const size_t  nv = e->model->nv, W = e->lanes;
-    const double *given = io.qddd;
-    double       *M = next, *tau_dot = api_behind(e, M, nv * nv, 1), *room = api_behind(e, tau_dot, nv, 1);
-    for (size_t i = 0; i < nv * W; i++)
-        qddd[i] = given && driven_of(selected)[i / W] ? given[i] : 0;
-    io.qddd           = qddd;
-    io.tau_dot        = tau_dot;
-    io.joint_wrenches = io.joint_wrench_rates = NULL;
-    e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    e->kernels->mass_matrix(&e->query->scene, e->workspace, &(dyn_mass_matrix){.q = io.q, .mass_matrix = M}, 1);
-    const api_free_block b = api_free_lay_out(nv, W, driven_of(selected), M, room);
-    for (size_t lane = 0; lane < W; lane++) {
-        api_free_factor(&b, lane);
-        for (size_t i = 0; i < b.n; i++)
-            b.x[i] = -tau_dot[b.free[i] * W + lane];
-        api_free_solve(&b);
-        for (size_t i = 0; i < b.n; i++)
-            qddd[b.free[i] * W + lane] = b.x[i];
-    }
 }
 
 /* Finds the motion of free coordinates of one block. `next` is scratch memory, and becomes that after the motion. False
@@ -80,7 +54,7 @@ static bool find_motion(const api_evaluation *e, const api_selection *selected, 
     double *qddd = api_result_or_spare(e, selected, QDDD, block, next);
     if (!api_free_accelerations(e, driven_of(selected), *next, qdd, block, 1)) return false;
     io->qdd = qdd;
-    find_qddd(e, selected, *io, qddd, api_behind(e, *next, 1, 1));
+    api_free_jerks(e, driven_of(selected), io, NULL, qddd, api_behind(e, *next, 1, 1));
     io->qddd = qddd;
     return true;
 }

@@ -581,6 +581,14 @@ class TrajectoryAnswer(Answer):
     dtau_dot_dknots: Array
     # N × bodies × 6 × (m + p + 1).
     d_joint_wrenches_dknots: Array
+    # N × nv × k × nv. Only with `free`.
+    dqdd_dcontrol_points: Array
+    # N × nv. Only with `free`.
+    dqdd_dduration: Array
+    # N × nv × (m + p + 1). Only with `free`.
+    dqdd_dknots: Array
+    # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    dtau_dparameters: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -899,6 +899,7 @@ class AsyncOperations:
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
@@ -908,8 +909,8 @@ class AsyncOperations:
             'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration', 'point_positions',
             'point_velocities', 'point_accelerations', 'd_point_positions_dcontrol_points',
             'd_point_velocities_dcontrol_points', 'd_point_velocities_dduration', 'd_point_accelerations_dcontrol_points',
-            'd_point_accelerations_dduration', 'dmotion_dknots', 'dtau_dknots', 'dtau_dot_dknots', 'd_joint_wrenches_dknots']]]
-            = None,
+            'd_point_accelerations_dduration', 'dmotion_dknots', 'dtau_dknots', 'dtau_dot_dknots', 'd_joint_wrenches_dknots',
+            'dqdd_dcontrol_points', 'dqdd_dduration', 'dqdd_dknots', 'dtau_dparameters']]] = None,
             timeout: Optional[float] = None,
     ) -> TrajectoryAnswer:
         """The dynamics along a joint motion, with gradients for planners.
@@ -939,10 +940,20 @@ class AsyncOperations:
         its own control points; those with respect to the duration are -r/T times dʳq/dtʳ. With `points` the answer describes
         points fixed to links, as kinematics does in world axes, at all samples:
         d_point_positions_dcontrol_points[n][p][i][k][j] is the derivative of coordinate i of point p. Positions do not depend
-        on the duration, since a sample keeps its fraction f. The outputs that end in `_dknots` are derivatives with respect to
-        each of the m + p + 1 knots, at a constant fraction f. A sample depends on the 2p knots around it, and on knots p and m.
-        dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ of entry j of the spline. Where knots coincide, one of them is
-        moved and the others stay. It is not available in evaluate.
+        on the duration, since a sample keeps its fraction f. With `free` the accelerations of some coordinates, such as a
+        floating base or joints without a motor, follow from their efforts. At each sample positions and velocities of all
+        coordinates are those of the spline; accelerations and jerks of the free coordinates are those that the efforts and
+        their rates in `input` (default 0) require, as in inverse-dynamics. `qdd`, `qddd`, tau, tau_dot, joint wrenches and
+        accelerations of points are those of this motion; the spline's accelerations of free coordinates have no effect.
+        Gradients account for it, and dqdd_dcontrol_points, dqdd_dduration and dqdd_dknots are those of `qdd`. Where `qdd`
+        equals the spline's accelerations, which the same request without `free` returns, the spline is a motion of the robot
+        under these efforts: a planner takes the difference as its constraint. Gradients of accelerations of points are not
+        computed with `free`. A free coordinate without inertia is the 422 `singular-mass-matrix`. dtau_dparameters[n][i] has
+        the derivatives of tau_i at sample n with respect to the inertial parameters of all bodies, ten each, as in sensitivity.
+        The outputs that end in `_dknots` are derivatives with respect to each of the m + p + 1 knots, at a constant fraction f.
+        A sample depends on the 2p knots around it, and on knots p and m. dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ
+        of entry j of the spline. Where knots coincide, one of them is moved and the others stay. It is not available in
+        evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -956,6 +967,9 @@ class AsyncOperations:
         dense: Gradients with respect to all control points.
         points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
         the default of `outputs` contains point_positions.
+        free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
+        `free` there are no outputs that begin with dqdd.
+        input: Only with `free`.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
@@ -971,9 +985,9 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
-            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "free": free,
+            "input": input, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,

@@ -1,0 +1,97 @@
+/* trajectory_partials.c - see trajectory_partials.h. */
+#include "trajectory_partials.h"
+#include "motion_turns.h"
+#include "torque_rate_partials.h"
+#include "wrench_rate_terms.h"
+#include <string.h>
+
+static bool wrenches_change(const api_trajectory_task *task)
+{
+    return task->motion->wrenches.n > 0;
+}
+
+size_t api_trajectory_partials_entries(const api_model *model, const api_trajectory_task *task, size_t n_wrenches)
+{
+    const size_t nv = model->nv, wrenches = 6 * model->n_bodies;
+    size_t       sum = 3 * nv * nv * (task->rate ? 2 : 1) + 3 * nv + wrenches;
+    if (task->wrenches) sum += 3 * wrenches * nv;
+    if (task->efforts->driven) sum += 3 * nv * nv + api_trajectory_free_room(nv);
+    if (wrenches_change(task)) sum += api_wrench_terms_entries(model, n_wrenches);
+    return sum;
+}
+
+/* Takes three matrices, rows x nv, from the scratch lanes at *next; none if they are not wanted. */
+static api_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
+{
+    api_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
+    size_t       size = rows * e->model->nv * e->lanes;
+    for (size_t r = 0; wanted && r < 3; r++, *next += size)
+        p.by[r] = *next;
+    return p;
+}
+
+/* Takes a vector of zeros; NULL if it is not wanted. */
+static double *take_zeros(const api_evaluation *e, size_t entries, bool wanted, double **next)
+{
+    double *vector = *next;
+    if (!wanted) return NULL;
+    memset(vector, 0, entries * e->lanes * sizeof *vector);
+    *next += entries * e->lanes;
+    return vector;
+}
+
+static void sensitivities(const api_evaluation *e, size_t block, const api_partials *tau, const api_partials *wrenches)
+{
+    dyn_sensitivity io = {
+        .q                    = api_state_block(e, API_Q, block),
+        .qd                   = api_state_block(e, API_QD, block),
+        .qdd                  = api_state_block(e, API_QDD, block),
+        .wrenches             = api_wrench_block(e, block),
+        .dtau_dq              = tau->by[0],
+        .dtau_dqd             = tau->by[1],
+        .dtau_dqdd            = tau->by[2],
+        .djoint_wrenches_dq   = wrenches->by[0],
+        .djoint_wrenches_dqd  = wrenches->by[1],
+        .djoint_wrenches_dqdd = wrenches->by[2],
+    };
+    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
+}
+
+/* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
+ * with it. */
+static void turn(const api_evaluation *e, const api_motion *m, size_t block, const api_trajectory_partials *p)
+{
+    const api_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
+    api_motion_turn_partials(e, m, block, &p->rate);
+    for (size_t i = 0; i < 3; i++) {
+        api_motion_turn_partials(e, m, block, list[i]);
+        api_motion_turn_highest(e, m, block, list[i]->rows, list[i]->by[2]);
+    }
+}
+
+void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
+                                  api_trajectory_partials *p, api_duration_terms *terms, double *room)
+{
+    const size_t nv = e->model->nv, wrenches = 6 * e->model->n_bodies;
+    const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
+               terms_exist  = is_free || changes;
+    double *next            = room;
+    p->tau                  = take(e, nv, true, &next);
+    p->rate                 = take(e, nv, task->rate, &next);
+    p->wrenches             = take(e, wrenches, task->wrenches, &next);
+    p->qdd                  = take(e, nv, is_free, &next);
+    *terms                  = (api_duration_terms){.tau            = take_zeros(e, nv, terms_exist, &next),
+                                                   .tau_dot        = take_zeros(e, nv, terms_exist && task->rate, &next),
+                                                   .qdd            = take_zeros(e, nv, is_free, &next),
+                                                   .joint_wrenches = take_zeros(e, wrenches, terms_exist && task->wrenches, &next)};
+    api_wrench_terms pushed = api_wrench_terms_lay_out(e, block, next);
+    if (changes) next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches), 1);
+    sensitivities(e, block, &p->tau, &p->wrenches);
+    if (task->rate)
+        api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
+                                 &p->tau, &p->rate);
+    if (task->rate && changes) api_wrench_terms_add_by_q(&pushed, p->rate.by[0]);
+    if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, terms);
+    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, terms, next);
+    turn(e, task->motion, block, p);
+}

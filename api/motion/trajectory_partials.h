@@ -1,0 +1,20 @@
+/* trajectory_partials.h - differentiate torques, their rates, joint wrenches and accelerations by the state of a
+ * trajectory, in the coordinates of its spline, ready for motion_chain.h. */
+#pragma once
+#include "trajectory_free.h"
+
+/* What is differentiated of one trajectory. */
+typedef struct api_trajectory_task {
+    const api_motion       *motion;
+    const api_free_efforts *efforts;        /* efforts->driven NULL: no coordinate is free */
+    bool                    rate, wrenches; /* differentiate tau_dot, joint wrenches */
+} api_trajectory_task;
+
+/* Returns the numbers per state of `room`. */
+size_t api_trajectory_partials_entries(const api_model *model, const api_trajectory_task *task, size_t n_wrenches);
+
+/* Computes the partial derivatives of one block in `room`, and the terms of the duration beside them. p->by_parameters
+ * and p->columns are inputs: dtau_dparameters at given accelerations. The members of `terms` that are not wanted or
+ * zero become NULL. */
+void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
+                                  api_trajectory_partials *p, api_duration_terms *terms, double *room);
