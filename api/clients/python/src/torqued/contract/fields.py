@@ -16,9 +16,9 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
            "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase",
            "Grouping", "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
-           "FoundFrictionCoulomb", "IdentifyPayload", "WrenchOverTime", "SampledSignal", "SplineSignal", "Sinusoid",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "LeastMargin", "Plane", "MarginsLimitsItem",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "FoundFrictionCoulomb", "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid",
+           "WrenchOverTime", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "LeastMargin", "Plane",
+           "MarginsLimitsItem", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
            "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
            "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
            "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
@@ -499,23 +499,11 @@ class IdentifyPayload(TypedDict):
     mass_deviation: float
 
 
-class _WrenchOverTimeNeeded(TypedDict):
-    # Where it acts: a link or frame of the model.
-    link: str
+class TrajectoryInput(TypedDict):
+    """Only with `free`."""
 
-
-class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
-    """A wrench whose components may be signals."""
-
-    # N, default [0,0,0].
-    force: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
-    # N m, default [0,0,0].
-    torque: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
-    # m, in the axes of `link` from its origin: where the force acts; default [0,0,0].
-    point: npt.ArrayLike
-    # The axes of force and torque: `world`; `link`, those of the link or frame named by `link`; or those of a link or frame
-    # that is fixed to the same body or to the world. A frame that moves relative to the body is a 422.
-    frame: str
+    # Efforts, nv entries, 0 for coordinates that are not free.
+    tau: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
 
 
 class _SampledSignalNeeded(TypedDict):
@@ -555,6 +543,25 @@ class Sinusoid(_SinusoidNeeded, total=False):
     offset: npt.ArrayLike
     # rad.
     phase: npt.ArrayLike
+
+
+class _WrenchOverTimeNeeded(TypedDict):
+    # Where it acts: a link or frame of the model.
+    link: str
+
+
+class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
+    """A wrench whose components may be signals."""
+
+    # N, default [0,0,0].
+    force: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+    # N m, default [0,0,0].
+    torque: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+    # m, in the axes of `link` from its origin: where the force acts; default [0,0,0].
+    point: npt.ArrayLike
+    # The axes of force and torque: `world`; `link`, those of the link or frame named by `link`; or those of a link or frame
+    # that is fixed to the same body or to the world. A frame that moves relative to the body is a 422.
+    frame: str
 
 
 class TorqueInput(TypedDict):
