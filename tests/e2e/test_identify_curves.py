@@ -57,7 +57,7 @@ class Curves(Closed):
         return {"q": choose.uniform(-3, 3, (rows, nv)).tolist(), "qd": qd.tolist(), "qdd": choose.uniform(-4, 4, (rows, nv)).tolist()}
 
     def test_exact(self):
-        motion, wrench = self.motion(300, 1), {"wrenches": [{"link": "tool0", "force": [5, -3, 8]}]}
+        motion, wrench = self.motion(120, 1), {"wrenches": [{"link": "tool0", "force": [5, -3, 8]}]}
         for real, unknown in (("rubbing", UNKNOWN["unknown"]), ("loaded", ["load", "friction"]), ("curved", ["friction", "stribeck"])):
             tau = self.ask(real, "inverse-dynamics", {**motion, **wrench})["tau"]
             truth = figures(rubbing("ur5", load="load" in unknown, stribeck="stribeck" in unknown))
@@ -75,10 +75,10 @@ class Curves(Closed):
 
     def test_noise(self):
         """Errors are as large as the stated deviations say. The seed is fixed."""
-        motion, truth, errors = self.motion(900, 3), figures(rubbing("ur5")), []
+        motion, truth, errors = self.motion(400, 3), figures(rubbing("ur5")), []
         exact = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         choose = np.random.default_rng(4)
-        for _ in range(5):
+        for _ in range(4):
             tau = exact + choose.normal(scale=0.1, size=exact.shape)
             found = self.ask("ur5", "identify", {**motion, "tau": tau.tolist(), **UNKNOWN, "outputs": ["base_parameters", "noise"]})
             self.near(found["noise"], [0.1] * 6, 0.1)
@@ -92,7 +92,7 @@ class Curves(Closed):
 
     def test_weights_and_order(self):
         """Rows of weight zero do not count; coordinates in another order give the same parameters."""
-        motion = self.motion(200, 5)
+        motion = self.motion(120, 5)
         tau = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         weights = np.ones_like(tau)
         tau[::7] += 1000
