@@ -83,13 +83,18 @@ typedef struct dyn_step {
     double *work;             /* dyn_step_work(): scratch; must not be NULL */
     double *singular;         /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
     double *unsolved;         /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
-    double *contradictory;    /* 1: not 0 if no accelerations hold all frames */
+    /* Called before each of Newton's steps of implicit Euler, of which a long chain takes seconds: false ends the step
+     * with DYN_STEP_STOPPED in all lanes. NULL: never. `clock` is passed on. */
+    bool (*may_continue)(void *clock);
+    void   *clock;
+    double *contradictory; /* 1: not 0 if no accelerations hold all frames */
 } dyn_step;
 
 typedef enum dyn_step_failure {
     DYN_STEP_SOLVED,
-    DYN_STEP_SINGULAR,     /* the Jacobian of the implicit equation is singular up to rounding */
-    DYN_STEP_NOT_CONVERGED /* Newton's method did not converge */
+    DYN_STEP_SINGULAR,      /* the Jacobian of the implicit equation is singular up to rounding */
+    DYN_STEP_NOT_CONVERGED, /* Newton's method did not converge */
+    DYN_STEP_STOPPED        /* may_continue returned false */
 } dyn_step_failure;
 
 /* Returns the number of inputs by which the step is differentiated: tau, and the columns of wrench_matrix and

@@ -151,6 +151,9 @@ static bool march_rows(march *m, size_t first)
 {
     const api_query *q  = m->plan->query;
     const size_t     nq = q->model->nq, nv = q->model->nv;
+    api_step_clock   clock = {q->input->deadline, q->problem};
+    m->io.may_continue     = api_step_may_continue;
+    m->io.clock            = &clock;
     for (size_t lane = 0; lane < m->W; lane++)
         m->row[lane] = first + lane < q->rows ? first + lane : q->rows - 1;
     copy_node(m, m->plan->state[API_Q], nq, 0, m->q, false);

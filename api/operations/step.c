@@ -216,6 +216,12 @@ static void copy_states(const api_evaluation *e, const api_selection *selected, 
     }
 }
 
+bool api_step_may_continue(void *clock)
+{
+    const api_step_clock *c = clock;
+    return api_deadline_check(c->deadline, c->problem);
+}
+
 void api_step_take(const api_step_options *o, const api_step_means *by, const dyn_step *io, double *sticking)
 {
     const api_loop_stepper loops = {by->workspace, by->scene, o->joints, by->room, by->faults};
@@ -252,6 +258,9 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
                                       .workspace = e->workspace,
                                       .room      = api_behind(e, io.work, o->work, 1),
                                       .faults    = o->joints ? &faults : NULL};
+    api_step_clock          clock  = {e->query->input->deadline, e->problem};
+    io.may_continue                = api_step_may_continue;
+    io.clock                       = &clock;
     put_full(e, selected, &io, block);
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
@@ -259,7 +268,7 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
         last = range;
         api_step_set_options(o, range, &io);
         api_step_take(o, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
-        if (!check_states(e, o, &by, range, &io, block)) return false;
+        if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, block)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, block);
     }
     return true;

@@ -55,6 +55,13 @@ void api_step_set_options(const api_step_options *options, const api_held_range 
 /* Takes the steps of one block. `sticking` is as in api_step_friction_apply. */
 void api_step_take(const api_step_options *options, const api_step_means *by, const dyn_step *io, double *sticking);
 
+/* dyn_step.may_continue of the operations, and its argument: checks the deadline of the request. */
+typedef struct api_step_clock {
+    const api_deadline *deadline;
+    api_problem        *problem; /* written when the deadline has passed */
+} api_step_clock;
+bool api_step_may_continue(void *clock);
+
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
 size_t api_step_spare(const api_model *model, const api_selection *selected);
 

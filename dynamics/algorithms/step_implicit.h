@@ -160,8 +160,8 @@ static inline lane_mask is_negligible(const step_pass *p, const lane *change)
     return lane_less(most, add_mul(NEWTON_ABSOLUTE, NEWTON_RELATIVE, largest));
 }
 
-/* Solves for v in every lane; a lane that has converged no longer changes. */
-static inline void solve_velocity(const step_pass *p, const lane *q, const lane *qd, lane *W)
+/* Solves for v in every lane; a lane that has converged no longer changes. False if may_continue ended it. */
+static inline bool solve_velocity(const step_pass *p, const lane *q, const lane *qd, lane *W)
 {
     const size_t nv     = p->nv;
     lane        *change = p->vectors;
@@ -169,6 +169,8 @@ static inline void solve_velocity(const step_pass *p, const lane *q, const lane 
     for (size_t i = 0; i < nv; i++)
         p->v[i] = velocity_at(qd, i);
     for (int step = 0; step < NEWTON_STEPS && any_lane(active); step++) {
+        *p->unsolved = lane_of(DYN_STEP_STOPPED);
+        if (p->io->may_continue && !p->io->may_continue(p->io->clock)) return false;
         implicit_evaluate(p, q, W, NULL);
         for (size_t i = 0; i < nv; i++)
             change[i] = sub_mul(p->v[i] - velocity_at(qd, i), p->io->h, p->qdd[i]);
@@ -179,6 +181,7 @@ static inline void solve_velocity(const step_pass *p, const lane *q, const lane 
     }
     *p->unsolved = lane_select(active, lane_of(DYN_STEP_NOT_CONVERGED), lane_of(DYN_STEP_SOLVED));
     *p->unsolved = lane_select(regular, *p->unsolved, lane_of(DYN_STEP_SINGULAR));
+    return true;
 }
 
 /* Sets the rows of A and B of the velocities, by solving for the derivatives of v. */
@@ -205,7 +208,7 @@ static inline void implicit_euler(const step_pass *p)
     const size_t nv = p->nv;
     const lane  *q  = block_in(p->io->q, 0, 0);
     lane        *W = p->matrices, *X = W + nv * nv;
-    solve_velocity(p, q, block_in(p->io->qd, 0, 0), W);
+    if (!solve_velocity(p, q, block_in(p->io->qd, 0, 0), W)) return;
     memcpy(block_out(p->io->qd_after, 0, 0), p->v, nv * sizeof *p->v);
     if (p->differentiates) implicit_velocity_rows(p, q, W, X);
     step_positions(p, q, p->v, true);
