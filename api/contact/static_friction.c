@@ -36,6 +36,12 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
     if (contact)
         return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                            "friction_at_rest \"stick\" cannot be combined with held: leave out one of them");
+    const size_t drive = api_stiction_find_sharp_drive(q->model->dyn);
+    if (drive < q->model->dyn->n_drives)
+        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
+                           "friction_at_rest \"stick\" is not for motors of coupled transmissions with sharp friction: "
+                           "%.64s is one",
+                           q->model->mover_names[dyn_drive_mover(q->model->dyn, drive)]);
     return list(q, sticking);
 }
 

@@ -36,6 +36,16 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
     return n;
 }
 
+size_t api_stiction_find_sharp_drive(const dyn_model *m)
+{
+    size_t k = 0;
+    for (; k < m->n_drives; k++) {
+        const dyn_friction *f = &m->drive[k].friction;
+        if (!(f->coulomb_velocity > 0) && (f->positive > 0 || f->negative > 0 || f->stribeck_velocity > 0)) break;
+    }
+    return k;
+}
+
 size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
 {
     size_t n = 0;

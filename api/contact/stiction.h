@@ -27,6 +27,10 @@ static inline bool api_stiction_is_possible(const dyn_body *b)
             b->joint.friction.stribeck_velocity > 0);
 }
 
+/* The index of the first motor of a coupled transmission that sharp friction can hold, or n_drives. Such a motor holds
+ * a combination of joints, which the problem below has no row for. */
+size_t api_stiction_find_sharp_drive(const dyn_model *model);
+
 /* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their
  * number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);

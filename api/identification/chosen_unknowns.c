@@ -39,6 +39,10 @@ static bool check_curves(const api_query *q, const api_chosen_unknowns *c)
             q->problem, &at, API_BAD_VALUE,
             "load and stribeck are estimated with friction, and without payload and rotors, whose torques "
             "must be known");
+    if (q->model->dyn->n_drives > 0)
+        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
+                           "load and stribeck are for models without transmissions, and %s has transmissions",
+                           q->model->name);
     for (size_t j = 0; j < q->model->n_joints; j++)
         if (c->stribeck && q->model->dyn->body[q->model->joints[j].body].joint.mimic)
             return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
@@ -107,7 +111,7 @@ static bool list_parameters(api_query *q, api_chosen_unknowns *c)
         for (size_t k = 0; k < API_PER_JOINT; k++) {
             size_t parameter = api_joint_parameter(m, j, k);
             bool   chosen    = c->with & (k == API_ROTOR_INERTIA ? API_BASE_ROTORS : API_BASE_FRICTION);
-            if (chosen && acts(m, parameter)) b->parameter[b->n++] = parameter;
+            if (chosen && api_mover_is_estimated(m, j) && acts(m, parameter)) b->parameter[b->n++] = parameter;
         }
         list_curve(m, c, j);
     }

@@ -30,8 +30,11 @@ typedef struct search {
 
 static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
 {
-    *rotors         = with & API_BASE_ROTORS ? m->n_movers : 0;
-    size_t friction = with & API_BASE_FRICTION ? 3 * m->n_movers : 0;
+    size_t movers = 0;
+    for (size_t j = 0; j < m->n_movers; j++)
+        movers += api_mover_is_estimated(m, j);
+    *rotors         = with & API_BASE_ROTORS ? movers : 0;
+    size_t friction = with & API_BASE_FRICTION ? 3 * movers : 0;
     return API_PER_BODY * m->n_bodies + *rotors + friction;
 }
 
@@ -260,9 +263,9 @@ static void list_unknowns(search *s)
     for (; n < API_PER_BODY * m->n_bodies; n++)
         s->parameter[n] = n;
     for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_ROTORS); j++)
-        s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
+        if (api_mover_is_estimated(m, j)) s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
     for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_FRICTION); j++)
-        for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
+        for (size_t c = API_VISCOUS; api_mover_is_estimated(m, j) && c < API_PER_JOINT; c++)
             s->parameter[n++] = api_joint_parameter(m, j, c);
 }
 

@@ -154,10 +154,11 @@ static void set_joint(const api_identified *found, json_t *document, json_t *obj
 {
     const api_model      *m     = found->model;
     const api_joint_name *joint = &m->joints[j];
-    json_t               *motor = find_motor(document, joint->name);
-    size_t                drive = joint->elastic ? motor_coordinate(m, joint->name) : j;
-    const double         *own   = found->parameters ? found->parameters + api_joint_parameter(m, j, 0) : NULL,
-                 *driven        = found->parameters ? found->parameters + api_joint_parameter(m, drive, 0) : NULL;
+    if (!api_mover_is_estimated(m, j)) return;
+    json_t       *motor  = find_motor(document, joint->name);
+    size_t        drive  = joint->elastic ? motor_coordinate(m, joint->name) : j;
+    const double *own    = found->parameters ? found->parameters + api_joint_parameter(m, j, 0) : NULL,
+                 *driven = found->parameters ? found->parameters + api_joint_parameter(m, drive, 0) : NULL;
     if (found->with & API_BASE_ROTORS)
         json_object_set_new(motor ? motor : object, motor ? "spin_inertia" : "rotor_inertia",
                             json_real(not_negative(driven, API_ROTOR_INERTIA)));
@@ -195,6 +196,23 @@ static void set_link(const api_identified *found, json_t *document, json_t *obje
             set_joint(found, document, body, j);
 }
 
+/* Sets the motors of coupled transmissions. They are the last movers, in the order of the document. */
+static void set_coupled_motors(const api_identified *found, const json_t *transmissions)
+{
+    const api_model *m     = found->model;
+    size_t           mover = dyn_drive_mover(m->dyn, 0);
+    for (size_t i = 0; i < json_array_size(transmissions); i++) {
+        const json_t *motors = json_object_get(json_array_get(transmissions, i), "motors");
+        for (size_t k = 0; k < json_array_size(motors); k++, mover++) {
+            json_t       *motor = json_array_get(motors, k);
+            const double *own   = found->parameters ? found->parameters + api_joint_parameter(m, mover, 0) : NULL;
+            if (found->with & API_BASE_ROTORS)
+                json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, API_ROTOR_INERTIA)));
+            if (found->with & API_BASE_FRICTION) set_friction(motor, own);
+        }
+    }
+}
+
 /* Removes the inertias of motors, which are part of the identified bodies that carry them. */
 static void clear_motor(const api_identified *found, json_t *motor)
 {
@@ -211,6 +229,7 @@ static void change(const api_identified *found, json_t *document)
     set_spatial_inertias(found, json_object_get(document, "screws"));
     for (size_t i = 0; i < json_array_size(links); i++)
         set_link(found, document, json_array_get(links, i), i + 1);
+    if (found->with) set_coupled_motors(found, json_object_get(document, "transmissions"));
     for (size_t i = 0; i < json_array_size(motors); i++)
         clear_motor(found, json_array_get(motors, i));
 }
@@ -218,7 +237,7 @@ static void change(const api_identified *found, json_t *document)
 size_t api_identified_document_memory(const api_model *m)
 {
     enum { OF_A_LINK = 4096 }; /* its new inertial, spatial inertia and friction */
-    return api_json_estimate_memory(m->document, m->document_length) + m->n_links * OF_A_LINK;
+    return api_json_estimate_memory(m->document, m->document_length) + (m->n_links + m->dyn->n_drives) * OF_A_LINK;
 }
 
 void api_identified_document_emit(const api_identified *found, api_emit *to)

@@ -40,7 +40,7 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
     for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last, without a body */
         for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
             parameter[n++] = API_PER_BODY * i + order[c];
-        for (size_t c = 0; i >= fixed && c < API_PER_JOINT; c++)
+        for (size_t c = 0; i >= fixed && api_mover_is_estimated(m, i - fixed) && c < API_PER_JOINT; c++)
             if (with & needs[c]) parameter[n++] = api_joint_parameter(m, i - fixed, c);
     }
     return n;
@@ -56,8 +56,11 @@ size_t api_base_sample_count(const api_model *m)
 
 static size_t count_columns(const api_model *m, unsigned with)
 {
-    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? m->n_movers : 0) +
-           ((with & API_BASE_FRICTION) ? 3 * m->n_movers : 0);
+    size_t movers = 0;
+    for (size_t j = 0; j < m->n_movers; j++)
+        movers += api_mover_is_estimated(m, j);
+    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? movers : 0) +
+           ((with & API_BASE_FRICTION) ? 3 * movers : 0);
 }
 
 size_t api_base_estimate_bytes(const api_model *m, unsigned with)

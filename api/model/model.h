@@ -41,6 +41,13 @@ typedef struct api_motor_name {
     dyn_motor   motor;        /* motor.link is not valid: see `link` */
 } api_motor_name;
 
+typedef struct api_transmission {      /* a coupled transmission: rates of joints = matrix times rates of motors */
+    size_t      n;                     /* number of joints and of motors */
+    size_t      drive;                 /* index of its first motor in dyn->drive, after which the others follow */
+    const char *joint[DYN_MAX_DRIVEN]; /* names */
+    double      matrix[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN]; /* n x n */
+} api_transmission;
+
 enum { API_REVISION_SIZE = 33 }; /* bytes of a revision with its NUL */
 
 typedef struct api_model {
@@ -48,22 +55,24 @@ typedef struct api_model {
     char         *name;
     const char   *description; /* the first API_DESCRIPTION_MAX bytes of the document's; NULL: none */
     /* First 128 bits, in hex, of SHA-256 of the canonical document without its name. */
-    char                    revision[API_REVISION_SIZE];
-    dyn_model              *dyn;
-    size_t                  nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */
-    const char            **position_names;   /* [nq] */
-    const char            **velocity_names;   /* [nv] */
-    const char            **body_names;       /* [n_bodies] */
-    size_t                  n_links;          /* with the base link, in document order */
-    const char            **link_names;
-    size_t                  n_frames; /* links (base first, in document order), then the document's frames */
-    api_frame_name         *frames;
-    size_t                  n_joints; /* moving joints */
-    api_joint_name         *joints;
-    size_t                  n_movers;    /* joints, then motor coordinates: all that have rotor inertia and friction */
+    char            revision[API_REVISION_SIZE];
+    dyn_model      *dyn;
+    size_t          nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */
+    const char    **position_names;   /* [nq] */
+    const char    **velocity_names;   /* [nv] */
+    const char    **body_names;       /* [n_bodies] */
+    size_t          n_links;          /* with the base link, in document order */
+    const char    **link_names;
+    size_t          n_frames; /* links (base first, in document order), then the document's frames */
+    api_frame_name *frames;
+    size_t          n_joints; /* moving joints */
+    api_joint_name *joints;
+    size_t n_movers; /* joints, motor coordinates, motors of transmissions: all that have rotor inertia and friction */
     const char            **mover_names; /* [n_movers] */
     size_t                  n_motors;
     api_motor_name         *motors; /* [n_motors], document order */
+    size_t                  n_transmissions;
+    api_transmission       *transmissions; /* [n_transmissions], document order */
     size_t                  n_angles;
     dyn_bound              *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const struct api_loops *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated

@@ -168,6 +168,34 @@ static void emit_motors(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
+static void emit_transmission(api_emit *e, const api_model *m, const api_transmission *t)
+{
+    api_emit_object(e);
+    api_emit_names(e, "joints", (const char *const *)t->joint, t->n);
+    api_emit_key(e, "matrix");
+    api_emit_numbers(e, t->matrix, 2, (size_t[]){t->n, t->n});
+    api_emit_key(e, "motors");
+    api_emit_array(e);
+    for (size_t k = t->drive; k < t->drive + t->n; k++) {
+        api_emit_object(e);
+        api_emit_string_member(e, "name", m->mover_names[dyn_drive_mover(m->dyn, k)]);
+        api_emit_number_member(e, "rotor_inertia", m->dyn->drive[k].rotor_inertia);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+    api_emit_end(e);
+}
+
+static void emit_transmissions(api_emit *e, const api_model *m)
+{
+    if (m->n_transmissions == 0) return;
+    api_emit_key(e, "transmissions");
+    api_emit_array(e);
+    for (size_t i = 0; i < m->n_transmissions; i++)
+        emit_transmission(e, m, &m->transmissions[i]);
+    api_emit_end(e);
+}
+
 void api_model_emit_description(api_emit *e, const api_model *m)
 {
     identify(e, m);
@@ -180,6 +208,7 @@ void api_model_emit_description(api_emit *e, const api_model *m)
     emit_joints(e, m);
     emit_loops(e, m);
     emit_motors(e, m);
+    emit_transmissions(e, m);
     api_emit_key(e, "gravity");
     api_emit_numbers(e, m->dyn->gravity, 1, (size_t[]){3});
     api_emit_number_member(e, "mass", m->dyn->mass);

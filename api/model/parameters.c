@@ -66,6 +66,20 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
 
 /* --- efforts ------------------------------------------------------------------------------------------------------ */
 
+/* The motor of a coupled transmission that is mover j, or NULL. */
+static const dyn_drive *drive_of(const api_model *m, size_t j)
+{
+    size_t first = dyn_drive_mover(m->dyn, 0);
+    return j >= first ? &m->dyn->drive[j - first] : NULL;
+}
+
+static bool drives(const dyn_drive *d, size_t v)
+{
+    for (size_t j = 0; j < d->n; j++)
+        if (d->joint[j] == (int)v) return true;
+    return false;
+}
+
 /* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
 static const dyn_body *body_of_mover(const api_model *m, size_t j)
 {
@@ -96,7 +110,9 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
     if (is_of_body(m, parameter)) {
         body = m->dyn->row_body[parameter / API_PER_BODY];
     } else {
-        size_t          j     = mover_of(m, parameter, &c);
+        size_t           j     = mover_of(m, parameter, &c);
+        const dyn_drive *drive = drive_of(m, j);
+        if (drive) return drives(drive, v);
         const dyn_body *rotor = c == API_ROTOR_INERTIA && !is_of_curve(m, parameter) ? rotor_of(m, j) : NULL;
         if (moves(body_of_mover(m, j), v)) return true;
         body = rotor ? rotor->tree.parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
@@ -108,6 +124,11 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 
 double api_friction_rate(const api_model *m, const api_regressor_lane *state, size_t j)
 {
+    const dyn_drive *drive = drive_of(m, j);
+    double           sum   = 0;
+    for (size_t k = 0; drive && k < drive->n; k++)
+        sum += drive->weight[k] * state->rates[(size_t)drive->joint[k] * state->lanes + state->lane];
+    if (drive) return sum;
     const dyn_body *b = body_of_mover(m, j);
     return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < m->n_joints ? b->joint.ratio : 1);
 }
@@ -142,6 +163,16 @@ double api_parameter_effort(const api_model *m, const api_regressor_lane *state,
     const double falls = curve_effort(
         state, j, c == API_COULOMB_POSITIVE ? API_BREAKAWAY_POSITIVE : API_BREAKAWAY_NEGATIVE, rate, v, coulomb);
     return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? coulomb - falls : 0;
+}
+
+bool api_mover_is_estimated(const api_model *m, size_t j)
+{
+    if (j >= m->n_joints) return true;
+    const dyn_body_joint *joint = &m->dyn->body[m->joints[j].body].joint;
+    if (joint->rotor_inertia != 0 || joint->has_friction) return true;
+    for (size_t k = 0; k < m->dyn->n_drives; k++)
+        if (drives(&m->dyn->drive[k], (size_t)joint->v)) return false;
+    return true;
 }
 
 /* --- the model's figures ------------------------------------------------------------------------------------------ */
@@ -256,9 +287,15 @@ void api_parameters_compute(const api_model *m, double *parameters)
         body_parameters(&b, parameters + API_PER_BODY * i);
     }
     for (size_t j = 0; j < m->n_movers; j++) {
-        const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
-        double         *own = parameters + api_joint_parameter(m, j, 0);
+        const dyn_drive *drive = drive_of(m, j);
+        double          *own   = parameters + api_joint_parameter(m, j, 0);
         memset(own, 0, API_PER_JOINT * sizeof *own);
+        if (drive) {
+            own[API_ROTOR_INERTIA] = drive->rotor_inertia;
+            add_friction(&drive->friction, 1, own, false);
+            continue;
+        }
+        const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
         own[API_ROTOR_INERTIA] = b->joint.rotor_inertia;
         if (b != rotor) add_friction(&b->joint.friction, 1, own, false);
         if (rotor) add_rotor(m, rotor, own);

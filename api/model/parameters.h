@@ -30,6 +30,10 @@ typedef struct api_friction_curve {
     double positive, negative; /* N m or N, breakaway less Coulomb friction of each direction */
 } api_friction_curve;
 
+/* False for a joint in a coupled transmission that has neither rotor inertia nor friction of its own: those of the
+ * motors are estimated in their place, since both together could not be told apart. */
+bool api_mover_is_estimated(const api_model *model, size_t j);
+
 /* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
 bool api_parameter_acts(const api_model *model, size_t parameter, size_t v);
 

@@ -49,6 +49,12 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_query *q = plan->query;
     path_options    *o = selected->options;
     *o = (path_options){.whole = q->scene, .still = {.model = q->scene.model}, .damped = api_path_is_damped(q)};
+    if (api_path_coupled_coulomb(q))
+        return api_fail(
+            q->problem, API_NOT_SUPPORTED, NULL,
+            "the Coulomb friction of motor %.64s depends on several joints: send \"friction\": false, or give "
+            "the motors of coupled transmissions viscous friction only",
+            api_path_coupled_coulomb(q));
     if (!api_path_has_coulomb(q)) return true;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,

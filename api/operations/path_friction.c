@@ -112,6 +112,17 @@ bool api_path_has_coulomb(const api_query *q)
     return coulomb;
 }
 
+const char *api_path_coupled_coulomb(const api_query *q)
+{
+    const dyn_model *m = q->scene.model;
+    for (size_t k = 0; has_friction(q) && k < m->n_drives; k++) {
+        const dyn_friction *f = &m->drive[k].friction;
+        if (f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0)
+            return q->model->mover_names[dyn_drive_mover(m, k)];
+    }
+    return NULL;
+}
+
 bool api_path_is_damped(const api_query *q)
 {
     const dyn_model *m      = q->scene.model;
@@ -122,6 +133,8 @@ bool api_path_is_damped(const api_query *q)
                   (m->body[i].joint.has_spring && m->body[i].joint.spring.damping != 0);
     for (size_t i = 0; i < m->n_couplings; i++)
         damped |= m->coupling[i].spring.damping != 0;
+    for (size_t k = 0; k < m->n_drives; k++)
+        damped |= terms & DYN_FRICTION && m->drive[k].friction.viscous != 0;
     return damped;
 }
 

@@ -6,6 +6,10 @@
 /* True if the model's Coulomb friction, sharp or smooth, is among the terms of the request. */
 bool api_path_has_coulomb(const api_query *q);
 
+/* Returns the name of a motor of a coupled transmission whose Coulomb friction is among the terms of the request; NULL:
+ * there is none. Its sign depends on several coordinates, for which the outputs have no entry. */
+const char *api_path_coupled_coulomb(const api_query *q);
+
 /* Returns the request's model without Coulomb friction, from the request's pool: a shallow copy with bodies of its own.
  * NULL with a problem. */
 const dyn_model *api_path_without_coulomb(const api_query *q);

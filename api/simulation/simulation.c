@@ -1,5 +1,6 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
+#include "api/contact/stiction.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "integrate.h"
 #include "api/wire/number.h"
@@ -143,8 +144,22 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
     return s;
 }
 
+/* Refuses integrators that stop joints by sharp friction for a motor of a coupled transmission with such friction: the
+ * motor holds a combination of joints. */
+static bool check_sharp_drives(const api_query *q, const api_simulation *s)
+{
+    const dyn_model *m     = q->scene.model;
+    const size_t     drive = api_stiction_find_sharp_drive(m);
+    if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
+    return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "the sharp Coulomb friction of motor %.64s holds several joints together, which this integrator "
+                    "cannot stop: give the motor a coulomb_velocity, or take fixed steps",
+                    q->model->mover_names[dyn_drive_mover(m, drive)]);
+}
+
 bool api_simulation_prepare(api_plan *plan, api_simulation *s)
 {
+    if (!check_sharp_drives(plan->query, s)) return false;
     size_t entries = plan->query->model->nv;
     if (!plan->state[API_QD]) {
         plan->state[API_QD] = api_take_lanes(plan, entries);

@@ -59,25 +59,43 @@ typedef struct api_document_motor {
     int         joint_link; /* index in `links` of the link of the driven joint */
 } api_document_motor;
 
+/* A motor of a coupled transmission. */
+typedef struct api_document_coupled_motor {
+    const char  *name;
+    double       rotor_inertia; /* kg m^2 or kg, in terms of the motor's rate */
+    dyn_friction friction;      /* function of the motor's rate */
+} api_document_coupled_motor;
+
+/* A coupled transmission: rates of joints = matrix times rates of motors. */
+typedef struct api_document_transmission {
+    size_t      n; /* number of joints and of motors */
+    const char *joint[DYN_MAX_DRIVEN];
+    int         link[DYN_MAX_DRIVEN]; /* indices in `links` of the links of the joints */
+    double      matrix[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN], inverse[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN]; /* n x n */
+    api_document_coupled_motor motor[DYN_MAX_DRIVEN];
+} api_document_transmission;
+
 typedef struct api_document {
-    json_t             *canonical;   /* canonical document; its name is that of the request path */
-    const char         *description; /* NULL: none */
-    const char         *base;        /* name of the base link */
-    bool                floating;
-    dyn_inertia         base_inertia;
-    double              gravity[3];
-    bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
-    size_t              n_links;     /* number of links without the base link */
-    api_document_link  *links;
-    int                *order; /* [n_links] indices of links, depth-first, children in document order */
-    size_t              n_motors;
-    api_document_motor *motors;
-    size_t              n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
-    api_document_frame *frames;
-    size_t              n_loops;
-    api_document_loop  *loops;
-    bool                has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
-    api_document_frame  tip;
+    json_t                    *canonical;   /* canonical document; its name is that of the request path */
+    const char                *description; /* NULL: none */
+    const char                *base;        /* name of the base link */
+    bool                       floating;
+    dyn_inertia                base_inertia;
+    double                     gravity[3];
+    bool                       from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t                     n_links;     /* number of links without the base link */
+    api_document_link         *links;
+    int                       *order; /* [n_links] indices of links, depth-first, children in document order */
+    size_t                     n_motors;
+    api_document_motor        *motors;
+    size_t                     n_transmissions;
+    api_document_transmission *transmissions;
+    size_t                     n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
+    api_document_frame        *frames;
+    size_t                     n_loops;
+    api_document_loop         *loops;
+    bool                       has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
+    api_document_frame         tip;
 } api_document;
 
 /* Reads and checks a whole document. On failure the reader's problem is set. The caller releases
@@ -107,6 +125,11 @@ bool api_document_check_loads(const api_document *document, api_reader *reader);
  * carries the motor, and its rotor to the joint that it drives. */
 bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);
 bool api_document_attach_motors(api_document *document, api_reader *reader);
+
+/* Reads "transmissions". After the tree is built and the joints are found, api_document_check_transmissions refuses
+ * joints that cannot be in one, and names that are taken. */
+bool api_document_read_transmissions(const api_entry *root, api_document *document);
+bool api_document_check_transmissions(const api_document *document, api_reader *reader);
 
 /* Reads "origin" of a joint into link->before and link->after, the constant poses before and after the joint's
  * motion. *dh is true for the Denavit-Hartenberg forms, whose joint axis is z. */

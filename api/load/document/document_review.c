@@ -56,6 +56,17 @@ static bool moves_rotor(const dyn_link *link)
     return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
 }
 
+/* Sets moves[i] of the joints that move a rotor of a coupled transmission. */
+static void mark_coupled(const api_document *document, bool *moves)
+{
+    for (size_t i = 0; i < document->n_transmissions; i++) {
+        const api_document_transmission *t = &document->transmissions[i];
+        for (size_t j = 0; j < t->n; j++)
+            for (size_t k = 0; k < t->n; k++)
+                moves[t->link[j]] |= t->motor[k].rotor_inertia > 0 && t->inverse[k * t->n + j] != 0;
+    }
+}
+
 /* Sets moves[i] if joint i moves mass, inertia or a rotor, by itself or through joints that mimic it. Returns true
  * if the base moves mass. */
 static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
@@ -73,6 +84,7 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
         moves[i] = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);
         has_mimics |= link->dyn.mimic;
     }
+    mark_coupled(document, moves);
     for (size_t i = 0; has_mimics && i < document->n_links; i++)
         if (document->links[i].dyn.mimic) moves[document->links[i].leader] |= moves[i];
     return mass[0] > 0;

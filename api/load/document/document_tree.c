@@ -163,6 +163,20 @@ static bool find_turned(api_document *document, api_reader *reader, const json_t
     return true;
 }
 
+/* Finds the joints of coupled transmissions. */
+static bool find_coupled(api_document *document, api_reader *reader, const json_t *joints)
+{
+    const name_map names = {document, reader, joints, false};
+    for (size_t i = 0; i < document->n_transmissions; i++)
+        for (size_t j = 0; j < document->transmissions[i].n; j++) {
+            char text[80];
+            snprintf(text, sizeof text, "/transmissions/%zu/joints/%zu", i, j);
+            if (!find(&names, document->transmissions[i].joint[j], text, &document->transmissions[i].link[j]))
+                return false;
+        }
+    return true;
+}
+
 static bool resolve_joint_names(api_document *document, api_reader *reader)
 {
     char    text[64];
@@ -176,7 +190,7 @@ static bool resolve_joint_names(api_document *document, api_reader *reader)
     for (size_t i = 0; ok && i < document->n_links; i++)
         ok = check_coordinate_names(document, reader, map, i, false) &&
              check_coordinate_names(document, reader, map, i, true);
-    ok = ok && find_turned(document, reader, map);
+    ok = ok && find_turned(document, reader, map) && find_coupled(document, reader, map);
     json_decref(map);
     return ok;
 }
@@ -277,5 +291,6 @@ bool api_document_build_tree(api_document *document, api_reader *reader)
 {
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
            api_document_resolve_mimics(document, reader) && api_document_attach_motors(document, reader) &&
-           api_document_check_loads(document, reader) && check_coordinates(document, reader);
+           api_document_check_loads(document, reader) && api_document_check_transmissions(document, reader) &&
+           check_coordinates(document, reader);
 }

@@ -153,6 +153,15 @@ void api_xml_report_forces(api_xml_writer *w)
         api_xml_not_held(w, where, "the rotor of the motor of joint \"%.*s\" is not part of the file",
                          api_text_shown(name), name);
     }
+    for (size_t i = 0; i < w->document->n_transmissions; i++) {
+        const char *name = w->document->transmissions[i].joint[0];
+        char        where[40];
+        snprintf(where, sizeof where, "/transmissions/%zu", i);
+        api_xml_not_held(w, where,
+                         "the coupled transmission of joint \"%.*s\" is not part of the file: its motors have neither "
+                         "inertia nor friction there",
+                         api_text_shown(name), name);
+    }
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */

@@ -37,8 +37,8 @@ void api_xml_not_held(api_xml_writer *w, const char *where, const char *format, 
 /* The same for field `field` of the joint of a link, which is not held in that format. */
 void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 
-/* Reports of all links the fields that neither URDF nor MJCF has: elastic joints, motors, smoothed or one-sided Coulomb
- * friction, limits of the rate of effort, scaled screws. */
+/* Reports of all links the fields that neither URDF nor MJCF has: elastic joints, motors, coupled transmissions,
+ * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
 void api_xml_report_forces(api_xml_writer *w);
 
 /* Name of the link that carries `link`, and of the joint that a mimic joint follows. */

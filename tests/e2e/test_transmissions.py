@@ -1,0 +1,220 @@
+"""Coupled transmissions: against the same mechanism written in motor coordinates with NumPy, identities between the
+operations, identification of the motors, and refusals."""
+import copy
+
+import numpy as np
+import tap
+from harness import ServerCase
+from samples import body
+
+
+def link(name, parent, axis, x, mass, **joint):
+    return {"name": name, "parent": parent,
+            "joint": {"name": "at_" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [x, 0.02, 0.1]}, **joint},
+            "inertial": body(mass, (0.1, -0.03, 0.05))}
+
+
+WRIST = [[0.02, 0], [0.015, -0.025]]    # joint rates = WRIST motor rates: the last motor moves one joint only
+MOTORS = [{"name": "pitch", "rotor_inertia": 3e-5, "friction": {"viscous": 2e-4, "coulomb": 0.01, "coulomb_velocity": 5}},
+          {"name": "roll", "rotor_inertia": 2e-5, "friction": {"viscous": 1e-4, "coulomb": {"positive": 0.02, "negative": 0.01},
+                                                              "breakaway": {"positive": 0.03, "negative": 0.02},
+                                                              "stribeck_velocity": 20, "coulomb_velocity": 4}}]
+PLAIN = {"links": [link("a", "base", [0, 0, 1], 0, 4, friction={"viscous": 0.5}),
+                   link("b", "a", [0, 1, 0], 0.3, 3, rotor_inertia=0.2),
+                   link("c", "b", [1, 0, 0], 0.3, 2, friction={"viscous": 0.1}),
+                   link("d", "c", [0, 1, 0.2], 0.1, 1)],
+         "frames": [{"name": "tool", "link": "d", "xyz": [0.1, 0, 0.05]}]}
+
+
+def with_transmission(plain, joints, matrix=WRIST, motors=MOTORS):
+    return {**copy.deepcopy(plain), "transmissions": [{"joints": joints, "matrix": matrix, "motors": motors}]}
+
+
+HAND = copy.deepcopy(PLAIN)     # c and d are branches of the same link
+HAND["links"][3]["parent"] = "b"
+FREE = {**copy.deepcopy(HAND), "base": {"type": "floating", "inertial": body(5, (0, 0, 0.1))}}
+MODELS = {"wrist": with_transmission(PLAIN, ["at_c", "at_d"]), "wrist-plain": PLAIN,
+          "hand": with_transmission(HAND, ["at_d", "at_c"]), "hand-plain": HAND,
+          "free": with_transmission(FREE, ["at_d", "at_c"]), "free-plain": FREE}
+ORDER = {"wrist": [2, 3], "hand": [3, 2], "free": [9, 8]}     # velocity coordinates of the coupled joints
+
+
+def friction_of(motor, rate):
+    """Friction of a motor at a rate, and its derivative by the rate."""
+    f = motor["friction"]
+    one = isinstance(f["coulomb"], dict)
+    side = "positive" if rate >= 0 else "negative"
+    fast = f["coulomb"][side] if one else f["coulomb"]
+    v, vs = f["coulomb_velocity"], f.get("stribeck_velocity")
+    t = np.tanh(rate / v)
+    excess = (f["breakaway"][side] - fast) * np.exp(-(rate / vs) ** 2) if vs else 0
+    slope = f["viscous"] + (fast + excess) * (1 - t * t) / v - (2 * rate / vs ** 2 * excess * t if vs else 0)
+    return f["viscous"] * rate + (fast + excess) * t, slope
+
+
+class Transmissions(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, document in MODELS.items():
+            assert cls.client.put(f"/v1/models/{name}", document).status == 201, name
+
+    def states(self, name, rows=3):
+        """Random states, and P of the motors' rates P qd for all velocity coordinates."""
+        random, nq, nv = np.random.default_rng(7), len(MODELS[name]["links"]), len(MODELS[name]["links"])
+        floating = "base" in MODELS[name]
+        q = random.uniform(-1, 1, (rows, nq + 7 * floating))
+        if floating:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+        nv += 6 * floating
+        P = np.zeros((2, nv))
+        P[:, ORDER[name]] = np.linalg.inv(WRIST)
+        return {"q": q.tolist(), "qd": random.uniform(-2, 2, (rows, nv)).tolist(),
+                "qdd": random.uniform(-3, 3, (rows, nv)).tolist()}, P
+
+    # --- in motor coordinates ------------------------------------------------------------------------------------
+
+    def test_torques_are_those_of_the_mechanism_in_motor_coordinates(self):
+        """tau_m = A^T tau of the links + J qdd_m + friction, and tau = A^-T tau_m, for the coupled joints alone."""
+        J = np.diag([m["rotor_inertia"] for m in MOTORS])
+        for name, joints in ORDER.items():
+            state, P = self.states(name)
+            links = np.array(self.ask(name + "-plain", "inverse-dynamics", state)["tau"])
+            expected = links.copy()
+            for row, (tau, qd, qdd) in enumerate(zip(links, state["qd"], state["qdd"])):
+                motor = np.array(WRIST).T @ tau[joints] + J @ P @ qdd
+                motor += [friction_of(m, rate)[0] for m, rate in zip(MOTORS, P @ qd)]
+                expected[row, joints] = np.linalg.solve(np.array(WRIST).T, motor)
+            self.assertClose(self.ask(name, "inverse-dynamics", state)["tau"], expected.tolist(), 1e-13, what=name)
+
+    def test_mass_matrix_energy_and_derivatives(self):
+        for name in ORDER:
+            state, P = self.states(name)
+            block = P.T @ np.diag([m["rotor_inertia"] for m in MOTORS]) @ P
+            at = {key: state[key] for key in ("q", "qd")}
+            M, plain = (np.array(self.ask(model, "mass-matrix", {"q": state["q"]})["mass_matrix"])
+                        for model in (name, name + "-plain"))
+            self.assertClose(M.tolist(), (plain + block).tolist(), 1e-14, what=name)
+            inverse = self.ask(name, "mass-matrix", {"q": state["q"], "outputs": ["inverse"]})["inverse"]
+            self.assertClose(inverse, np.linalg.inv(M).tolist(), 1e-11, what=name)
+            T, without = (np.array(self.ask(model, "energy", at)["kinetic"]) for model in (name, name + "-plain"))
+            self.assertClose(T.tolist(), [t + qd @ block @ qd / 2 for t, qd in zip(without, np.array(state["qd"]))], 1e-13)
+            got, base = (self.ask(model, "sensitivity", state) for model in (name, name + "-plain"))
+            damping = [P.T @ np.diag([friction_of(m, rate)[1] for m, rate in zip(MOTORS, P @ qd)]) @ P for qd in state["qd"]]
+            self.assertClose(got["dtau_dqd"], (np.array(base["dtau_dqd"]) + damping).tolist(), 1e-12, what=name)
+            self.assertClose(got["dtau_dqdd"], (np.array(base["dtau_dqdd"]) + block).tolist(), 1e-12, what=name)
+            self.assertEqual(got["dtau_dq"], base["dtau_dq"], name)
+
+    def test_forward_dynamics_undoes_inverse_dynamics(self):
+        for name in ORDER:
+            state, _ = self.states(name)
+            tau = self.ask(name, "inverse-dynamics", state)["tau"]
+            at = {"q": state["q"], "qd": state["qd"], "tau": tau}
+            back = self.ask(name, "forward-dynamics", at)["qdd"]
+            self.assertClose(back, state["qdd"], 1e-10, what=name)
+            for row in range(3):
+                one = self.ask(name, "forward-dynamics", {key: value[row] for key, value in at.items()})
+                self.assertEqual(one["qdd"], back[row], name)
+            by = self.ask(name, "forward-sensitivity", at)
+            M = np.array(self.ask(name, "mass-matrix", {"q": state["q"]})["mass_matrix"])
+            slopes = self.ask(name, "sensitivity", state)
+            for kind in ("dq", "dqd"):
+                expected = [-np.linalg.solve(m, s) for m, s in zip(M, np.array(slopes["dtau_" + kind]))]
+                self.assertClose(by["dqdd_" + kind], np.array(expected).tolist(), 1e-8, what=name)
+
+    def test_regressor_and_bias(self):
+        """Friction is smooth here, so that only rotors and viscous friction are linear."""
+        for name in ORDER:
+            document = copy.deepcopy(MODELS[name])
+            for m in document["transmissions"][0]["motors"]:
+                m["friction"] = {"viscous": m["friction"]["viscous"], "coulomb": 0.01}
+            self.put_model("linear", document)
+            state, P = self.states(name)
+            names = len(document["links"]) + 2
+            Y = np.array(self.ask("linear", "regressor", {**state, "outputs": ["joint_regressor"]})["joint_regressor"])
+            self.assertEqual(Y.shape[2], 3 * names)
+            whole, plain = (np.array(self.ask(model, "inverse-dynamics", state)["tau"]) for model in ("linear", name + "-plain"))
+            values = [x for m in document["transmissions"][0]["motors"]
+                      for x in (m["rotor_inertia"], m["friction"]["viscous"], 0.01)]
+            self.assertClose((Y[:, :, -6:] @ values).tolist(), (whole - plain).tolist(), 1e-12, what=name)
+            friction = [np.array(self.ask(model, "bias", {"q": state["q"], "qd": state["qd"], "outputs": ["friction"]})["friction"])
+                        for model in ("linear", name + "-plain")]
+            slow = np.array(Y[:, :, -6:]) @ [0 if i % 3 == 0 else x for i, x in enumerate(values)]
+            self.assertClose((friction[0] - friction[1]).tolist(), slow.tolist(), 1e-12, what=name)
+
+    # --- identification ------------------------------------------------------------------------------------------
+
+    def test_motors_are_identified(self):
+        """The joint at_c has no friction of its own here: the motor `pitch` moves it alone."""
+        truth = copy.deepcopy(MODELS["wrist"])
+        del truth["links"][2]["joint"]["friction"]
+        for m, viscous in zip(truth["transmissions"][0]["motors"], (3e-4, 2e-4)):
+            m.update(rotor_inertia=2 * m["rotor_inertia"], friction={"viscous": viscous, "coulomb": 0.02})
+        self.put_model("truth", truth)
+        guess = copy.deepcopy(truth)
+        for m in guess["transmissions"][0]["motors"]:
+            m.update(rotor_inertia=1e-5, friction={"viscous": 1e-5, "coulomb": 0.001})
+        self.put_model("guess", guess)
+        state, _ = self.states("wrist", 60)
+        tau = self.ask("truth", "inverse-dynamics", state)["tau"]
+        answer = self.ask("guess", "identify", {**state, "tau": tau, "unknown": ["friction", "rotors"],
+                                                "outputs": ["base_parameters", "model"]})
+        self.put_model("found", answer["model"])
+        found = answer["model"]["transmissions"][0]["motors"]
+        for m, t in zip(found, truth["transmissions"][0]["motors"]):
+            self.assertClose(m["rotor_inertia"], t["rotor_inertia"], 1e-8)
+            self.assertClose(m["friction"]["viscous"], t["friction"]["viscous"], 1e-8)
+            self.assertClose(sorted(m["friction"]["coulomb"].values()), [0.02, 0.02], 1e-8)
+        again = self.ask("found", "inverse-dynamics", state)["tau"]
+        self.assertClose(again, tau, 1e-9)
+
+    # --- refusals ------------------------------------------------------------------------------------------------
+
+    def test_description(self):
+        described = self.ok(self.client.get("/v1/models/wrist"))
+        self.assertEqual(described["transmissions"], [
+            {"joints": ["at_c", "at_d"], "matrix": WRIST,
+             "motors": [{"name": m["name"], "rotor_inertia": m["rotor_inertia"]} for m in MOTORS]}])
+        self.assertNotIn("transmissions", self.ok(self.client.get("/v1/models/wrist-plain")))
+
+    def test_documents_that_are_refused(self):
+        good = {"joints": ["at_c", "at_d"], "matrix": WRIST, "motors": MOTORS}
+        mimic = copy.deepcopy(PLAIN)
+        mimic["links"][3]["joint"]["mimic"] = {"joint": "at_a"}
+        geared = {**PLAIN, "motors": [{"joint": "at_d", "link": "c", "axis": [0, 0, 1], "gear_ratio": 50, "spin_inertia": 1e-4}]}
+        for change, pointer, base in (
+                ({"joints": ["at_c", "at_x"]}, "/transmissions/0/joints/1", PLAIN),
+                ({"joints": ["at_c", "at_c"]}, "/transmissions/0/joints/1", PLAIN),
+                ({"joints": []}, "/transmissions/0/joints", PLAIN),
+                ({"joints": ["at_c", 1]}, "/transmissions/0/joints/1", PLAIN),
+                ({"matrix": [[1, 2], [2, 4]]}, "/transmissions/0/matrix", PLAIN),
+                ({"matrix": [[1, 2]]}, "/transmissions/0/matrix", PLAIN),
+                ({"matrix": [[1, 1], [1, 1 + 1e-12]]}, "/transmissions/0/matrix", PLAIN),
+                ({"motors": MOTORS[:1]}, "/transmissions/0/motors", PLAIN),
+                ({"motors": [MOTORS[0], MOTORS[0]]}, "/transmissions/0/motors/1/name", PLAIN),
+                ({"motors": [MOTORS[0], {"name": "at_a"}]}, "/transmissions/0/motors/1/name", PLAIN),
+                ({"motors": [MOTORS[0], {"name": "roll", "rotor_inertia": -1}]}, "/transmissions/0/motors/1/rotor_inertia", PLAIN),
+                ({"motors": [MOTORS[0], {"name": "roll", "rotor_inertia": 1e308}]}, "/transmissions", PLAIN),
+                ({}, "/transmissions/0/joints/1", mimic), ({}, "/transmissions/0/joints/1", geared)):
+            document = {**copy.deepcopy(base), "transmissions": [{**good, **change}]}
+            self.assertProblem(self.client.put("/v1/models/refused", document), 422, pointer)
+        twice = {**copy.deepcopy(PLAIN), "transmissions": [good, {"joints": ["at_d"], "matrix": [[1]], "motors": [{"name": "m"}]}]}
+        self.assertProblem(self.client.put("/v1/models/refused", twice), 422, "/transmissions/1/joints/0")
+
+    def test_requests_that_are_refused(self):
+        """Sharp friction of these motors cannot hold joints; a path has no entry for its jumps."""
+        sharp = with_transmission(PLAIN, ["at_c", "at_d"], motors=[{"name": "m", "friction": {"coulomb": 0.1}}, {"name": "n"}])
+        self.put_model("sharp", sharp)
+        zero = [0.0] * 4
+        for operation, request in (
+                ("forward-dynamics", {"q": zero, "tau": zero, "friction_at_rest": "stick"}),
+                ("simulate", {"q": zero, "duration": 0.1, "tolerance": 1e-6, "integrator": "dopri5", "samples": 2}),
+                ("path", {"q": [zero, zero], "qd": [zero, zero]})):
+            problem = self.assertProblem(self.client.post(f"/v1/models/sharp/{operation}", request), 422)
+            self.assertEqual(problem["code"], "not-supported", problem)
+        self.ask("sharp", "simulate", {"q": zero, "duration": 0.1, "integrator": "rk4", "step": 0.01, "samples": 2})
+        self.ask("sharp", "path", {"q": [zero, zero], "qd": [zero, zero], "friction": False})
+
+
+if __name__ == "__main__":
+    tap.main()
