@@ -208,7 +208,7 @@ static void set_coupled_motors(const api_identified *found, const json_t *transm
             const double *own   = found->parameters ? found->parameters + api_joint_parameter(m, mover, 0) : NULL;
             if (found->with & API_BASE_ROTORS)
                 json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, API_ROTOR_INERTIA)));
-            if (found->with & API_BASE_FRICTION) set_friction(motor, own);
+            if (found->with & API_BASE_FRICTION) set_friction(found, motor, mover, own);
         }
     }
 }
