@@ -13,17 +13,18 @@ from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
            "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
-           "ModelFieldsTree", "PublishedMotor", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench",
-           "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase",
-           "Grouping", "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
-           "FoundFrictionCoulomb", "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid",
-           "WrenchOverTime", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "LeastMargin", "Plane",
-           "MarginsLimitsItem", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
-           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem",
+           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full",
+           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem",
+           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ExceededLimit", "LeastMargin", "Plane", "MarginsLimitsItem", "MarginsLeastItem",
+           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
+           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -124,6 +125,8 @@ class ModelFields(_ModelFieldsNeeded, total=False):
     reference: ModelFieldsReference
     # All coordinates, as if the loops were open.
     tree: ModelFieldsTree
+    # The coupled transmissions of the document, without friction; absent if there are none.
+    transmissions: list[ModelFieldsTransmissionsItem]
 
 
 class PublishedFrame(TypedDict):
@@ -222,6 +225,17 @@ class PublishedMotor(TypedDict):
     axis: list[float]
     gear_ratio: float
     spin_inertia: float
+
+
+class ModelFieldsTransmissionsItem(TypedDict):
+    joints: list[str]
+    matrix: list[list[float]]
+    motors: list[ModelFieldsTransmissionsItemMotorsItem]
+
+
+class ModelFieldsTransmissionsItemMotorsItem(TypedDict):
+    name: str
+    rotor_inertia: float
 
 
 class ReportEntry(TypedDict):
