@@ -2,7 +2,7 @@
 import numpy as np
 import tap
 from harness import ServerCase
-from samples import states
+from samples import chain, states
 
 INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
 MODELS = ("two_link", "panda", "hua", "solo12")
@@ -375,6 +375,13 @@ class Steps(ServerCase):
         self.assertIsNone(answer["q_after"][1])
         good = self.ask("two_link", "rollout", {**request, "q": [0, 0], "qd": [0, 0]})
         self.assertEqual(answer["state_matrix"][0], good["state_matrix"])
+
+    def test_the_deadline_holds(self):
+        """Also within Newton's method for one state of a long chain, which does not converge here."""
+        self.put_model("long", chain(200))
+        state = {"q": [0.1] * 200, "qd": [100.0] * 200, "tau": [0] * 200, "step": 0.1, "integrator": "implicit_euler"}
+        answer = self.client.request("POST", "/v1/models/long/step", state, {"Request-Timeout": "0.05"})
+        self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
 
 if __name__ == "__main__":
