@@ -13,9 +13,10 @@
 
 enum { ROBOTS = 60, STATES = 5 };
 
-/* Gives joints and motors load coefficients, some with a smooth sense of motion. */
+/* Gives joints and motors load coefficients, some with a smooth sense of motion. Models with drives take none. */
 static void add_loads(random_tree *tree)
 {
+    tree->description.n_drives = 0;
     for (size_t i = 0; i < tree->description.n_links; i++) {
         dyn_link *l = &tree->links[i];
         if (l->joint == DYN_FIXED || l->mimic || dyn_joint_nv(l->joint) != 1) continue;
