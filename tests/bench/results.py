@@ -8,13 +8,34 @@ import chart
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATE = "2026-11-22"
 LIMITS_DATE = "2026-11-26"  # of the run of `make bench-limits`
+KERNELS_DATE = "2026-11-26" # of the run of the kernels alone
 OPERATIONS = {"inverse dynamics": "inverse dynamics", "forward dynamics": "forward dynamics", "mass matrix": "mass matrix",
               "torque derivative": "torque derivative", "sensitivity": "sensitivity: dtau by q, qd, qdd",
               "forward sensitivity": "forward sensitivity: qdd, dqdd by q, qd, tau", "Coriolis matrix": "Coriolis matrix",
               "regressor": "regressor of the bodies' parameters"}
+NEWER = {
+    "inverse dynamics": "inverse dynamics", "sensitivity": "sensitivity: dtau by q, qd, qdd",
+    "second derivatives of tau, contracted": "second derivatives of tau, contracted",
+    "forward sensitivity": "forward sensitivity: qdd, dqdd by q, qd, tau",
+    "second derivatives of qdd, contracted": "second derivatives of qdd, contracted",
+    "forward dynamics, every other coordinate given": "forward dynamics, every other coordinate given",
+    "forward sensitivity, a point held": "forward sensitivity, the tip held along x, y, z",
+    "step of semi-implicit Euler, A and B": "step: x+ and its derivatives by x and tau",
+    "the same with a point held": "the same with the tip held along x, y, z",
+    "the same after an impact": "the same after an impact of the tip",
+    "step, with columns of parameters": "step and its derivatives by x, tau and parameters",
+    "step of RK4, A and B": "step of RK4 and its derivatives",
+    "step of implicit Euler, A and B": "step of implicit Euler and its derivatives",
+    "coefficients along a path": "coefficients along a path",
+    "time derivative of the sensitivity": "time derivative of the sensitivity",
+    "torque of a reference velocity": "torque of a reference velocity",
+    "derivatives of a point's velocity and acceleration": "derivatives of velocity and acceleration",
+    "derivative of a frame's Jacobian": "derivative of a frame's Jacobian by q",
+    "closure of a loop, Jacobian and its rates": "relative pose of two frames, Jacobian and its rates"}
 ROBOTS = {"`ur5`, 6 joints": "ur5, 6 joints", "`panda`, 7 joints": "panda, 7 joints",
           "`solo12`, floating, 12": "solo12, floating, 12 joints", "tree, 31 joints": "general tree, 31 joints",
           "`humanoid`, floating, 33": "humanoid, floating, 33 joints"}
+TARGETS = {1: "fma (W=1)", 4: "avx2 (W=4)", 8: "avx512 (W=8)"}
 SIZES = (1, 10, 100, 1000, 10000, 100000)
 
 
@@ -54,10 +75,15 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
+def read_kernels(date):
+    """{(robot, kernel, target): ns} of a run."""
+    return {(robot, row[""], target): first(cell) for robot, rows in read("kernels", date).items()
+            for row in rows for target, cell in row.items() if target}
+
+
 class Run:
     def __init__(self):
-        self.kernels = {(robot, row[""], target): first(cell) for robot, rows in read("kernels").items()
-                        for row in rows for target, cell in row.items() if target}
+        self.kernels = read_kernels(KERNELS_DATE)
         self.batches = {(int(first(row["states"])), row[""]): row for row in read("batches")["Against batch size"]}
         self.service = {(states, kind, int(row["connections"])): row for heading, rows in read("service").items()
                         for states, kind in [re.fullmatch(r"([\d ]+) states?, (\w+)", heading).groups()] for row in rows}
@@ -85,8 +111,7 @@ class Run:
         return table(("Panda, 7 joints: inverse dynamics unless another is named", "takes"), rows)
 
     def kernel(self, robot, name, lanes):
-        target = {1: "fma (W=1)", 4: "avx2 (W=4)", 8: "avx512 (W=8)"}[lanes]
-        return self.kernels[robot, OPERATIONS[name], target]
+        return self.kernels[robot, OPERATIONS[name], TARGETS[lanes]]
 
     def one_request(self):
         rows = []
@@ -107,16 +132,20 @@ class Run:
         return table(("states in a request", "JSON: CPU per state, ns", "CBOR: CPU per state, ns", "JSON: states per second",
                       "CBOR: states per second"), rows)
 
-    def by_robot(self, lanes):
-        return table(("ns per state", *ROBOTS), [(name, *(significant(self.kernel(robot, name, lanes)) for robot in ROBOTS.values()))
-                                                for name in OPERATIONS])
+    def by_robot(self, lanes, kernels, operations):
+        """A cell is empty where the robot has no such kernel."""
+        def cell(robot, kernel):
+            ns = kernels.get((robot, kernel, TARGETS[lanes]))
+            return "" if ns is None else significant(ns)
+        return table(("ns per state", *ROBOTS), [(name, *(cell(robot, kernel) for robot in ROBOTS.values()))
+                                                for name, kernel in operations.items()])
 
-    def by_target(self):
+    def by_target(self, kernels, operations):
         every = ("scalar (W=1)", "sse2 (W=2)", "scalar_unfused (W=1)", "sse2_unfused (W=2)", "fma (W=1)", "avx2 (W=4)", "avx512 (W=8)")
-        targets = [target for target in every if ("panda, 7 joints", "inverse dynamics", target) in self.kernels]
+        targets = [target for target in every if ("panda, 7 joints", "inverse dynamics", target) in kernels]
         return table(("`panda`, ns per state", *(f"`{target.split()[0]}`" for target in targets)),
-                     [(name, *(significant(self.kernels["panda, 7 joints", key, target]) for target in targets))
-                      for name, key in OPERATIONS.items()])
+                     [(name, *(significant(kernels["panda, 7 joints", key, target]) for target in targets))
+                      for name, key in operations.items()])
 
     def beside_libraries(self):
         rows = []
@@ -159,8 +188,10 @@ class Run:
                      [(kernel.split(":")[0], *(by.get(kernel, "") for by in cells.values())) for kernel in kernels])
 
     def tables(self):
-        return {"one request": self.one_request(), "larger": self.larger(), "batch": self.batch(), "by robot": self.by_robot(8),
-                "one lane": self.by_robot(1), "by target": self.by_target(), "libraries": self.beside_libraries(),
+        return {"one request": self.one_request(), "larger": self.larger(), "batch": self.batch(), "by robot": self.by_robot(8, self.kernels, OPERATIONS),
+                "one lane": self.by_robot(1, self.kernels, OPERATIONS), "by target": self.by_target(self.kernels, OPERATIONS),
+                "newer by robot": self.by_robot(8, self.kernels, NEWER), "newer, one lane": self.by_robot(1, self.kernels, NEWER),
+                "newer by target": self.by_target(self.kernels, NEWER), "libraries": self.beside_libraries(),
                 "python": self.beside_python(), "bare": self.beside_bare(), "mixed": self.mixed_load(),
                 "multiply-adds": self.near_limits("fused multiply-adds", thousands),
                 "bytes": self.near_limits("bytes stored", thousands), "share": self.near_limits("share", lambda x: f"{x:.2f}")}
