@@ -379,8 +379,6 @@ class FreeTurns(ServerCase):
         s = self.state("spherical", 4)
         for operation, request, pointer in (
                 ("mass-matrix", {"q": s["q"], "joints": ["root", "slide", "at.wx", "at.wy", "at.wz"]}, "/joints"),
-                ("trajectory", {"degree": 3, "control_points": [[0] * 5] * 6, "duration": 1, "samples": 3, "outputs": ["dtau_dot_dduration"]},
-                 "/outputs/0"),
                 ("simulate", {"q": s["q"], "duration": 1, "step": 0.1, "samples": 2, "input": {
                     "controller": "pd_gravity", "kp": 1, "kd": 1, "reference": {"constant": s["q"]}}}, "/input/controller")):
             self.assertProblem(self.client.post(f"/v1/models/spherical/{operation}", request), 422, pointer)
