@@ -78,6 +78,9 @@ def whole(operation, content):
 
 
 def main():
+    if "--help" in sys.argv:
+        print(__doc__)
+        return
     room = memoryview(bytearray(1 << 22))
     with Torqued() as server, Torqued(**({"build": sys.argv[1]} if len(sys.argv) > 1 else {})) as base:
         contents = {operation: whole(operation, content) for operation, content in requests(server).items()}
