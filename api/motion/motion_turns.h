@@ -25,8 +25,8 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
 
 /* Replaces the derivatives by q, qd, ... of a block's results by those by the spline's coordinates and their
  * derivatives. api_motion_turn_partials leaves out the matrix of the highest order, which several results may share;
- * api_motion_turn_highest replaces this matrix, once. Both do nothing where the coordinates do not differ, or where by[0] or the
- * matrix is NULL.
+ * api_motion_turn_highest replaces this matrix, once. Both do nothing where the coordinates do not differ, or where
+ * by[0] or the matrix is NULL.
  */
 void api_motion_turn_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p);
 void api_motion_turn_highest(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix);

@@ -104,7 +104,7 @@ class FeedForward(Closed):
                     for r in range(len(x))]
             q = np.array(self.ask(model, "feed-forward", {**self.motion_of(rows), **loads, "outputs": ["q"]})["q"])
             given = self.ask(model, "feed-forward", {**s, **loads})
-            self.near(given["qd"], weights[1] @ q / h, 1e-8, model)
+            self.near(given["qd"], weights[1] @ q / h, 1e-9, model)
             self.near(given["qdd"], weights[2] @ q / h ** 2, 1e-7, model)
 
     def follow(self, model, way, T, n):
