@@ -119,7 +119,7 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, s
 static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, size_t n_held, size_t k)
 {
     size_t nv = (size_t)m->nv;
-    return 4 * nv * nv + 7 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held);
+    return 4 * nv * nv + 7 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held) + (m->has_load ? 7 * nv : 0);
 }
 
 /* Returns the entries per state of `work`, after those of held frames, that an impact adds. */

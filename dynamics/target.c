@@ -9,9 +9,10 @@
 static size_t workspace_size(const dyn_model *m)
 {
     arena  frames = {0};
-    size_t most   = LANE_NAME(step_size)(m), bytes;
+    size_t most = LANE_NAME(step_size)(m), bytes = LANE_NAME(friction_map_size)(m);
     place_frame(&frames, m);
     if (frames.used > most) most = frames.used;
+    if (bytes > most) most = bytes;
 #define X(name)                                                                                                        \
     bytes = LANE_NAME(name##_size)(m);                                                                                 \
     if (bytes > most) most = bytes;

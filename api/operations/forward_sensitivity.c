@@ -2,6 +2,8 @@
 #include "api/cost/peek.h"
 #include "api/lanes/evaluation.h"
 #include "api/loops/lane_matrix.h"
+#include "api/request/fields.h"
+#include "dynamics/friction_map.h"
 #include "held_ranges.h"
 #include <string.h>
 
@@ -57,7 +59,33 @@ static size_t regressor_entries(const api_model *model, const api_selection *sel
     return selected->outputs & API_BIT(DQDD_DPARAMETERS) ? api_output_entries(model, selected, DQDD_DPARAMETERS) : 0;
 }
 
-/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; Y, the regressor at qdd, is written to `Y`. Checks the
+/* Multiplies the rows of Y, the derivatives of efforts without friction, by dtau/dT. `factor` is work, nv in lanes. */
+static void add_load(const api_evaluation *e, size_t block, size_t columns, double *factor, double *Y)
+{
+    const size_t     W  = e->lanes;
+    dyn_friction_map io = {.qd     = api_state_block(e, API_QD, block),
+                           .tau    = api_state_block(e, API_TAU, block),
+                           .result = factor,
+                           .factor = factor};
+    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    for (size_t v = 0; v < e->model->nv; v++)
+        for (size_t i = 0; i < columns * W; i++)
+            Y[v * columns * W + i] *= factor[v * W + i % W];
+}
+
+/* Sets Y to the regressor at qdd. With held frames the kernel does not know the wrenches that hold them, so that the
+ * load of the joints is that of tau. `factor` is work, nv in lanes. */
+static void find_regressor(const api_evaluation *e, const api_selection *selected, size_t block,
+                           const dyn_regressor *io, double *factor)
+{
+    const bool loaded = held_of(selected) && api_has_load(e->query);
+    dyn_scene  scene  = e->query->scene;
+    if (loaded) scene.terms &= ~(unsigned)DYN_FRICTION;
+    e->kernels->regressor(&scene, e->workspace, io, 1);
+    if (loaded) add_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
+}
+
+/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; Y and then nv numbers are written to `Y`. Checks the
  * deadline at each row. */
 static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
                                         const double *qdd, const double *dqdd_dtau, double *Y)
@@ -72,7 +100,7 @@ static bool differentiate_by_parameters(const api_evaluation *e, const api_selec
         .regressor = Y,
     };
     if (!to) return true;
-    e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
+    find_regressor(e, selected, block, &io, Y + nv * columns * W);
     memset(to, 0, nv * columns * W * sizeof *to);
     for (size_t v = 0; v < nv; v++) {
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
@@ -121,7 +149,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     const size_t        regressor = regressor_entries(model, selected);
     size_t              sum       = 1 + api_missing_entries(model, selected, DQDD_DQ, DQDD_DQD) + regressor +
                  api_missing_entries(model, selected, QDD, QDD);
-    if (held_of(selected)) sum += 1 + o->work;
+    if (held_of(selected)) sum += 1 + o->work + (regressor > 0 ? model->nv : 0);
     if (held_of(selected) || regressor > 0) sum += api_missing_entries(model, selected, DQDD_DTAU, DQDD_DTAU);
     return sum;
 }

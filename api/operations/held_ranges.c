@@ -142,7 +142,6 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         const api_contact *contact = range->contact;
         range->sites               = NULL;
         if (!contact) continue;
-        if (api_has_load(q)) return api_fail_load(q, "a step or derivative with held frames");
         dyn_wrench_site *sites = api_take(q->pool, (given + contact->n) * sizeof *sites);
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);

@@ -85,14 +85,6 @@ static void set_transmitted(const dyn_scene *scene, const workspace *ws, const d
         ws->T[v] = load_transmitted(&ws->friction[v], tau ? tau[v] : lane_of(0));
 }
 
-/* Adds -dT/dqd at constant tau to the derivatives of the efforts. */
-static void add_load_slopes(const dyn_model *m, const workspace *ws)
-{
-    const size_t nv = (size_t)m->nv;
-    for (size_t v = 0; v < nv; v++)
-        ws->by_qd[v * nv + v] += load_slope(&ws->friction[v], ws->T[v]) / load_factor(&ws->friction[v], ws->T[v]);
-}
-
 /* dqdd/dtau = dqdd/dT / a */
 static void scale_columns(const dyn_model *m, const workspace *ws, lane *by_tau)
 {
@@ -125,7 +117,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
                         .dtau_dqdd     = (double *)(void *)ws->mass,
                         .dtau_dwrench  = io->dqdd_dwrench},
      1);
-    if (loaded) add_load_slopes(m, ws);
+    if (loaded) load_add_slopes(m, ws->friction, ws->T, block_in(io->qd, 0, 0), true, ws->by_qd);
     lane singular = mass_blocks_factor(m, &ws->blocks, ws->mass);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
     /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx */

@@ -5,6 +5,8 @@
  *
  *     dqdd/dx = -K dtau/dx - P^T C_x,  P = G^-1 J M^-1,  dqdd/dtau = K = M^-1 - M^-1 J^T P.
  *
+ * With friction that depends on the load, dtau/dqd includes -dT/dqd at constant tau, and K = dqdd/dT.
+ *
  * Since K J^T = 0, the axes of the wrenches that hold a frame have no influence (dyn_held_site). */
 #pragma once
 #include "held_frames.h"
@@ -22,7 +24,7 @@ static inline void held_set_JM(const held_system *h, const lane *inverse, lane *
                                      .X      = inverse,
                                      .stride = nv,
                                      .n      = h->ws->moving[i],
-                                     .terms  = held_chain(h->ws, h->free->model, i),
+                                     .terms  = held_chain(h->ws, h->free.model, i),
                                      .Y      = JM + row * nv,
                                      .Y_row  = nv};
         multiply_rows(&product, held_rows_of(h->io, i), 0, nv);
@@ -84,7 +86,7 @@ static inline void held_set_P(const held_system *h, lane *Y)
 static inline void held_set_rates(const held_system *h, const lane *qd, const lane *qdd)
 {
     lane              *by_q = h->by_q + h->nv * h->nv, *by_qd = h->by_qd + h->nv * h->nv;
-    const dyn_model   *m    = h->free->model;
+    const dyn_model   *m    = h->free.model;
     const world_motion rest = world_at_rest(), *world = h->ws->world.world;
     for (size_t r = 0; r < h->ws->world.needed.n; r++)
         range_motions(m, &h->ws->world, (coordinate_rates){.qd = qd, .qdd = qdd}, ACCELERATIONS,
@@ -130,7 +132,7 @@ static inline void held_differentiate(const held_system *h, const held_point *at
                                       void *memory)
 {
     held_set_wrenches(h);
-    mass_blocks_factor(h->free->model, &h->ws->blocks, h->M);
+    mass_blocks_factor(h->free.model, &h->ws->blocks, h->M);
     mass_blocks_invert(&h->ws->blocks, h->nv, false, K);
     held_set_JM(h, K, h->Z);
     held_set_Y(h, h->Z, h->Y);
@@ -146,8 +148,26 @@ static inline void held_differentiate(const held_system *h, const held_point *at
                         .dtau_dqd  = (double *)h->by_qd,
                         .dtau_dqdd = (double *)h->M},
      1);
+    if (h->loaded) load_add_slopes(h->free.model, h->friction, h->T, at->qd, true, h->by_qd);
     held_set_rates(h, at->qd, at->qdd_of_rows);
     held_project(h, a_q, a_qd);
+}
+
+/* Derivatives of T to those of tau, and derivatives by T to those by tau: dtau = a dT with friction that depends on the
+ * load. The matrices are nv x columns, and nv x nv. */
+static inline void held_multiply_rows(const held_system *h, size_t columns, lane *matrix)
+{
+    for (size_t v = 0; h->loaded && v < h->nv; v++) {
+        const lane a = load_factor(&h->friction[v], h->T[v]);
+        for (size_t c = 0; c < columns; c++)
+            matrix[v * columns + c] = a * matrix[v * columns + c];
+    }
+}
+static inline void held_divide_columns(const held_system *h, lane *matrix)
+{
+    for (size_t i = 0; h->loaded && i < h->nv; i++)
+        for (size_t v = 0; v < h->nv; v++)
+            matrix[i * h->nv + v] = matrix[i * h->nv + v] / load_factor(&h->friction[v], h->T[v]);
 }
 
 /* --- a step ----------------------------------------------------------------------------------------------------- */
@@ -166,4 +186,5 @@ static inline void held_evaluate(const held_system *h, const lane *q, const lane
     memcpy(to->qdd, h->qdd, h->nv * sizeof(lane));
     if (!differentiates) return;
     held_differentiate(h, &(held_point){q, qd, h->qdd, h->qdd}, to->a_q, to->a_qd, to->a_tau, memory);
+    held_divide_columns(h, to->a_tau);
 }

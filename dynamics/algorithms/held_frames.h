@@ -10,9 +10,13 @@
  *
  * A column of Z is zero outside the coordinates that move its frame, as the row of J is. G = L D L^T may be singular,
  * since directions may depend on each other: a pivot that is zero up to rounding is left out with its direction, and
- * qdd is the same whichever of dependent directions remain. held_derivatives.h differentiates qdd. */
+ * qdd is the same whichever of dependent directions remain. held_derivatives.h differentiates qdd.
+ *
+ * With friction that depends on the load, tau is replaced by T(tau, qd) and the bias has no friction (load_friction.h).
+ */
 #pragma once
 #include "kernels.h"
+#include "dynamics/joint/load_friction.h"
 #include "held_rows.h"
 #include "held_workspace.h"
 #include "row_products.h"
@@ -24,8 +28,9 @@
 #define CONSISTENT 1e-8
 
 typedef struct held_system {
-    dyn_scene             scene; /* with the wrenches of held frames after those of the request */
-    const dyn_scene      *free;  /* without them */
+    bool                  loaded; /* the friction depends on the load; both scenes are then without friction */
+    dyn_scene             scene;  /* with the wrenches of held frames after those of the request */
+    dyn_scene             free;   /* without them */
     const dyn_step       *io;
     const held_workspace *ws;
     size_t                nv, k;
@@ -38,12 +43,16 @@ typedef struct held_system {
     lane                 *c, *l;          /* [k]: J' qd, later scratch; efforts, with the other sign */
     lane                 *qdd;            /* [nv] */
     lane                 *wrenches;       /* [9 (n_wrenches + n_held)] */
+    load_friction        *friction;       /* [nv] at qd; this and T only if `loaded` */
+    lane                 *T;              /* [nv] */
 } held_system;
 
 static inline held_system held_place(const dyn_scene *scene, const dyn_step *io, const held_workspace *ws, lane *work)
 {
-    const size_t nv = (size_t)scene->model->nv;
-    held_system  h  = {.scene = *scene, .free = scene, .io = io, .ws = ws, .nv = nv};
+    const size_t nv     = (size_t)scene->model->nv;
+    const bool   loaded = scene_has_load(scene);
+    held_system  h      = {.loaded = loaded, .io = io, .ws = ws, .nv = nv};
+    h.scene = h.free = loaded ? scene_without_friction(scene) : *scene;
     for (size_t i = 0; i < held_chains(io); i++)
         h.k += held_rows_of(io, i);
     if (io->n_held > 0) h.scene.wrench = io->sites; /* those of the scene otherwise */
@@ -54,6 +63,8 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
     const size_t sizes[] = {nv * nv, n * nv, n * nv, part, part, part, part, n * nv, h.k * h.k, h.k, h.k, h.k, nv, 0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; work += sizes[i++])
         *arrays[i] = work;
+    h.friction = (load_friction *)(h.wrenches + 9 * h.scene.n_wrenches);
+    h.T        = (lane *)(h.friction + nv);
     return h;
 }
 
@@ -62,7 +73,7 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 /* Sets the rows of J, and c = J' qd: the accelerations without qdd. */
 static inline void held_set_rows(const held_system *h, const lane *q, const lane *qd)
 {
-    const dyn_model   *m    = h->free->model;
+    const dyn_model   *m    = h->free.model;
     const world_motion rest = world_at_rest(), *world = h->ws->world.world;
     needed_motions(m, &h->ws->world, q, (coordinate_rates){.qd = qd}, ACCELERATIONS);
     clear(h->J, h->k * h->nv);
@@ -83,7 +94,7 @@ static inline void held_set_rows(const held_system *h, const lane *q, const lane
 static inline void held_eliminate(const held_system *h, size_t i, size_t first)
 {
     const factor *f     = &h->ws->factor;
-    const int    *chain = held_chain(h->ws, h->free->model, i);
+    const int    *chain = held_chain(h->ws, h->free.model, i);
     const size_t  k = h->k, nv = h->nv, n = h->ws->moving[i], columns = held_rows_of(h->io, i);
     for (size_t e = 0; e < n; e++)
         for (size_t a = first; a < first + columns; a++)
@@ -117,7 +128,7 @@ static inline void held_set_G(const held_system *h)
                                .X      = h->Y,
                                .stride = k,
                                .n      = h->ws->moving[i],
-                               .terms  = held_chain(h->ws, h->free->model, i),
+                               .terms  = held_chain(h->ws, h->free.model, i),
                                .Y      = h->G + row * k,
                                .Y_row  = k};
         multiply_rows(&G, held_rows_of(h->io, i), row, k);
@@ -176,8 +187,8 @@ static inline lane held_solve(const held_system *h, lane *x)
 static inline void held_prepare(const held_system *h, const lane *q, const lane *qd, lane *singular, void *memory)
 {
     LANE_NAME(mass_matrix)
-    (h->free, memory, &(dyn_mass_matrix){.q = (const double *)q, .mass_matrix = (double *)h->M}, 1);
-    *singular = factor_make(h->free->model, &h->ws->factor, h->M);
+    (&h->free, memory, &(dyn_mass_matrix){.q = (const double *)q, .mass_matrix = (double *)h->M}, 1);
+    *singular = factor_make(h->free.model, &h->ws->factor, h->M);
     held_set_rows(h, q, qd);
     held_set_G(h);
     held_factor(h);
@@ -207,7 +218,7 @@ static inline lane_mask held_add_efforts(const held_system *h, lane *z)
 /* Sets the wrenches that hold the frames, behind those of the request, in the axes of their sites. */
 static inline void held_set_wrenches(const held_system *h)
 {
-    const size_t       given = 9 * h->free->n_wrenches;
+    const size_t       given = 9 * h->free.n_wrenches;
     const world_motion rest = world_at_rest(), *world = h->ws->world.world;
     if (given > 0) memcpy(h->wrenches, block_in(h->io->wrenches, 0, 0), given * sizeof(lane));
     clear(h->wrenches + given, 9 * h->io->n_held);
@@ -216,26 +227,38 @@ static inline void held_set_wrenches(const held_system *h)
         lane                 *x    = h->wrenches + given + 9 * i;
         for (size_t j = 0; j < held->n; j++)
             x[held->axis[j]] = -h->l[a++];
-        if (held->frame_axes || h->io->sites[h->free->n_wrenches + i].world_axes) continue;
+        if (held->frame_axes || h->io->sites[h->free.n_wrenches + i].world_axes) continue;
         const mat3 R = frame_rotation(motion_of(world, &rest, held->frame.body), &held->frame);
         store3(x, mat3_mul_transposed(&R, load3(x)));
         store3(x + 3, mat3_mul_transposed(&R, load3(x + 3)));
     }
 }
 
+/* Returns the efforts that move the robot, T or tau. */
+static inline const lane *held_set_transmitted(const held_system *h, const lane *qd)
+{
+    const lane *tau = block_in(h->io->tau, 0, 0);
+    if (!h->loaded) return tau;
+    load_friction_set(h->free.model, qd, h->friction);
+    for (size_t v = 0; v < h->nv; v++)
+        h->T[v] = load_transmitted(&h->friction[v], tau[v]);
+    return h->T;
+}
+
 /* Sets h->qdd at (q, qd), for which the system is prepared, and the efforts. */
 static inline void held_accelerate(const held_system *h, const lane *q, const lane *qd, lane *contradictory,
                                    void *memory)
 {
-    const dyn_model *m = h->free->model;
+    const dyn_model *m = h->free.model;
     lane            *x = h->qdd;
+    const lane      *T = held_set_transmitted(h, qd);
     LANE_NAME(inverse_dynamics)
-    (h->free, memory,
+    (&h->free, memory,
      &(dyn_inverse_dynamics){
          .q = (const double *)q, .qd = (const double *)qd, .wrenches = h->io->wrenches, .tau = (double *)x},
      1);
     for (size_t v = 0; v < h->nv; v++)
-        x[v] = block_in(h->io->tau, 0, 0)[v] - x[v];
+        x[v] = T[v] - x[v];
     factor_eliminate(m, &h->ws->factor, x);
     /* c = J' qd + Z^T D^-1 z */
     multiply_rows(&(row_product){.A = x, .A_term = 1, .X = h->Y, .stride = h->k, .n = h->nv, .S = h->c, .Y = h->c}, 1,

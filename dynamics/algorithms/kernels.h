@@ -24,6 +24,9 @@ X(reference_dynamics)
 X(regressor)
 #undef X
 
+/* Bytes of a workspace of the kernel of friction_map.h. */
+size_t LANE_NAME(friction_map_size)(const dyn_model *);
+
 /* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);

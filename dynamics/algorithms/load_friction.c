@@ -144,6 +144,7 @@ void LANE_NAME(loaded_torque_derivative)(const dyn_scene *scene, void *memory, c
             if (tau_dot)
                 tau_dot[v] = add_mul(load_factor(f, ws.T[v]) * tau_dot[v], load_slope(f, ws.T[v]), value_at(qdd, v));
         }
+        if (tau_dot) drives_add_friction_rates(scene, block_in(one.qd, 0, 0), qdd, tau_dot);
     }
 }
 
@@ -179,7 +180,7 @@ static dyn_sensitivity sensitivity_block(const dyn_scene *scene, const dyn_sensi
                              .dtau_dgravity = (double *)block_out(io->dtau_dgravity, block, nv * 3)};
 }
 
-/* dtau/dx = a dT/dx, and f' + g' |T| in addition on the diagonal of x = qd */
+/* dtau/dx = a dT/dx, and f' + g' |T| in addition for x = qd */
 static void map_derivatives(const dyn_scene *scene, const workspace *ws, const dyn_sensitivity *one)
 {
     const size_t nv    = (size_t)scene->model->nv;
@@ -190,8 +191,7 @@ static void map_derivatives(const dyn_scene *scene, const workspace *ws, const d
     scale_rows(ws, nv, 3, block_out(one->dtau_dgravity, 0, 0));
     for (size_t w = 0; w < scene->n_wrenches; w++)
         scale_rows(ws, nv, 6, block_out(one->dtau_dwrench, w, nv * 6));
-    for (size_t v = 0; v < nv; v++)
-        by_qd[v * nv + v] += load_slope(&ws->friction[v], ws->T[v]);
+    load_add_slopes(scene->model, ws->friction, ws->T, block_in(one->qd, 0, 0), false, by_qd);
 }
 
 void LANE_NAME(loaded_sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
@@ -235,8 +235,8 @@ void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn
     }
 }
 
-/* (a dT/dx)' = a (dT/dx)' + a' dT/dx, and (f' + g' |T|)' in addition on the diagonal of x = qd */
-static void map_rates(const dyn_model *m, const workspace *ws, const lane *qdd, lane *const rates[3])
+/* (a dT/dx)' = a (dT/dx)' + a' dT/dx, and (f' + g' |T|)' in addition for x = qd */
+static void map_rates(const dyn_model *m, const workspace *ws, const lane *qd, const lane *qdd, lane *const rates[3])
 {
     const size_t nv = (size_t)m->nv;
     for (size_t v = 0; v < nv; v++) {
@@ -246,6 +246,10 @@ static void map_rates(const dyn_model *m, const workspace *ws, const lane *qdd, 
             for (size_t e = v * nv; e < (v + 1) * nv; e++)
                 rates[x][e] = add_mul(a * rates[x][e], a_dot, ws->matrix[x][e]);
         rates[1][v * nv + v] += load_slope_rate(f, ws->T[v], ws->T_dot[v], value_at(qdd, v));
+    }
+    for (size_t k = 0; k < m->n_drives; k++) {
+        const dyn_drive *d = &m->drive[k];
+        drive_put_square(d, nv, friction_slope_rate(&d->friction, drive_sum(d, qd), drive_sum(d, qdd)), rates[1]);
     }
 }
 
@@ -290,6 +294,6 @@ void LANE_NAME(loaded_sensitivity_rate)(const dyn_scene *scene, void *memory, co
         LANE_NAME(sensitivity)(&rigid, ws.memory, &state, 1);
         LANE_NAME(sensitivity_rate)(&rigid, ws.memory, &one, 1);
         load_friction_set(m, block_in(qd, 0, 0), ws.friction);
-        map_rates(m, &ws, block_in(qdd, 0, 0), rates);
+        map_rates(m, &ws, block_in(qd, 0, 0), block_in(qdd, 0, 0), rates);
     }
 }

@@ -88,31 +88,38 @@ static inline step_pass step_begin(const dyn_scene *scene, const step_workspace 
     return p;
 }
 
-/* Sets dtau by the wrenches, [wrench][nv][6], and by the parameters, [nv][10 n_rows], at (q, qd, qdd). */
+/* Sets dtau by the wrenches, [wrench][nv][6], and by the parameters, [nv][10 n_rows], at (q, qd, qdd). With held frames
+ * T is that of their system: the kernels do not know the wrenches that hold the frames. */
 static inline void step_set_efforts(const step_pass *p, const lane *q, const lane *qd)
 {
-    const size_t    nv = p->nv, matrix = nv * nv, wrenches = p->io->wrench_matrix ? 6 * p->scene->n_wrenches : 0;
-    dyn_sensitivity by_wrenches   = {.q            = (const double *)q,
-                                     .qd           = (const double *)qd,
-                                     .qdd          = (const double *)p->qdd,
-                                     .wrenches     = p->io->wrenches,
-                                     .dtau_dq      = (double *)p->unused,
-                                     .dtau_dqd     = (double *)(p->unused + matrix),
-                                     .dtau_dqdd    = (double *)(p->unused + 2 * matrix),
-                                     .dtau_dwrench = (double *)p->efforts};
-    dyn_regressor   by_parameters = {.q         = (const double *)q,
-                                     .qd        = (const double *)qd,
-                                     .qdd       = (const double *)p->qdd,
-                                     .wrenches  = p->io->wrenches,
-                                     .regressor = (double *)(p->efforts + nv * wrenches)};
-    const dyn_step_mechanism *own = p->io->mechanism;
+    const bool       held  = held_chains(p->io) > 0;
+    const dyn_scene *scene = held ? &p->held.free : p->scene;
+    const size_t     nv = p->nv, matrix = nv * nv, wrenches = p->io->wrench_matrix ? 6 * p->scene->n_wrenches : 0;
+    const size_t     parameters    = p->io->parameter_matrix ? 10 * p->scene->model->n_rows : 0;
+    dyn_sensitivity  by_wrenches   = {.q            = (const double *)q,
+                                      .qd           = (const double *)qd,
+                                      .qdd          = (const double *)p->qdd,
+                                      .wrenches     = p->io->wrenches,
+                                      .dtau_dq      = (double *)p->unused,
+                                      .dtau_dqd     = (double *)(p->unused + matrix),
+                                      .dtau_dqdd    = (double *)(p->unused + 2 * matrix),
+                                      .dtau_dwrench = (double *)p->efforts};
+    dyn_regressor    by_parameters = {.q         = (const double *)q,
+                                      .qd        = (const double *)qd,
+                                      .qdd       = (const double *)p->qdd,
+                                      .wrenches  = p->io->wrenches,
+                                      .regressor = (double *)(p->efforts + nv * wrenches)};
+    const dyn_step_mechanism *own  = p->io->mechanism;
     if (own) {
         if (wrenches > 0) own->differentiate_by_wrenches(own->mechanism, &by_wrenches);
-        if (p->io->parameter_matrix) own->differentiate_by_parameters(own->mechanism, &by_parameters);
+        if (parameters > 0) own->differentiate_by_parameters(own->mechanism, &by_parameters);
         return;
     }
-    if (wrenches > 0) LANE_NAME(sensitivity)(p->scene, p->memory, &by_wrenches, 1);
-    if (p->io->parameter_matrix) LANE_NAME(regressor)(p->scene, p->memory, &by_parameters, 1);
+    if (wrenches > 0) LANE_NAME(sensitivity)(scene, p->memory, &by_wrenches, 1);
+    if (parameters > 0) LANE_NAME(regressor)(scene, p->memory, &by_parameters, 1);
+    for (size_t w = 0; held && w < wrenches; w += 6)
+        held_multiply_rows(&p->held, 6, p->efforts + nv * w);
+    if (held && parameters > 0) held_multiply_rows(&p->held, parameters, p->efforts + nv * wrenches);
 }
 
 /* Sets columns [first, first + columns) of a_input to -a_tau E, with E nv x columns. */

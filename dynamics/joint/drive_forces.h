@@ -62,6 +62,15 @@ static inline void drives_add_friction(const dyn_scene *scene, const lane *qd, l
     }
 }
 
+/* Adds the time derivatives of the friction of all motors only. */
+static inline void drives_add_friction_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, lane *tau_dot)
+{
+    for (size_t k = 0; drive_has_friction(scene) && k < scene->model->n_drives; k++) {
+        const dyn_drive *d = &scene->model->drive[k];
+        drive_put(d, friction_slope(&d->friction, drive_sum(d, qd)) * drive_sum(d, qdd), 1, tau_dot);
+    }
+}
+
 /* Adds the time derivatives of the efforts of all motors. */
 static inline void drives_add_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, const lane *qddd,
                                     lane *tau_dot)

@@ -11,19 +11,27 @@ LANE_INLINE lane coulomb_magnitude(const dyn_friction *f, lane sd)
 {
     return lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
 }
-LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
+LANE_INLINE lane stribeck_excess_of(const dyn_friction *f, lane sd, lane sense)
 {
-    lane at_rest = lane_select(lane_less(sd, lane_of(0)), lane_of(f->breakaway_negative - f->negative),
+    lane at_rest = lane_select(lane_less(sense, lane_of(0)), lane_of(f->breakaway_negative - f->negative),
                                lane_of(f->breakaway_positive - f->positive));
     return at_rest * lane_gauss(sd / f->stribeck_velocity);
+}
+LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
+{
+    return stribeck_excess_of(f, sd, sd);
+}
+/* Friction effort at a sense of motion: viscous sd + magnitude(sd) sense */
+LANE_INLINE lane friction_effort_of(const dyn_friction *f, lane sd, lane sense)
+{
+    lane magnitude = coulomb_magnitude(f, sense);
+    if (f->stribeck_velocity > 0) magnitude += stribeck_excess_of(f, sd, sense);
+    return add_mul(magnitude * sense, f->viscous, sd);
 }
 /* Friction effort: viscous sd + magnitude(sd) sense(sd) */
 LANE_INLINE lane friction_effort(const dyn_friction *f, lane sd)
 {
-    lane magnitude = coulomb_magnitude(f, sd);
-    lane sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
-    if (f->stribeck_velocity > 0) magnitude += stribeck_excess(f, sd);
-    return add_mul(magnitude * sense, f->viscous, sd);
+    return friction_effort_of(f, sd, f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd));
 }
 LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {

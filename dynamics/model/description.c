@@ -126,24 +126,14 @@ static bool is_drive_valid(const dyn_description *d, const dyn_drive *drive)
     return true;
 }
 
-static bool has_load(const dyn_description *d)
-{
-    for (size_t i = 0; i < d->n_links; i++) {
-        const dyn_link *l = &d->links[i];
-        if (l->friction.load > 0 || (l->motor.present && l->motor.friction.load > 0)) return true;
-    }
-    return false;
-}
-
 /* Checks the motors of coupled transmissions. Friction that depends on the load is a map of each coordinate alone,
- * which the friction of a drive, spread over several coordinates, is not: a model has one or the other. */
+ * which the friction of a drive, spread over several coordinates, is not: a drive has no load coefficient. */
 static dyn_status check_drives(const dyn_description *d, int *where)
 {
-    const bool loaded = d->n_drives > 0 && has_load(d);
     for (size_t k = 0; k < d->n_drives; k++) {
         const dyn_drive *drive = &d->drives[k];
         *where                 = (int)k;
-        if (loaded || drive->friction.load != 0 || !is_drive_valid(d, drive)) return DYN_BAD_DRIVE;
+        if (drive->friction.load != 0 || !is_drive_valid(d, drive)) return DYN_BAD_DRIVE;
         *where = DYN_WORLD;
         if (!all_finite(drive->weight, drive->n) || !isfinite(drive->rotor_inertia) ||
             !friction_is_finite(&drive->friction))

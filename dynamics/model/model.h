@@ -336,7 +336,7 @@ typedef enum dyn_status {
     DYN_BAD_MOTOR, /* link `where`: elastic joint without exactly one coordinate of its own; motor on an unknown link,
                       of a joint without exactly one coordinate, or together with rotor_inertia */
     DYN_BAD_DRIVE, /* drive `where`: a joint is no link, has not exactly one coordinate, is elastic or a mimic; or no
-                      joints, too many, or one twice; or the model has a load coefficient */
+                      joints, too many, or one twice; or the drive has a load coefficient */
     DYN_BAD_NUMBER /* link `where`: a number is not finite, a ratio is 0, an axis is not of unit length, or a load
                       coefficient is out of range or on a mimic, or on the joint of an elastic joint in place of its
                       motor. Also a number of a drive; then `where` is DYN_WORLD */

@@ -13,30 +13,6 @@
 
 enum { ROBOTS = 60, STATES = 5 };
 
-/* Gives joints and motors load coefficients, some with a smooth sense of motion. Models with drives take none. */
-static void add_loads(random_tree *tree)
-{
-    tree->description.n_drives = 0;
-    for (size_t i = 0; i < tree->description.n_links; i++) {
-        dyn_link *l = &tree->links[i];
-        if (l->joint == DYN_FIXED || l->mimic || dyn_joint_nv(l->joint) != 1) continue;
-        if (!l->elastic) l->friction.load = 0.1 * (double)(1 + i % 6);
-        if (l->motor.present) l->motor.friction.load = 0.05 * (double)(1 + i % 7);
-        if (i % 3 == 0) l->friction.coulomb_velocity = 0.4;
-        if (i % 4 == 0) l->motor.friction.coulomb_velocity = 0.3;
-    }
-}
-
-static trial make(uint64_t seed, size_t rows)
-{
-    random_source source   = {.state = seed * 7};
-    bool          floating = seed % 3 == 0;
-    size_t        dof      = (floating ? 6 : 1) + random_below(&source, seed % 5 == 0 ? 30 : 9);
-    random_tree   tree     = random_tree_make(seed, dof, floating, TREE_ALL);
-    add_loads(&tree);
-    return trial_of(seed, tree, rows, seed % (TRIAL_WRENCHES + 1));
-}
-
 /* --- efforts ------------------------------------------------------------------------------------------------------ */
 
 /* The friction of a body at the rate of its coordinate for each N m of |T|. */
@@ -83,7 +59,7 @@ static void test_efforts(void **state)
     const dyn_kernels *k;
     size_t             loaded = 0;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t        = make(seed, STATES);
+        trial   t        = trial_make_loaded(seed, STATES);
         double *expected = trial_array(&t, t.nv), *got = trial_array(&t, t.nv), *qdd = trial_array(&t, t.nv);
         loaded += t.model->has_load;
         expect_efforts(&t, expected);
@@ -109,7 +85,7 @@ static void test_other_efforts(void **state)
 {
     const dyn_kernels *k;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t    = make(seed, STATES);
+        trial   t    = trial_make_loaded(seed, STATES);
         size_t  n    = t.rows * t.nv;
         double *bias = trial_array(&t, t.nv), *coriolis = trial_array(&t, t.nv), *gravity = trial_array(&t, t.nv),
                *friction = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv);
@@ -258,7 +234,7 @@ static void test_derivatives(void **state)
 {
     const dyn_kernels *k;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial    t        = make(seed, 1);
+        trial    t        = trial_make_loaded(seed, 1);
         matrices expected = allocate(&t), got = allocate(&t);
         double  *qdd = trial_array(&t, t.nv);
         expect_derivatives(&t, false, &expected);
@@ -291,7 +267,7 @@ static void test_derivatives(void **state)
 static void test_gravity(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial    t          = make(seed, 1);
+        trial    t          = trial_make_loaded(seed, 1);
         matrices got        = allocate(&t);
         double  *by_gravity = trial_array(&t, t.nv * 3), *tau[2] = {trial_array(&t, t.nv), trial_array(&t, t.nv)};
         const dyn_kernels *k = dyn_kernels_find(NULL);
@@ -339,7 +315,7 @@ static void test_rates(void **state)
 {
     const dyn_kernels *k;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial            t        = make(seed, 1);
+        trial            t        = trial_make_loaded(seed, 1);
         size_t           n        = t.nv * t.nv;
         matrices         expected = allocate(&t), got = allocate(&t);
         complex_state    s     = in_motion(&t);
@@ -398,7 +374,7 @@ static void test_rates(void **state)
 static void test_regressor(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial              t    = make(seed, 1);
+        trial              t    = trial_make_loaded(seed, 1);
         const dyn_kernels *k    = dyn_kernels_find(NULL);
         matrices           with = allocate(&t), without = allocate(&t);
         size_t             columns = 10 * t.bodies;
@@ -428,7 +404,7 @@ static void test_same_bits(void **state)
 {
     const dyn_kernels *k, *first[2] = {NULL, NULL};
     for (uint64_t seed = 1; seed <= ROBOTS / 4; seed++) {
-        trial   t      = make(seed, STATES);
+        trial   t      = trial_make_loaded(seed, STATES);
         double *tau[2] = {trial_array(&t, t.nv), trial_array(&t, t.nv)}, *got = trial_array(&t, t.nv);
         double *by_q = trial_array(&t, t.nv * t.nv), *by_qd = trial_array(&t, t.nv * t.nv),
                *by_q1[2] = {trial_array(&t, t.nv * t.nv), trial_array(&t, t.nv * t.nv)};
@@ -467,7 +443,7 @@ static void test_same_bits(void **state)
 static void test_at_rest_without_load(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial    t    = make(seed, 1);
+        trial    t    = trial_make_loaded(seed, 1);
         matrices with = allocate(&t), without = allocate(&t);
         t.scene           = (dyn_scene){.model = t.model, .terms = DYN_FRICTION};
         trial still       = t;
@@ -487,7 +463,7 @@ static void test_at_rest_without_load(void **state)
 /* What a description may not have. */
 static void test_refusals(void **state)
 {
-    trial t = make(1, 1);
+    trial t = trial_make_loaded(1, 1);
     for (size_t i = 0; i < t.tree.description.n_links; i++) {
         dyn_link  *l = &t.tree.links[i], was = *l;
         dyn_model *model = NULL;

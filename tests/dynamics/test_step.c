@@ -187,12 +187,18 @@ static void check_matrices(const trial *t, const dyn_step *step)
     release(&expected), release(&got);
 }
 
+/* Robots of which every other one has friction that depends on the load. */
+static trial make(uint64_t seed)
+{
+    return seed % 2 ? trial_make_loaded(seed / 2, 1) : trial_make(seed / 2, 1);
+}
+
 /* With short steps, and with one in which joints turn by more than 1 rad. */
 static void test_matrices(void **state)
 {
     static const double h[] = {2e-3, 0.8};
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, 1);
+    for (uint64_t seed = 2; seed <= 2 * ROBOTS + 1; seed++) {
+        trial t = make(seed);
         for (int method = 0; method < (seed % 3 ? DYN_IMPLICIT_EULER : METHODS); method++)
             for (int i = 0; i < (method == DYN_IMPLICIT_EULER || method == DYN_RK4 ? 1 : 2); i++)
                 check_matrices(&t, &(dyn_step){.method = (dyn_step_method)method, .h = h[i]});
@@ -228,9 +234,9 @@ static grip grip_make(const trial *t)
  * other may contradict. */
 static void test_held_matrices(void **state)
 {
-    size_t checked = 0;
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, 1);
+    size_t checked = 0, loaded = 0;
+    for (uint64_t seed = 2; seed <= 4 * ROBOTS + 1; seed++) {
+        trial t = make(seed);
         grip  g = grip_make(&t);
         for (int method = 0; method < METHODS && t.nv >= 12 && t.nv <= 18; method++) {
             dyn_step step = {
@@ -239,10 +245,11 @@ static void test_held_matrices(void **state)
             step.impact = true;
             check_matrices(&t, &step);
             checked++;
+            loaded += t.model->has_load;
         }
         trial_free(&t);
     }
-    assert_true(checked >= 8);
+    assert_true(checked >= 8 && loaded >= 4);
 }
 
 /* Steps with two coordinates that may stop: the values are those of forward dynamics with driven coordinates. */
@@ -276,8 +283,8 @@ static void check_stops(const trial *t, const dyn_step *step)
 
 static void test_stops(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial        t             = trial_make(seed, 1);
+    for (uint64_t seed = 2; seed <= 2 * ROBOTS + 1; seed++) {
+        trial        t             = make(seed);
         const size_t coordinates[] = {0, t.nv - 1};
         const double stops[]       = {1, (double)(seed % 2)};
         dyn_step     step = {.h = 2e-3, .n_stopping = t.nv > 2 ? 2 : 1, .stopping = coordinates, .stops = stops};

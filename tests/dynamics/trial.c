@@ -91,6 +91,29 @@ trial trial_make(uint64_t seed, size_t rows)
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
 }
 
+/* Gives joints and motors load coefficients, some with a smooth sense of motion. */
+static void add_loads(random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        dyn_link *l = &tree->links[i];
+        if (l->joint == DYN_FIXED || l->mimic || dyn_joint_nv(l->joint) != 1) continue;
+        if (!l->elastic) l->friction.load = 0.1 * (double)(1 + i % 6);
+        if (l->motor.present) l->motor.friction.load = 0.05 * (double)(1 + i % 7);
+        if (i % 3 == 0) l->friction.coulomb_velocity = 0.4;
+        if (i % 4 == 0) l->motor.friction.coulomb_velocity = 0.3;
+    }
+}
+
+trial trial_make_loaded(uint64_t seed, size_t rows)
+{
+    random_source source   = {.state = seed * 7};
+    bool          floating = seed % 3 == 0;
+    size_t        dof      = (floating ? 6 : 1) + random_below(&source, seed % 5 == 0 ? 30 : 9);
+    random_tree   tree     = random_tree_make(seed, dof, floating, TREE_ALL);
+    add_loads(&tree);
+    return trial_of(seed, tree, rows, seed % (TRIAL_WRENCHES + 1));
+}
+
 trial trial_make_plain(uint64_t seed, unsigned features)
 {
     random_source source   = {.state = seed * 3};

@@ -21,6 +21,8 @@ typedef struct trial {
 /* The robot of a seed: 1 to 40 degrees of freedom, floating in one of three cases, with all features. Two of seven
  * robots have plain joints only; one of these two is a serial arm on the ground. */
 trial trial_make(uint64_t seed, size_t rows);
+/* A robot with all features whose joints and motors have load coefficients; floating in one of three cases. */
+trial trial_make_loaded(uint64_t seed, size_t rows);
 /* One state of a robot without wrenches; floating for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
 /* Two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]]. M is singular

@@ -176,8 +176,7 @@ class LoadFriction(ServerCase):
                 ("hessian", {**motion, "multipliers": tau}), ("forward-hessian", {"q": q, "qd": qd, "tau": tau, "multipliers": tau}),
                 ("path", {"q": q, "qd": qd, "qdd": qdd, "qddd": tau}),
                 ("task-space", {"q": q, "frame": "hand", "axes": ["x"]}),
-                ("trajectory-hessian", {"duration": 1, "degree": 3, "control_points": q, "samples": 4, "torque_multipliers": tau}),
-                ("simulate", {"q": q[0], "duration": 0.1, "samples": 2, "step": 0.01})):
+                ("trajectory-hessian", {"duration": 1, "degree": 3, "control_points": q, "samples": 4, "torque_multipliers": tau})):
             answer = self.client.post(f"/v1/models/loaded/{operation}", request)
             problem = self.assertProblem(answer, 422)
             self.assertEqual(problem["code"], "not-supported", (operation, problem))
@@ -185,9 +184,6 @@ class LoadFriction(ServerCase):
             self.ok(self.client.post(f"/v1/models/loaded/{operation}", {**request, "friction": False}))
         for operation, request in (
                 ("regressor", motion), ("identify", {**motion, "tau": tau}),
-                ("forward-dynamics", {"q": q, "tau": tau, "friction_at_rest": "stick"}),
-                ("forward-sensitivity", {"q": q, "tau": tau, "held": [{"frame": "hand", "axes": ["x"]}]}),
-                ("step", {"q": q, "tau": tau, "step": 0.01, "held": [{"frame": "hand", "axes": ["x"]}]}),
                 ("step", {"q": q, "tau": tau, "step": 0.01, "friction_at_rest": "stick"}),
                 ("trajectory", {"duration": 1, "degree": 3, "control_points": q, "samples": 3,
                                 "wrenches": [{"link": "hand", "force": [1, 0, 0]}]}),

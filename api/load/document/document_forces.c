@@ -133,9 +133,6 @@ bool api_document_check_loads(const api_document *document, api_reader *reader)
         if (document->n_loops > 0)
             return fail_load(document, reader, i, API_NOT_SUPPORTED,
                              "has friction that depends on its load, which models with loops do not take");
-        if (document->n_transmissions > 0)
-            return fail_load(document, reader, i, API_NOT_SUPPORTED,
-                             "has friction that depends on its load, which models with transmissions do not take");
         if (link->mimic)
             return fail_load(document, reader, i, API_NOT_SUPPORTED,
                              "mimics another, whose friction alone may depend on the load");
