@@ -1,6 +1,7 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
 #include "api/request/fields.h"
+#include "dynamics/friction_map.h"
 #include <string.h>
 
 struct api_static_friction {
@@ -48,7 +49,6 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)
 {
     api_place at = api_place_key(NULL, "friction");
-    if (sticking && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\"");
     return !sticking || (q->scene.terms & DYN_FRICTION) ||
            api_fail_at(q->problem, &at, API_BAD_VALUE,
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
@@ -99,17 +99,19 @@ static api_stiction_problem gather(const api_evaluation *e, const api_static_fri
                                    const double *qd, const double *qdd, size_t lane)
 {
     size_t               nv = e->model->nv, W = e->lanes;
-    api_stiction_problem p = {
-        .A = a->A, .b = a->b, .positive = a->positive, .negative = a->negative, .f = a->f, .side = a->side};
+    const double        *unheld = a->tau + lane;
+    api_stiction_problem p      = {
+             .A = a->A, .b = a->b, .positive = a->positive, .negative = a->negative, .f = a->f, .side = a->side};
     p.factor   = a->work;
     p.solution = a->solution;
     for (size_t k = 0; k < s->n; k++) {
         const api_stiction_joint *j = &s->joint[k];
         if (qd && qd[j->v * W + lane] != 0) continue;
-        a->at[p.n]       = (int)k;
-        a->b[p.n]        = qdd[j->v * W + lane];
-        a->positive[p.n] = j->positive;
-        a->negative[p.n] = j->negative;
+        const api_stiction_joint at = api_stiction_limit_at(j, unheld[j->v * W]);
+        a->at[p.n]                  = (int)k;
+        a->b[p.n]                   = qdd[j->v * W + lane];
+        a->positive[p.n]            = at.positive;
+        a->negative[p.n]            = at.negative;
         p.n++;
     }
     for (size_t i = 0; i < p.n; i++)
@@ -147,6 +149,8 @@ bool api_static_friction_apply(const api_evaluation *e, const api_static_frictio
     dyn_mass_matrix io = {
         .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
     e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
+    dyn_friction_map unheld = {.qd = qd, .tau = tau, .result = a.tau};
+    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &unheld, 1);
     memset(friction, 0, nv * W * sizeof *friction);
     memset(a.stuck, 0, nv * W * sizeof *a.stuck);
     for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {

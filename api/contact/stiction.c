@@ -32,6 +32,7 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
     if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v};
     joints[k].positive += magnitude(b, 1, 0);
     joints[k].negative += magnitude(b, -1, 0);
+    joints[k].load += b->joint.friction.load;
     joints[k].stribeck |= b->joint.friction.stribeck_velocity > 0;
     return n;
 }
@@ -52,6 +53,21 @@ size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
     for (size_t i = 0; i < m->n_bodies; i++)
         if (api_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
     return n;
+}
+
+/* The friction f = coulomb + load |T| of a motion with T = u - f. */
+static double limit_at(double coulomb, double load, double u)
+{
+    const double net = u - coulomb;
+    return coulomb + load * fabs(net / (net < 0 ? 1 - load : 1 + load));
+}
+
+api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u)
+{
+    api_stiction_joint at = *joint;
+    at.positive           = limit_at(joint->positive, joint->load, u);
+    at.negative           = limit_at(joint->negative, joint->load, -u);
+    return at;
 }
 
 double api_stiction_sliding(const dyn_model *m, size_t v, int side, double rate)

@@ -6,6 +6,10 @@
  *
  *     -negative <= f <= positive,    f = positive where a > 0,    f = -negative where a < 0.
  *
+ * Friction that depends on the load has limits that depend on T, the effort that the joint transmits: T = u - f, with u
+ * the effort without friction of the joint. Since f = coulomb + load |T| has one solution for each u, the limits
+ * are known beforehand (api_stiction_limit_at).
+ *
  * A is positive definite, so that exactly one f satisfies this linear complementarity problem with bounds (Cottle, Pang
  * & Stone 1992, 3.1). Principal pivoting finds it. All joints that violate their condition change sides as long as
  * their number decreases; then only the last one changes, which terminates (Murty 1974; Judice & Pires 1994). */
@@ -15,8 +19,9 @@
 /* One coordinate that can stick. Friction limits against positive and negative motion: N m or N. */
 typedef struct api_stiction_joint {
     size_t v;
-    double positive, negative;
-    bool   stribeck; /* true: it slides with less friction than these limits, depending on its rate */
+    double positive, negative; /* without load */
+    double load;               /* what the limits grow by for each N m or N that the joint transmits */
+    bool   stribeck;           /* true: it slides with less friction than these limits, depending on its rate */
 } api_stiction_joint;
 
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
@@ -24,7 +29,7 @@ static inline bool api_stiction_is_possible(const dyn_body *b)
 {
     return b->joint.has_friction && !(b->joint.friction.coulomb_velocity > 0) &&
            (b->joint.friction.positive > 0 || b->joint.friction.negative > 0 ||
-            b->joint.friction.stribeck_velocity > 0);
+            b->joint.friction.stribeck_velocity > 0 || b->joint.friction.load > 0);
 }
 
 /* The index of the first motor of a coupled transmission that sharp friction can hold, or n_drives. Such a motor holds
@@ -34,6 +39,10 @@ size_t api_stiction_find_sharp_drive(const dyn_model *model);
 /* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their
  * number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
+
+/* Returns a copy of a joint with the limits at an effort u: the friction at which it starts to move in each direction.
+ */
+api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u);
 
 /* Returns the sharp friction, N m or N, with which coordinate v slides in the direction `side` (1 or -1) at a rate,
  * rad/s or m/s. Only the size of the rate counts. */

@@ -1,5 +1,6 @@
 /* computed_torque.c - computes the efforts of the controller computed_torque: inverse dynamics (controller.h). */
 #include "controller.h"
+#include "dynamics/friction_map.h"
 
 static const char *const fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
 
@@ -35,6 +36,7 @@ static void find_passive(const api_controller_input *c, double *qdd)
     if (c->contact) apply_contacts(c, qdd);
 }
 
+/* Friction that depends on the load is added last, since held frames change the load. */
 static void computed_torque(const api_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
@@ -42,10 +44,16 @@ static void computed_torque(const api_controller_input *c, double *tau)
         c->work[i] =
             c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
     if (c->actuated) find_passive(c, c->work);
-    c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
+    dyn_scene  scene  = *c->scene;
+    const bool loaded = c->contact && scene.model->has_load && scene.terms & DYN_FRICTION;
+    if (loaded) scene.terms &= ~(unsigned)DYN_FRICTION;
+    c->kernels->inverse_dynamics(&scene, c->workspace, &io, 1);
     for (size_t l = 0; c->contact && l < c->states; l++)
         api_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
     if (c->contact) api_contact_pad(c->contact, c->states, c->nv, tau);
+    if (loaded)
+        dyn_friction_map_of(c->kernels)(c->scene, c->workspace,
+                                        &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
 }
 
 const api_controller api_controller_computed_torque = {

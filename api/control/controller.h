@@ -69,6 +69,8 @@ typedef struct api_controller {
      * memory of the request's pool; NULL with a problem. A NULL function: the controller has no such fields. */
     const void *(*read_options)(const api_query *q, const api_node *given, const api_place *up);
     bool fully_actuated; /* true: only for robots with a fixed base and without passive joints */
+    bool has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in the
+                          * accelerations */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);

@@ -150,6 +150,7 @@ const api_controller api_controller_hua = {
     .divides_by_kd  = true,
     .read_options   = read_options,
     .fully_actuated = true,
+    .has_no_load    = true,
     .entries        = entries,
     .states         = states,
     .torques        = torques,

@@ -65,6 +65,7 @@ bool api_step_prepare(api_plan *plan, api_selection *selected)
                                           has_output(selected, API_STEP_PARAMETER_MATRIX));
     o->work             = dyn_step_work(scene.model, o->method, inputs) + api_held_work(q, &o->held) +
               api_step_friction_work(q, o->friction);
+    if (o->friction && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\" of a step");
     return api_static_friction_check(q, o->friction) && api_held_prepare(q, &o->held);
 }
 

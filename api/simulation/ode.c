@@ -4,6 +4,7 @@
 #include "api/model/coordinates.h"
 #include "ode_bounds.h"
 #include "ode_contact.h"
+#include "ode_friction.h"
 #include "ode_input.h"
 #include "ode_limits.h"
 #include "ode_prescribed.h"
@@ -61,7 +62,7 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     ode->controller_scene.n_wrenches = 0;
     ode->wrench_scene.terms          = 0;
     memset(ode->wrench_scene.gravity, 0, sizeof ode->wrench_scene.gravity);
-    if (!api_ode_stiction_open(e, ode)) return false;
+    if (!api_ode_stiction_open(e, ode) || !api_ode_friction_open(e, ode)) return false;
     ode->entries =
         nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
@@ -242,9 +243,7 @@ static void find_powers(api_ode *ode, const double *qd, double *to)
     memset(to, 0, API_WORKS * W * sizeof *to);
     if (ode->s->works & API_BIT(API_WORK_ACTUATORS)) power(ode, ode->tau, qd, 1, to);
     if (ode->s->works & API_BIT(API_WORK_FRICTION)) {
-        dyn_bias io = {.q = ode->q, .qd = qd, .friction = ode->effort};
-        ode->kernels->bias(&ode->e->query->scene, ode->workspace, &io, 1);
-        if (ode->stiction) api_ode_stiction_apply_sides(ode, qd, ode->effort);
+        api_ode_friction_find(ode, qd, ode->effort);
         power(ode, ode->effort, qd, -1, to + API_WORK_FRICTION * W);
         subtract_damping(ode, ode->loops ? api_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
     }
@@ -324,14 +323,13 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     if (ode->s->input.controller) note_singular(ode, y, t);
     dyn_forward_dynamics io = {.q        = ode->q,
                                .qd       = qd,
-                               .tau      = ode->tau,
+                               .tau      = api_ode_friction_transmit(ode, qd),
                                .wrenches = ode->wrenches,
                                .qdd      = rate + nq * W,
                                .singular = ode->singular};
     io.driven               = ode->driven;
     io.driven_qdd           = api_ode_prescribed_accelerations(ode);
-    if (ode->stiction) io.tau = api_ode_stiction_efforts(ode, qd);
-    ode->kernels->forward_dynamics(&e->query->scene, ode->workspace, &io, 1);
+    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
     note_singular(ode, y, t);
     api_ode_bounds_check_passive(ode, t);
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);

@@ -31,6 +31,7 @@ typedef struct api_fault {
 
 typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.c */
 typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
+typedef struct api_ode_friction   api_ode_friction;   /* defined in ode_friction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
 
 struct api_ode {
@@ -43,6 +44,7 @@ struct api_ode {
     /* Joints that can stick. NULL: none can; sharp friction then has the sign of the velocity (fixed steps, loops, held
      * frames). */
     api_ode_stiction   *stiction;
+    api_ode_friction   *friction;   /* map of efforts without friction; NULL: kernels apply the friction */
     api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
     const bool         *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
     size_t              W;          /* lanes of `kernels` */

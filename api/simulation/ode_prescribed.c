@@ -1,6 +1,7 @@
 /* ode_prescribed.c - imposes prescribed motions (ode_prescribed.h). */
 #include "ode_prescribed.h"
 #include "ode_contact.h"
+#include "ode_friction.h"
 #include <string.h>
 
 struct api_ode_prescribed {
@@ -55,7 +56,8 @@ const double *api_ode_prescribed_accelerations(const api_ode *ode)
     return ode->prescribed ? ode->prescribed->accelerations : NULL;
 }
 
-/* tau = inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames */
+/* tau = inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames, or T, to which the friction is added
+ */
 void api_ode_prescribed_efforts(api_ode *ode, const double *qd, const double *qdd)
 {
     const api_prescribed_motion *p = &ode->s->prescribed;
@@ -63,8 +65,11 @@ void api_ode_prescribed_efforts(api_ode *ode, const double *qd, const double *qd
     if (!ode->prescribed) return;
     double              *efforts = ode->prescribed->efforts;
     dyn_inverse_dynamics io      = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = efforts};
-    ode->kernels->inverse_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
+    ode->kernels->inverse_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
     if (ode->contact) api_ode_contact_subtract_efforts(ode, efforts);
+    for (size_t k = 0; ode->friction && k < p->n; k++)
+        memcpy(ode->friction->T + p->v[k] * W, efforts + p->v[k] * W, W * sizeof *efforts);
+    if (ode->friction) api_ode_friction_add(ode, qd, efforts);
     for (size_t k = 0; k < p->n; k++) {
         memcpy(ode->tau + p->v[k] * W, efforts + p->v[k] * W, W * sizeof *efforts);
         memcpy(ode->unclipped + p->v[k] * W, efforts + p->v[k] * W, W * sizeof *efforts);

@@ -1,6 +1,6 @@
 /* ode_stiction.c - applies the friction of joints that stick or slide (ode_stiction.h). */
 #include "ode_stiction.h"
-#include <math.h>
+#include "ode_friction.h"
 #include <string.h>
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
@@ -45,9 +45,7 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
         s->driven[v] = ode->s->prescribed.mask && ode->s->prescribed.mask[v];
     size_t n = api_stiction_list_joints(e->query->scene.model, can);
     for (size_t k = 0; k < n; k++)
-        if (!s->driven[can[k].v])
-            s->joint[s->n++] = (api_friction_joint){
-                .v = can[k].v, .positive = can[k].positive, .negative = can[k].negative, .stribeck = can[k].stribeck};
+        if (!s->driven[can[k].v]) s->joint[s->n++] = (api_friction_joint){.v = can[k].v, .at_rest = can[k]};
     if (s->n == 0) return true;
     if (!take_problem(e, s)) return false;
     ode->stiction = s;
@@ -57,44 +55,6 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction of motion in the direction `side`, 1 or -1, at a rate; 0 without a direction. */
-static double sliding_friction(const api_ode *ode, const api_friction_joint *j, int side, double rate)
-{
-    if (side == 0) return 0;
-    if (j->stribeck) return api_stiction_sliding(ode->e->query->scene.model, j->v, side, rate);
-    return side > 0 ? j->positive : -j->negative;
-}
-
-/* Returns the friction that the kernels apply: it has the sign of q' and is zero at rest. */
-static double kernel_friction(const api_ode *ode, const api_friction_joint *j, double rate)
-{
-    return sliding_friction(ode, j, (rate > 0) - (rate < 0), rate);
-}
-
-void api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *friction)
-{
-    const api_ode_stiction *s = ode->stiction;
-    size_t                  W = ode->W;
-    for (size_t k = 0; k < s->n; k++) {
-        const api_friction_joint *j = &s->joint[k];
-        for (size_t l = 0; l < W; l++) {
-            const double rate = qd[j->v * W + l];
-            friction[j->v * W + l] += sliding_friction(ode, j, j->side, rate) - kernel_friction(ode, j, rate);
-        }
-    }
-}
-
-const double *api_ode_stiction_efforts(const api_ode *ode, const double *qd)
-{
-    const api_ode_stiction *s = ode->stiction;
-    size_t                  n = ode->e->model->nv * ode->W;
-    memset(s->efforts, 0, n * sizeof *s->efforts);
-    api_ode_stiction_apply_sides(ode, qd, s->efforts);
-    for (size_t i = 0; i < n; i++)
-        s->efforts[i] = ode->tau[i] - s->efforts[i];
-    return s->efforts;
-}
-
 bool api_ode_stiction_any_sticks(const api_ode_stiction *s)
 {
     for (size_t k = 0; k < s->n; k++)
@@ -102,23 +62,34 @@ bool api_ode_stiction_any_sticks(const api_ode_stiction *s)
     return false;
 }
 
-void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load)
+api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane)
+{
+    return api_stiction_limit_at(&j->at_rest, ode->stiction->efforts[j->v * ode->W + lane]);
+}
+
+/* Sets s->needed to u - T. */
+static void find_needed(const api_ode *ode, const double *qd, const double *qdd)
 {
     const api_ode_stiction *s  = ode->stiction;
-    size_t                  W  = ode->W;
     dyn_inverse_dynamics    io = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = s->needed};
+    ode->kernels->inverse_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
+    api_ode_friction_transmit_unheld(ode, qd, s->efforts);
+    for (size_t i = 0; i < ode->e->model->nv * ode->W; i++)
+        s->needed[i] = s->efforts[i] - s->needed[i];
+}
+
+void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load)
+{
+    const api_ode_stiction *s = ode->stiction;
+    size_t                  W = ode->W;
     memset(load, 0, s->n * W * sizeof *load);
     if (!api_ode_stiction_any_sticks(s)) return;
-    ode->kernels->inverse_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
-    for (size_t i = 0; i < ode->e->model->nv * W; i++)
-        s->needed[i] = ode->tau[i] - s->needed[i];
+    find_needed(ode, qd, qdd);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         for (size_t l = 0; l < W && j->side == 0; l++) {
-            double *needed = &s->needed[j->v * W + l];
-            /* perturbed states of a finite-difference Jacobian have q' other than 0 */
-            *needed += kernel_friction(ode, j, qd[j->v * W + l]);
-            load[k * W + l] = *needed / (j->positive + j->negative);
+            const api_stiction_joint at = api_ode_stiction_limits(ode, j, l);
+            if (at.positive + at.negative > 0) load[k * W + l] = s->needed[j->v * W + l] / (at.positive + at.negative);
         }
     }
 }

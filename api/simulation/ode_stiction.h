@@ -4,7 +4,10 @@
  * equations are smooth. When q' reaches zero the coordinate may stick. A sticking coordinate has q'' = 0, and its
  * friction is what that needs (Filippov's solution):
  *
- *     needed = tau - inverse dynamics(q, q', q'')   in   [-negative, positive].
+ *     needed = u - T(q, q', q'')   in   [-negative, positive],
+ *
+ * with u the effort without that friction and T that of inverse dynamics without any (ode_friction.h). The limits are
+ * those at u (api_stiction_limit_at).
  *
  * When `needed` reaches a limit the coordinate starts to slide. ARKODE locates both events. Which joints at rest stick
  * is a linear complementarity problem for all of them (api/contact/stiction.h, stiction_events.h). This file applies
@@ -15,10 +18,9 @@
 
 /* The state of one coordinate that can stick. */
 typedef struct api_friction_joint {
-    size_t v;
-    double positive, negative; /* friction limits against positive and negative motion, N m or N */
-    bool   stribeck;           /* true: friction is less than these limits while the coordinate slides */
-    int    side;               /* 1, -1: slides in that direction; 0: sticks */
+    size_t             v;
+    api_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
+    int                side;    /* 1, -1: slides in that direction; 0: sticks */
 } api_friction_joint;
 
 struct api_ode_stiction {
@@ -26,7 +28,7 @@ struct api_ode_stiction {
     api_friction_joint  *joint;   /* [n] */
     int                 *roots;   /* [n] from ARKODE: not 0 where an event occurred */
     bool                *driven;  /* [nv] coordinates that stick or are prescribed */
-    double              *efforts; /* in lanes: nv */
+    double              *efforts; /* in lanes: nv, those without the friction of joints that can stick */
     double              *needed;  /* in lanes: nv, the friction that sticking joints need */
     api_stiction_problem problem; /* friction of the joints at rest (stiction_events.c) */
     double              *matrix;  /* n x n: A of `problem` */
@@ -38,15 +40,12 @@ struct api_ode_stiction {
 /* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */
 bool api_ode_stiction_open(api_evaluation *e, api_ode *ode);
 
-/* api_ode_stiction_apply_sides replaces the kernels' friction in `friction` (nv, in lanes) by that of the side of each
- * joint. api_ode_stiction_efforts returns efforts with which the kernels, friction included, yield the motion with this
- * friction. */
-void          api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *friction);
-const double *api_ode_stiction_efforts(const api_ode *ode, const double *qd);
-
 /* Finds the friction of every sticking joint as a part of its limits, at qdd and ode->q; 0 for sliding joints. This
  * load is integrated with the motion, so that steps are short enough to catch the limit even at rest. */
 void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
+
+/* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
+api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
 
 size_t api_ode_stiction_count(const api_ode *ode);                 /* number of joints that can stick */
 bool   api_ode_stiction_any_sticks(const api_ode_stiction *stick); /* true if a joint sticks now */

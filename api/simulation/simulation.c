@@ -157,9 +157,15 @@ static bool check_sharp_drives(const api_query *q, const api_simulation *s)
                     q->model->mover_names[dyn_drive_mover(m, drive)]);
 }
 
+static bool check_load(const api_query *q, const api_simulation *s)
+{
+    return !s->input.controller || !s->input.controller->has_no_load || !api_has_load(q) ||
+           api_fail_load(q, s->input.controller->name);
+}
+
 bool api_simulation_prepare(api_plan *plan, api_simulation *s)
 {
-    if (!check_sharp_drives(plan->query, s)) return false;
+    if (!check_sharp_drives(plan->query, s) || !check_load(plan->query, s)) return false;
     size_t entries = plan->query->model->nv;
     if (!plan->state[API_QD]) {
         plan->state[API_QD] = api_take_lanes(plan, entries);

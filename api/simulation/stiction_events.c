@@ -1,5 +1,6 @@
 /* stiction_events.c - handles events of joints that stick or slide (stiction_events.h). */
 #include "stiction_events.h"
+#include "ode_friction.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
 #include <math.h>
@@ -18,7 +19,8 @@ static double needed(const api_ode *ode, const api_friction_joint *j)
 /* Returns the distance of the needed friction from the nearer limit; it is negative beyond the limit. */
 static double margin(const api_ode *ode, const api_friction_joint *j)
 {
-    return fmin(j->positive - needed(ode, j), j->negative + needed(ode, j));
+    const api_stiction_joint at = api_ode_stiction_limits(ode, j, 0);
+    return fmin(at.positive - needed(ode, j), at.negative + needed(ode, j));
 }
 
 static void set_side(api_ode *ode, api_friction_joint *j, int side)
@@ -32,19 +34,19 @@ static void release(api_ode *ode, api_friction_joint *j)
     set_side(ode, j, needed(ode, j) > 0 ? 1 : -1);
 }
 
-/* Finds accelerations under stiction->efforts. The joints of the friction problem move freely: they must not be marked
+/* Finds accelerations under friction->T. The joints of the friction problem move freely: they must not be marked
  * in stiction->driven. */
 static void accelerate(api_ode *ode, const double *qd)
 {
     dyn_forward_dynamics io = {.q          = ode->q,
                                .qd         = qd,
-                               .tau        = ode->stiction->efforts,
+                               .tau        = ode->friction->T,
                                .wrenches   = ode->wrenches,
                                .driven     = ode->driven,
                                .driven_qdd = api_ode_prescribed_accelerations(ode),
                                .qdd        = ode->stiction->qdd,
                                .singular   = ode->singular};
-    ode->kernels->forward_dynamics(&ode->e->query->scene, ode->workspace, &io, 1);
+    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
 }
 
 /* Sets up the problem (api/contact/stiction.h) of the joints listed in `index`. Accelerations are affine in the
@@ -54,23 +56,24 @@ static void set_up_problem(api_ode *ode, const double *qd)
     api_ode_stiction *s = ode->stiction;
     size_t            n = s->problem.n, W = ode->W;
     double *const     b = s->vectors, *with = s->vectors + s->n, *against = s->vectors + 2 * s->n;
-    api_ode_stiction_efforts(ode, qd);
+    api_ode_friction_transmit(ode, qd);
     accelerate(ode, qd);
     for (size_t i = 0; i < n; i++) {
-        const api_friction_joint *j = &s->joint[s->index[i]];
-        b[i]                        = s->qdd[j->v * W];
-        with[i]                     = j->positive;
-        against[i]                  = j->negative;
+        const api_friction_joint *j  = &s->joint[s->index[i]];
+        const api_stiction_joint  at = api_ode_stiction_limits(ode, j, 0);
+        b[i]                         = s->qdd[j->v * W];
+        with[i]                      = at.positive;
+        against[i]                   = at.negative;
     }
     for (size_t i = 0; i < n; i++) {
         const api_friction_joint *j    = &s->joint[s->index[i]];
-        double                    unit = j->positive + j->negative;
+        const double              unit = with[i] + against[i] > 0 ? with[i] + against[i] : 1;
         for (size_t l = 0; l < W; l++)
-            s->efforts[j->v * W + l] += unit;
+            ode->friction->T[j->v * W + l] += unit;
         accelerate(ode, qd);
         for (size_t k = 0; k < n; k++)
             s->matrix[k * n + i] = (s->qdd[s->joint[s->index[k]].v * W] - b[k]) / unit;
-        api_ode_stiction_efforts(ode, qd);
+        api_ode_friction_transmit(ode, qd);
     }
     for (size_t i = 0; i < n; i++) /* makes A symmetric to the last bit */
         for (size_t k = 0; k < i; k++)

@@ -51,7 +51,8 @@ class ForwardDynamicsAnswer(Answer):
     qd: Array
     # nv: rad/s² or m/s². For joints at rest without Coulomb friction, unless friction_at_rest is stick.
     qdd: Array
-    # nv: joint friction as part of tau, N m or N, as in bias; for joints that stick, the friction that holds them.
+    # nv: joint friction as part of tau, N m or N, as in bias, but by the load at qdd; for joints that stick, the friction that
+    # holds them.
     friction: Array
     # bodies × 6: exerted by the parent on the body, moment about the joint's origin, axes of the body's link frame. It is the
     # rate of change of the momentum of the body and of its descendants, minus gravity and the request's wrenches; along the

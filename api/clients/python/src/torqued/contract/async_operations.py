@@ -103,10 +103,11 @@ class AsyncOperations:
         Contacts push and pull; the caller checks whether the ground could pull. Joints at rest. Coulomb friction has the sign
         of the velocity, and is zero where the velocity is zero: by default a joint that is exactly at rest accelerates as if it
         had no Coulomb friction. With `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction
-        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given:
-        its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Which joints stick is one
-        problem for all joints; its solution is unique, and simulations with a tolerance start with it. `friction` is then among
-        the outputs by default. It cannot be combined with `held`, with `"friction": false`, or with models with loops: a 422.
+        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given,
+        plus load |T| where friction depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move
+        against its full friction. Which joints stick is one problem for all joints; its solution is unique, and simulations
+        with a tolerance start with it. `friction` is then among the outputs by default. It cannot be combined with `held`, with
+        `"friction": false`, or with models with loops: a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -1063,60 +1064,60 @@ class AsyncOperations:
         coordinate: a joint, active or passive, faster than 1e5 rad/s or m/s, or an acceleration above 1e12 rad/s² or m/s². So
         does a step that becomes too short for the tolerance, or so short that the rest would need more than 10 million steps.
         Friction. With a tolerance, joints with sharp Coulomb friction stop, stick and break loose at instants that are located:
-        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb` or `breakaway`.
-        With fixed steps, in models with loops and where frames are held, no joint sticks: sharp friction always has the sign of
-        the velocity. A joint that should stick oscillates with a velocity of about step × coulomb / inertia, and steps with a
-        tolerance become very short, down to a 422 `integration-failed`. Give such joints a `coulomb_velocity`. `input` holds
-        `tau`, or a controller: `{"controller": "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') +
-        g(q), or `"computed_torque"` for the torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or
-        one for each velocity. Controllers use the stored model with the request's `gravity` and `friction`, but without
-        `payload` and `wrenches`. Controllers act on actuated coordinates alone: those of joints with `"actuated": true`; of an
-        elastic joint, that of its motor. The efforts of a floating base, of other joints and of the link's side of an elastic
-        joint are zero, and entries of gains and reference that belong to them are ignored. With such passive coordinates
-        `computed_torque` is partial feedback linearisation (collocated): actuated coordinates get the acceleration above,
-        passive ones follow the dynamics. `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as
-        well. Actuated joints with a quaternion are refused, and a robot without any actuated joint (`not-supported`). With
-        `held` frames and passive coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r'
-        - q') + g - Jᵀ l with the l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium
-        exists. `computed_torque` gives the torques of the held robot whose actuated coordinates get the acceleration above, by
-        least squares where held frames prevent it. A robot all of whose coordinates are actuated gets the same torques as
-        without `held`. The torques of a controller are clipped at the `effort` limits of joints, unless `"clip": false` is
-        given; torques given as `tau` are not clipped. Where torques reach a limit the acceleration has a kink: steps with a
-        tolerance become short there, fixed steps lose their order. `limits` lists the joints that exceeded a limit: of effort,
-        before clipping; of position and of velocity, which are not enforced. It gives the largest excess over the limit and its
-        time, among the start, the ends of all steps and both sides of every jump of the input. The list is empty if no limit
-        was exceeded. `least_margins` has for every limit, kept or not, the least distance to it among the same times; for its
-        gradients along a motion that is given, see margins. Without `input` all torques are zero. `{"controller": "hua", "kp",
-        "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots
-        with elastic joints, all of them actuated. Gains and reference have nv entries; entries of the reference for motor
-        coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r +
-        S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic
-        joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c +
-        kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d,
-        x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at
-        that instant, as if measured. The controller drives motors only: the tau of the joint coordinate of an elastic joint is
-        zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references,
-        and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv,
-        "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase
-        (default: evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or
-        `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude",
-        "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch,
-        with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow
-        a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All
-        others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques
-        that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear
-        ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the
-        motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints
-        with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where
-        held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
-        forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along
-        their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
-        change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
-        frame, and for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its
-        velocity only, as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`,
-        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
-        the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not
-        available in evaluate.
+        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb` or `breakaway`,
+        plus load |T| where friction depends on the load. With fixed steps, in models with loops and where frames are held, no
+        joint sticks: sharp friction always has the sign of the velocity. A joint that should stick oscillates with a velocity
+        of about step × coulomb / inertia, and steps with a tolerance become very short, down to a 422 `integration-failed`.
+        Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller": "pd_gravity", "kp", "kd",
+        "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the torques of the acceleration r''
+        + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers use the stored model with the
+        request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act on actuated coordinates alone:
+        those of joints with `"actuated": true`; of an elastic joint, that of its motor. The efforts of a floating base, of
+        other joints and of the link's side of an elastic joint are zero, and entries of gains and reference that belong to them
+        are ignored. With such passive coordinates `computed_torque` is partial feedback linearisation (collocated): actuated
+        coordinates get the acceleration above, passive ones follow the dynamics. `pd_gravity` gives the motor of an elastic
+        joint the gravity torque of its link as well. Actuated joints with a quaternion are refused, and a robot without any
+        actuated joint (`not-supported`). With `held` frames and passive coordinates p, `pd_gravity` gives the torques of static
+        equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the l of least norm (N and N m) that solves J_pᵀ l = g_p,
+        by least squares where no equilibrium exists. `computed_torque` gives the torques of the held robot whose actuated
+        coordinates get the acceleration above, by least squares where held frames prevent it. A robot all of whose coordinates
+        are actuated gets the same torques as without `held`. The torques of a controller are clipped at the `effort` limits of
+        joints, unless `"clip": false` is given; torques given as `tau` are not clipped. Where torques reach a limit the
+        acceleration has a kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the
+        joints that exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. It gives
+        the largest excess over the limit and its time, among the start, the ends of all steps and both sides of every jump of
+        the input. The list is empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least
+        distance to it among the same times; for its gradients along a motion that is given, see margins. Without `input` all
+        torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua,
+        Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv
+        entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r
+        - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid
+        joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ
+        q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d
+        are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and
+        θ'' are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the
+        joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be
+        well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
+        constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
+        that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
+        the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
+        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may
+        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
+        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
+        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
+        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
+        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
+        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
+        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
+        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
+        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
+        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
+        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
+        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
+        about one or two, keeps its velocity only, as wheels and skates do. `tau` is the driving torque just after the sample.
+        `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on
+        the robot since the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the
+        motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.

@@ -1,0 +1,71 @@
+/* ode_friction.c - separates the efforts of a simulation from friction (ode_friction.h). */
+#include "ode_friction.h"
+#include "ode_stiction.h"
+
+bool api_ode_friction_open(api_evaluation *e, api_ode *ode)
+{
+    const dyn_scene *scene = &e->query->scene;
+    const size_t     n     = e->model->nv * ode->W;
+    bool             room  = true;
+    if (!ode->stiction && (e->model->loops || !scene->model->has_load || !(scene->terms & DYN_FRICTION))) return true;
+    api_ode_friction *f = ode->friction = api_take(e->query->pool, sizeof *f);
+    if (!f) return false;
+    *f      = (api_ode_friction){.map = dyn_friction_map_of(ode->kernels), .rigid = *scene};
+    f->T    = api_take_zeroed(e->query->pool, n, &room);
+    f->side = api_take_zeroed(e->query->pool, n, &room);
+    f->rigid.terms &= ~(unsigned)DYN_FRICTION;
+    return room;
+}
+
+const dyn_scene *api_ode_friction_scene(const api_ode *ode)
+{
+    return ode->friction ? &ode->friction->rigid : &ode->e->query->scene;
+}
+
+/* Sets the sense of motion: that of q', but that of its side for a joint that can stick, or none if not `held`. */
+static void set_sides(const api_ode *ode, const double *qd, bool held)
+{
+    const api_ode_friction *f = ode->friction;
+    const size_t            W = ode->W;
+    for (size_t i = 0; i < ode->e->model->nv * W; i++)
+        f->side[i] = (qd[i] > 0) - (qd[i] < 0);
+    for (size_t k = 0; k < api_ode_stiction_count(ode); k++)
+        for (size_t l = 0; l < W; l++)
+            f->side[ode->stiction->joint[k].v * W + l] = held ? ode->stiction->joint[k].side : 0;
+}
+
+static void map(const api_ode *ode, const dyn_friction_map *io)
+{
+    ode->friction->map(&ode->e->query->scene, ode->workspace, io, 1);
+}
+
+const double *api_ode_friction_transmit(const api_ode *ode, const double *qd)
+{
+    const api_ode_friction *f = ode->friction;
+    if (!f) return ode->tau;
+    set_sides(ode, qd, true);
+    map(ode, &(dyn_friction_map){.qd = qd, .side = f->side, .tau = ode->tau, .result = f->T});
+    return f->T;
+}
+
+void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T)
+{
+    set_sides(ode, qd, false);
+    map(ode, &(dyn_friction_map){.qd = qd, .side = ode->friction->side, .tau = ode->tau, .result = T});
+}
+
+void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts)
+{
+    map(ode, &(dyn_friction_map){.qd = qd, .T = efforts, .result = efforts});
+}
+
+void api_ode_friction_find(const api_ode *ode, const double *qd, double *friction)
+{
+    dyn_bias io = {.q = ode->q, .qd = qd, .friction = friction};
+    if (!ode->friction) {
+        ode->kernels->bias(&ode->e->query->scene, ode->workspace, &io, 1);
+        return;
+    }
+    for (size_t i = 0; i < ode->e->model->nv * ode->W; i++)
+        friction[i] = ode->tau[i] - ode->friction->T[i];
+}

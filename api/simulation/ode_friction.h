@@ -1,0 +1,35 @@
+/* ode_friction.h - separates the efforts of a simulation from friction where joints can stick or friction depends on
+ * the load.
+ *
+ * T = T(tau, q') are the efforts that joints transmit (dynamics/friction_map.h). The equations of motion are then those
+ * of the robot without friction under T, so that the friction may have another sense than q' (ode_stiction.h). Models
+ * with loops have no map: their kernels apply the friction. */
+#pragma once
+#include "ode.h"
+#include "dynamics/friction_map.h"
+
+struct api_ode_friction {
+    dyn_friction_map_kernel *map;
+    dyn_scene                rigid; /* the scene without friction */
+    double                  *T;     /* nv in lanes: at the last evaluation */
+    double                  *side;  /* nv in lanes: the sense of sharp friction */
+};
+
+/* Takes ode->friction from the request's pool, after ode->stiction. It stays NULL if kernels apply the friction.
+ * Returns false with a problem. */
+bool api_ode_friction_open(api_evaluation *e, api_ode *ode);
+
+/* Returns the scene of the equations of motion. */
+const dyn_scene *api_ode_friction_scene(const api_ode *ode);
+
+/* Returns the efforts of the equations of motion: sets T, or returns tau if kernels apply the friction. */
+const double *api_ode_friction_transmit(const api_ode *ode, const double *qd);
+
+/* Computes the efforts without the sharp friction of joints that can stick, in T. */
+void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T);
+
+/* Adds friction to efforts without it, nv in lanes, at q'. */
+void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts);
+
+/* Computes the friction of all coordinates, nv in lanes, at the last evaluation. */
+void api_ode_friction_find(const api_ode *ode, const double *qd, double *friction);
