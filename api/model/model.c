@@ -7,6 +7,7 @@
 #include "api/wire/utf8.h"
 #include "loops.h"
 #include "loops_build.h"
+#include "transmissions.h"
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -68,45 +69,6 @@ static bool check_figures(const api_model *model, const api_document *document, 
     return true;
 }
 
-/* Lists the motors of coupled transmissions: motor k has row k of the inverse matrix as weights. */
-static bool list_drives(const api_document *document, api_arena *arena, dyn_description *description)
-{
-    for (size_t i = 0; i < document->n_transmissions; i++)
-        description->n_drives += document->transmissions[i].n;
-    dyn_drive *drives   = api_arena_take(arena, description->n_drives, sizeof *drives);
-    description->drives = drives;
-    for (size_t i = 0; drives && i < document->n_transmissions; i++) {
-        const api_document_transmission *t = &document->transmissions[i];
-        for (size_t k = 0; k < t->n; k++, drives++) {
-            *drives =
-                (dyn_drive){.n = t->n, .rotor_inertia = t->motor[k].rotor_inertia, .friction = t->motor[k].friction};
-            for (size_t j = 0; j < t->n; j++) {
-                drives->joint[j]  = document->links[t->link[j]].core_index;
-                drives->weight[j] = t->inverse[k * t->n + j];
-            }
-        }
-    }
-    return description->drives != NULL;
-}
-
-/* Checks that the efforts of coupled transmissions are finite at a joint rate and acceleration of 1. */
-static bool check_drives(const dyn_model *dyn, api_problem *problem)
-{
-    for (size_t k = 0; k < dyn->n_drives; k++) {
-        const dyn_drive *d    = &dyn->drive[k];
-        double           most = 0;
-        for (size_t j = 0; j < d->n; j++)
-            most += fabs(d->weight[j]);
-        const double effort = most * most * (d->rotor_inertia + fabs(d->friction.viscous)) +
-                              most * d->friction.positive + most * d->friction.negative +
-                              most * (d->friction.breakaway_positive + d->friction.breakaway_negative);
-        if (!isfinite(effort))
-            return api_fail(problem, API_NON_FINITE, "/transmissions",
-                            "the values of a transmission are so large that they overflow");
-    }
-    return true;
-}
-
 static bool build(api_model *model, const api_document *document, api_reader *reader)
 {
     size_t    n     = document->n_links;
@@ -122,7 +84,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     }
     dyn_description description = {
         .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
-    if (!list_drives(document, reader->arena, &description)) return no_memory(reader->problem);
+    if (!api_transmissions_list_drives(document, reader->arena, &description)) return no_memory(reader->problem);
     memcpy(description.gravity, document->gravity, sizeof description.gravity);
 
     int        where  = DYN_WORLD;
@@ -131,7 +93,8 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     model->nq       = (size_t)model->dyn->nq;
     model->nv       = (size_t)model->dyn->nv;
     model->n_bodies = model->dyn->n_rows;
-    return check_figures(model, document, reader->problem) && check_drives(model->dyn, reader->problem);
+    return check_figures(model, document, reader->problem) &&
+           api_transmissions_check_drives(model->dyn, reader->problem);
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
@@ -265,32 +228,6 @@ static bool name_rotors(api_model *model, const api_document *document)
     return true;
 }
 
-/* Copies a coupled transmission and names its motors; the first is drive `drive`. */
-static bool name_transmission(api_model *model, const api_document_transmission *from, size_t drive,
-                              api_transmission *to)
-{
-    *to = (api_transmission){.n = from->n, .drive = drive};
-    memcpy(to->matrix, from->matrix, from->n * from->n * sizeof *to->matrix);
-    for (size_t k = 0; k < from->n; k++) {
-        const char *motor = api_arena_text(&model->arena, from->motor[k].name);
-        to->joint[k]      = api_arena_text(&model->arena, from->joint[k]);
-        if (!motor || !to->joint[k]) return false;
-        model->mover_names[dyn_drive_mover(model->dyn, drive + k)] = motor;
-    }
-    return true;
-}
-
-/* Names coupled transmissions, whose motors are the last movers. */
-static bool name_transmissions(api_model *model, const api_document *document)
-{
-    size_t drive = 0;
-    for (size_t i = 0; i < document->n_transmissions; i++) {
-        if (!name_transmission(model, &document->transmissions[i], drive, &model->transmissions[i])) return false;
-        drive += document->transmissions[i].n;
-    }
-    return true;
-}
-
 static bool name_joints(api_model *model, const api_document *document)
 {
     size_t first = document->floating ? 1 : 0;
@@ -301,7 +238,7 @@ static bool name_joints(api_model *model, const api_document *document)
     }
     for (size_t row = first; row < model->n_bodies; row++)
         if (!name_joint(model, document, &model->joints[row - first], row)) return false;
-    return name_rotors(model, document) && name_transmissions(model, document);
+    return name_rotors(model, document) && api_transmissions_name(model, document);
 }
 
 static bool name_motors(api_model *model, const api_document *document)
