@@ -47,8 +47,8 @@ static bool describe(api_query *q, api_actuator_input *d)
     api_coordinates_describe(m, d->coordinate);
     for (size_t v = 0; v < m->nv; v++) {
         const api_coordinate *c       = &d->coordinate[v];
-        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].has_effort_limit;
-        d->effort_limit[v]            = limited ? m->joints[c->joint].effort : INFINITY;
+        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
+        d->effort_limit[v]            = limited ? m->joints[c->joint].limits.effort : INFINITY;
     }
     return true;
 }

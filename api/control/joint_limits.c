@@ -27,7 +27,7 @@ static void add_joint(const api_query *q, const api_actuator_input *input, size_
     if (v >= 0) {
         limit.kind  = API_LIMIT_EFFORT;
         limit.entry = (size_t)v;
-        limit.lower = -j->effort, limit.upper = j->effort;
+        limit.lower = -j->limits.effort, limit.upper = j->limits.effort;
         add(limits, limit);
     }
     if (j->has_position_limits) {
@@ -37,11 +37,11 @@ static void add_joint(const api_query *q, const api_actuator_input *input, size_
         limit.lower = j->lower, limit.upper = j->upper;
         add(limits, limit);
     }
-    if (j->has_velocity_limit) {
+    if (j->limits.has_velocity) {
         limit.kind   = API_LIMIT_VELOCITY;
         limit.entry  = (size_t)b->joint.v;
         limit.offset = 0;
-        limit.lower = -j->velocity, limit.upper = j->velocity;
+        limit.lower = -j->limits.velocity, limit.upper = j->limits.velocity;
         add(limits, limit);
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include "api/api.h"
 #include "dynamics/dynamics.h"
+#include "api/load/document/drive_limits.h"
 #include "api/memory/arena.h"
 #include "api/wire/json.h"
 #include "api/wire/names.h"
@@ -21,19 +22,20 @@ typedef struct api_frame_name { /* a link, or a frame of the document */
     dyn_frame   frame; /* body that the frame is fixed to, and pose of the frame in the body */
 } api_frame_name;
 
-typedef struct api_joint_name {     /* a moving joint, in the order of coordinates */
-    const char *name, *type, *link; /* `link`: the link that it carries */
-    const char *parent;             /* name of the link that the joint is attached to */
-    bool        actuated;
-    bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
-    double      lower, upper, velocity, effort, effort_rate;
-    bool        has_pitch;
-    double      pitch; /* m/rad, of a joint that has_pitch */
-    bool        elastic;
-    dyn_spring  elasticity;
-    int         body;   /* index of the joint's last body: a joint with several coordinates is a chain of bodies */
-    const char *leader; /* mimic joint: the independent joint whose coordinate it follows; else NULL */
-    double      multiplier, offset; /* mimic joint: its position is multiplier q + offset */
+typedef struct api_joint_name {          /* a moving joint, in the order of coordinates */
+    const char      *name, *type, *link; /* `link`: the link that it carries */
+    const char      *parent;             /* name of the link that the joint is attached to */
+    bool             actuated;
+    bool             has_position_limits;
+    double           lower, upper; /* rad or m, of a joint that has_position_limits */
+    api_drive_limits limits;
+    bool             has_pitch;
+    double           pitch; /* m/rad, of a joint that has_pitch */
+    bool             elastic;
+    dyn_spring       elasticity;
+    int              body;   /* index of the joint's last body: a joint with several coordinates is a chain of bodies */
+    const char      *leader; /* mimic joint: the independent joint whose coordinate it follows; else NULL */
+    double           multiplier, offset; /* mimic joint: its position is multiplier q + offset */
 } api_joint_name;
 
 typedef struct api_motor_name {

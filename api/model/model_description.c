@@ -62,9 +62,9 @@ static void emit_limits(api_emit *e, const api_joint_name *joint)
         api_emit_key(e, "position");
         api_emit_numbers(e, (double[]){joint->lower, joint->upper}, 1, (size_t[]){2});
     }
-    if (joint->has_velocity_limit) api_emit_number_member(e, "velocity", joint->velocity);
-    if (joint->has_effort_limit) api_emit_number_member(e, "effort", joint->effort);
-    if (joint->has_effort_rate_limit) api_emit_number_member(e, "effort_rate", joint->effort_rate);
+    if (joint->limits.has_velocity) api_emit_number_member(e, "velocity", joint->limits.velocity);
+    if (joint->limits.has_effort) api_emit_number_member(e, "effort", joint->limits.effort);
+    if (joint->limits.has_effort_rate) api_emit_number_member(e, "effort_rate", joint->limits.effort_rate);
     api_emit_end(e);
 }
 

@@ -46,17 +46,17 @@ static void add_coordinate(const api_model *m, const api_coordinate *c, size_t v
         add(o, one);
     }
     one.entry = v;
-    if (j->has_velocity_limit) {
-        one.kind = API_MARGIN_VELOCITY, one.lower = -j->velocity, one.upper = j->velocity;
+    if (j->limits.has_velocity) {
+        one.kind = API_MARGIN_VELOCITY, one.lower = -j->limits.velocity, one.upper = j->limits.velocity;
         add(o, one);
     }
     one.entry = effort;
-    if (j->has_effort_limit && (c->actuated || c->motor >= 0)) {
-        one.kind = API_MARGIN_EFFORT, one.lower = -j->effort, one.upper = j->effort;
+    if (j->limits.has_effort && (c->actuated || c->motor >= 0)) {
+        one.kind = API_MARGIN_EFFORT, one.lower = -j->limits.effort, one.upper = j->limits.effort;
         add(o, one);
     }
-    if (j->has_effort_rate_limit && (c->actuated || c->motor >= 0)) {
-        one.kind = API_MARGIN_EFFORT_RATE, one.lower = -j->effort_rate, one.upper = j->effort_rate;
+    if (j->limits.has_effort_rate && (c->actuated || c->motor >= 0)) {
+        one.kind = API_MARGIN_EFFORT_RATE, one.lower = -j->limits.effort_rate, one.upper = j->limits.effort_rate;
         add(o, one);
     }
 }

@@ -86,11 +86,11 @@ static void joints_carry_their_limits(void **state)
         "]}");
     const api_joint_name *j = &model->joints[0], *k = &model->joints[1];
     assert_false(j->actuated);
-    assert_true(j->has_position_limits && j->has_velocity_limit && j->has_effort_limit);
-    assert_true(j->lower == -1 && j->upper == 2.5 && j->velocity == 3 && j->effort == 0);
-    assert_true(j->has_effort_rate_limit && j->effort_rate == 40 && !k->has_effort_rate_limit);
+    assert_true(j->has_position_limits && j->limits.has_velocity && j->limits.has_effort);
+    assert_true(j->lower == -1 && j->upper == 2.5 && j->limits.velocity == 3 && j->limits.effort == 0);
+    assert_true(j->limits.has_effort_rate && j->limits.effort_rate == 40 && !k->limits.has_effort_rate);
     assert_true(k->actuated);
-    assert_false(k->has_position_limits || k->has_velocity_limit || k->has_effort_limit);
+    assert_false(k->has_position_limits || k->limits.has_velocity || k->limits.has_effort);
     assert_reported(model, "dropped", "/links/1/joint/limits/position");
     api_model_release(model);
 }

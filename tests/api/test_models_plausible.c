@@ -121,7 +121,7 @@ static void check_ranges(const api_model *model)
         const api_joint_name *j = &model->joints[i];
         char                  other[60];
         assert_true(j->has_position_limits && j->lower <= 0 && j->upper >= 0 && j->upper - j->lower > 0.2);
-        if (j->has_effort_limit) assert_true(j->effort > 10 && j->effort < 700);
+        if (j->limits.has_effort) assert_true(j->limits.effort > 10 && j->limits.effort < 700);
         if (strncmp(j->name, "left_", 5) != 0) continue;
         bool flips = strstr(j->name, "bending") || strstr(j->name, "elevation") || strstr(j->name, "inversion") ||
                      strstr(j->name, "wrist_flexion") || strstr(j->name, "shoulder_rotation");
@@ -129,12 +129,12 @@ static void check_ranges(const api_model *model)
         const api_joint_name *r = joint_of(model, other);
         assert_true(
             (flips ? r->lower == -j->upper && r->upper == -j->lower : r->lower == j->lower && r->upper == j->upper));
-        assert_true(r->has_effort_limit == j->has_effort_limit && r->effort == j->effort);
+        assert_true(r->limits.has_effort == j->limits.has_effort && r->limits.effort == j->limits.effort);
     }
     const api_joint_name *knee = joint_of(model, "left_knee_flexion"), *hip = joint_of(model, "left_hip_flexion");
     assert_true(knee->lower == 0 && fabs(knee->upper - 135 * M_PI / 180) < 1e-6);
-    assert_true(fabs(hip->effort - 0.161 * 73 * 9.81 * 1.741) < 0.5);
-    assert_false(model->joints[0].has_position_limits || model->joints[5].has_effort_limit);
+    assert_true(fabs(hip->limits.effort - 0.161 * 73 * 9.81 * 1.741) < 0.5);
+    assert_false(model->joints[0].has_position_limits || model->joints[5].limits.has_effort);
 }
 
 /* Symmetric, of the published height and mass, and every coordinate counts. */

@@ -138,8 +138,8 @@ static void defaults_are_told(void **state)
     api_model_release(model);
     model = taken(
         ARM("<limit><lower>-1e16</lower><upper>1e16</upper><effort>-1</effort><velocity>inf</velocity></limit>"), NULL);
-    assert_false(model->joints[0].has_position_limits || model->joints[0].has_effort_limit ||
-                 model->joints[0].has_velocity_limit);
+    assert_false(model->joints[0].has_position_limits || model->joints[0].limits.has_effort ||
+                 model->joints[0].limits.has_velocity);
     api_model_release(model);
 }
 

@@ -4,22 +4,24 @@
 #pragma once
 #include "api/wire/names.h"
 #include "document_entry.h"
+#include "drive_limits.h"
 #include "geometry.h"
 #include "inertia.h"
 
 typedef struct api_document_link {
-    const char *name, *parent; /* names of links */
-    const char *joint, *type;  /* name and type of the joint that carries the link */
-    bool        actuated;
-    bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
-    double      lower, upper, velocity, effort, effort_rate;
-    bool        has_home;
-    double      home[7];      /* home position of the joint, an entry per coordinate */
-    int         parent_index; /* index of the parent in `links`, DYN_WORLD: the base link */
-    int         core_index;   /* index in `order`, which is also the index of this link in dynamics/ */
-    const char *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
-    int         leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
-    dyn_link    dyn;    /* dyn.parent and dyn.leader are set when the description is built */
+    const char      *name, *parent; /* names of links */
+    const char      *joint, *type;  /* name and type of the joint that carries the link */
+    bool             actuated;
+    bool             has_position_limits;
+    double           lower, upper; /* limits of position, if it has any */
+    api_drive_limits limits;
+    bool             has_home;
+    double           home[7];      /* home position of the joint, an entry per coordinate */
+    int              parent_index; /* index of the parent in `links`, DYN_WORLD: the base link */
+    int              core_index;   /* index in `order`, which is also the index of this link in dynamics/ */
+    const char      *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
+    int              leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
+    dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
 } api_document_link;
 
 typedef struct api_document_frame {
@@ -111,6 +113,9 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
 /* Reads the axis at `key` of a joint, a loop or a motor, and normalises it to length 1. The canonical document keeps
  * the axis as given, so that reading the canonical document gives the same bits. */
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
+
+/* Reads "velocity", "effort" and "effort_rate" of the entry "limits" of a joint or of a motor. */
+bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
 
 /* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
 bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);

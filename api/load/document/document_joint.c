@@ -78,14 +78,24 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
 }
 
 /* Reads "effort_rate", the largest rate of change of the effort. A rate of 0 is refused: it would freeze the effort. */
-static bool read_effort_rate(const api_entry *limits, api_document_link *link)
+static bool read_effort_rate(const api_entry *entry, api_drive_limits *limits)
 {
-    link->has_effort_rate_limit = api_entry_has(limits, "effort_rate");
-    if (!link->has_effort_rate_limit) return true;
-    if (!api_entry_number(limits, "effort_rate", API_REQUIRED, &link->effort_rate)) return false;
-    return link->effort_rate > 0 ||
-           api_entry_fail(limits, "effort_rate", API_BAD_VALUE, "%s given, N m/s or N/s greater than 0 expected",
-                          API_NUMBER_TEXT(link->effort_rate));
+    limits->has_effort_rate = api_entry_has(entry, "effort_rate");
+    if (!limits->has_effort_rate) return true;
+    if (!api_entry_number(entry, "effort_rate", API_REQUIRED, &limits->effort_rate)) return false;
+    return limits->effort_rate > 0 ||
+           api_entry_fail(entry, "effort_rate", API_BAD_VALUE, "%s given, N m/s or N/s greater than 0 expected",
+                          API_NUMBER_TEXT(limits->effort_rate));
+}
+
+bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits)
+{
+    limits->has_velocity = api_entry_has(entry, "velocity");
+    limits->has_effort   = api_entry_has(entry, "effort");
+    if (limits->has_velocity && !api_entry_not_negative(entry, "velocity", API_REQUIRED, &limits->velocity))
+        return false;
+    if (limits->has_effort && !api_entry_not_negative(entry, "effort", API_REQUIRED, &limits->effort)) return false;
+    return read_effort_rate(entry, limits);
 }
 
 static bool read_limits(const api_entry *joint, api_document_link *link)
@@ -93,13 +103,9 @@ static bool read_limits(const api_entry *joint, api_document_link *link)
     static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", NULL};
     api_entry                limits;
     if (!api_entry_has(joint, "limits")) return true;
-    if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link)) return false;
-    link->has_velocity_limit = api_entry_has(&limits, "velocity");
-    link->has_effort_limit   = api_entry_has(&limits, "effort");
-    if (link->has_velocity_limit && !api_entry_not_negative(&limits, "velocity", API_REQUIRED, &link->velocity))
+    if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link) ||
+        !api_document_read_drive_limits(&limits, &link->limits))
         return false;
-    if (link->has_effort_limit && !api_entry_not_negative(&limits, "effort", API_REQUIRED, &link->effort)) return false;
-    if (!read_effort_rate(&limits, link)) return false;
     api_entry_close(&limits, false);
     return true;
 }

@@ -98,7 +98,7 @@ static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
     if (dyn->spring.stiffness != 0 && dyn->spring.rest != 0)
         api_xml_put_number(w, joint, "springref", dyn->spring.rest);
     if (dyn->rotor_inertia != 0) api_xml_put_number(w, joint, "armature", dyn->rotor_inertia);
-    if (link->has_velocity_limit) api_xml_joint_not_held(w, i, "limits/velocity");
+    if (link->limits.has_velocity) api_xml_joint_not_held(w, i, "limits/velocity");
 }
 
 static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document_link *link)
@@ -217,14 +217,14 @@ void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
     for (size_t i = 0; i < w->document->n_links; i++) {
         const api_document_link *link = &w->document->links[i];
         if (dyn_joint_nv(link->dyn.joint) != 1 || link->dyn.mimic) continue;
-        if (!link->has_effort_limit && !(loops && link->actuated)) continue;
+        if (!link->limits.has_effort && !(loops && link->actuated)) continue;
         if (!actuator) actuator = api_xml_put(w, root, "actuator");
         xmlNode *motor = api_xml_put(w, actuator, "motor");
         api_xml_put_text(w, motor, "name", link->joint);
         api_xml_put_text(w, motor, "joint", link->joint);
-        if (!link->has_effort_limit) continue;
-        if (link->effort > 0)
-            api_xml_put_numbers(w, motor, "ctrlrange", (double[2]){-link->effort, link->effort}, 2);
+        if (!link->limits.has_effort) continue;
+        if (link->limits.effort > 0)
+            api_xml_put_numbers(w, motor, "ctrlrange", (double[2]){-link->limits.effort, link->limits.effort}, 2);
         else
             api_xml_joint_not_held(w, i, "limits/effort");
     }

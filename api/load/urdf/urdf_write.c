@@ -62,12 +62,12 @@ static void put_figures(api_xml_writer *w, xmlNode *joint, const api_document_li
 {
     const dyn_friction *friction = &link->dyn.friction;
     double              damping  = friction->viscous + link->dyn.spring.damping;
-    if (link->has_position_limits || link->has_velocity_limit || link->has_effort_limit) {
+    if (link->has_position_limits || link->limits.has_velocity || link->limits.has_effort) {
         xmlNode *limit = api_xml_put(w, joint, "limit");
         if (link->has_position_limits) api_xml_put_number(w, limit, "lower", link->lower);
         if (link->has_position_limits) api_xml_put_number(w, limit, "upper", link->upper);
-        if (link->has_velocity_limit) api_xml_put_number(w, limit, "velocity", link->velocity);
-        if (link->has_effort_limit) api_xml_put_number(w, limit, "effort", link->effort);
+        if (link->limits.has_velocity) api_xml_put_number(w, limit, "velocity", link->limits.velocity);
+        if (link->limits.has_effort) api_xml_put_number(w, limit, "effort", link->limits.effort);
     }
     if (damping != 0 || friction->positive != 0) {
         xmlNode *dynamics = api_xml_put(w, joint, "dynamics");
