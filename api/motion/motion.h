@@ -34,7 +34,7 @@ typedef struct api_motion {
     api_wrench_signals wrenches; /* wrenches that change with time */
     /* Lanes of all states, set by api_motion_sample. Each comment begins with the numbers per state. */
     /* nv: coordinates of the spline, and their derivatives by time. They are q to qddd of the state, unless the model
-     * has joints with a quaternion (motion_turns.h). */
+     * has joints with a quaternion (coordinate_change.h). */
     double *spline_state[API_SPLINE_ORDERS];
     double *time;  /* 1: the sample's time, s */
     double *rate;  /* 1: 1/T, with the duration T in s */

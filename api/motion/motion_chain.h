@@ -1,7 +1,7 @@
 /* motion_chain.h - derive gradients by the control points and the duration of a motion from partial derivatives.
  *
- * With x_r the r-th derivative of the spline x (x = q, but see motion_turns.h), b_rk of motion.h and T the duration,
- * the chain rule (Barman 2020, eq. 4.15) for a result y of each state is
+ * With x_r the r-th derivative of the spline x (x = q, but see coordinate_change.h), b_rk of motion.h and T the
+ * duration, the chain rule (Barman 2020, eq. 4.15) for a result y of each state is
  *
  *     d y / d c_k = sum_r b_rk d y / d x_r, d y / dT = -1/T sum_r r (d y / d x_r) x_r
  *

@@ -1,5 +1,5 @@
 /* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
-#include "motion_turns.h"
+#include "coordinate_change.h"
 #include "api/request/rows.h"
 #include "api/model/loops.h"
 #include "api/wire/number.h"
@@ -60,7 +60,7 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
 {
     const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
     char          text[API_ANGLE_TEXT];
-    if (!api_motion_turns_within_limit(e, m, state)) {
+    if (!api_rotation_vectors_within_limit(e, m, state)) {
         clear_state(e, m, state);
         return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state,
                               "at sample %zu a rotation vector is longer than 2 pi", state % m->samples);
@@ -89,7 +89,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
             for (; state < last; state++) { /* the last state also fills the unused lanes of its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
-                if (api_motion_turns_within_limit(e, m, state)) api_motion_put_coordinates(e, m, state);
+                if (api_rotation_vectors_within_limit(e, m, state)) api_motion_put_coordinates(e, m, state);
             }
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }
@@ -148,7 +148,7 @@ static bool take_coordinates(api_plan *plan, api_motion *m, int r)
 {
     const api_model *model = plan->query->model;
     plan->state[API_Q + r] = api_take_lanes(plan, r == 0 ? model->nq : model->nv);
-    m->spline_state[r]     = api_motion_has_turns(model) ? api_take_lanes(plan, model->nv) : plan->state[API_Q + r];
+    m->spline_state[r]     = api_has_rotation_vectors(model) ? api_take_lanes(plan, model->nv) : plan->state[API_Q + r];
     return plan->state[API_Q + r] && m->spline_state[r];
 }
 

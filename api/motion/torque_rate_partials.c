@@ -3,7 +3,7 @@
 #include "api/model/coordinates.h"
 
 /* Adds the row y A of a joint's rotation to `to`; a is y's part of the velocity `u`, y A = u x a. */
-static void add_turn(const double *u, const double *a, size_t W, double *to)
+static void add_cross_product(const double *u, const double *a, size_t W, double *to)
 {
     for (size_t i = 0; i < 3; i++) {
         const size_t j = (i + 1) % 3 * W, k = (i + 2) % 3 * W;
@@ -18,10 +18,10 @@ static void add_joint_brackets(const double *qd, const double *y, size_t rows, s
 {
     const double *w = qd + linear * W;
     for (size_t row = 0; row < rows; row++, y += nv * W, to += nv * W) {
-        add_turn(w, y + linear * W, W, to + linear * W);
+        add_cross_product(w, y + linear * W, W, to + linear * W);
         if (linear == 0) continue;
-        add_turn(w, y, W, to);
-        add_turn(qd, y, W, to + linear * W);
+        add_cross_product(w, y, W, to);
+        add_cross_product(qd, y, W, to + linear * W);
     }
 }
 

@@ -1,6 +1,6 @@
 /* trajectory_partials.c - see trajectory_partials.h. */
 #include "trajectory_partials.h"
-#include "motion_turns.h"
+#include "coordinate_change.h"
 #include "torque_rate_partials.h"
 #include "wrench_rate_terms.h"
 #include <string.h>
@@ -59,13 +59,14 @@ static void sensitivities(const api_evaluation *e, size_t block, const api_parti
 
 /* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
  * with it. */
-static void turn(const api_evaluation *e, const api_motion *m, size_t block, const api_trajectory_partials *p)
+static void change_coordinates(const api_evaluation *e, const api_motion *m, size_t block,
+                               const api_trajectory_partials *p)
 {
     const api_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
-    api_motion_turn_partials(e, m, block, &p->rate);
+    api_change_partials(e, m, block, &p->rate);
     for (size_t i = 0; i < 3; i++) {
-        api_motion_turn_partials(e, m, block, list[i]);
-        api_motion_turn_highest(e, m, block, list[i]->rows, list[i]->by[2]);
+        api_change_partials(e, m, block, list[i]);
+        api_change_highest_partial(e, m, block, list[i]->rows, list[i]->by[2]);
     }
 }
 
@@ -93,5 +94,5 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (task->rate && changes) api_wrench_terms_add_by_q(&pushed, p->rate.by[0]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, terms);
     if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, terms, next);
-    turn(e, task->motion, block, p);
+    change_coordinates(e, task->motion, block, p);
 }

@@ -5,9 +5,9 @@
  *     position p: dp/dx_0 = J;   velocity v: dv/dx_0, dv/dx_1 = J;
  *     acceleration a: da/dx_0, da/dx_1 = J' + dv/dx_0, da/dx_2 = J
  *
- * and motion_chain.h turns them into gradients. */
+ * and the chain rule of motion_chain.h gives their gradients. */
 #include "trajectory_points.h"
-#include "motion_turns.h"
+#include "coordinate_change.h"
 
 enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };
 
@@ -40,9 +40,9 @@ static void put_gradients(const api_evaluation *e, const api_motion *m, size_t b
     const size_t       width          = (m->dense ? m->spline.n : m->spline.degree + 1) * e->model->nv;
     const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity),
                        a = of_point(e, k, 6, 3, acceleration);
-    api_motion_turn_partials(e, m, block, &a);
-    api_motion_turn_partials(e, m, block, &v);
-    api_motion_turn_highest(e, m, block, 6, v.by[1]);
+    api_change_partials(e, m, block, &a);
+    api_change_partials(e, m, block, &v);
+    api_change_highest_partial(e, m, block, 6, v.by[1]);
     api_chain_by_points(e, m, block, &p, entries_of(e, to->positions_by_points, k, 3, width));
     api_chain_by_points(e, m, block, &v, entries_of(e, to->velocities_by_points, k, 6, width));
     api_chain_by_duration(e, m, block, &v, entries_of(e, to->velocities_by_duration, k, 6, 1));

@@ -6,7 +6,7 @@ import numpy as np
 import tap
 from harness import ServerCase
 from test_free_turns import TREE
-from test_turning_trajectory import SPRINGY, STEPS, WEIGHTS, difference
+from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS, difference
 
 # The free coordinates: names, or every coordinate whose number leaves the remainder when divided by the first number
 MODELS = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "tree": (3, 1), "springy": (2, 1), "walker": (4, 0),

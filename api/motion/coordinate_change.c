@@ -1,5 +1,5 @@
-/* motion_turns.c - see motion_turns.h. */
-#include "motion_turns.h"
+/* coordinate_change.c - see coordinate_change.h. */
+#include "coordinate_change.h"
 #include "api/model/coordinates.h"
 #include "rotation_vector.h"
 #include <math.h>
@@ -10,15 +10,15 @@
 enum { FREE = 6 /* velocities of a floating joint */ };
 
 /* A joint with a quaternion. */
-typedef struct turning_joint {
+typedef struct quaternion_joint {
     size_t q, v;  /* its first entries in q and in qd */
     size_t first; /* velocities before the rotation: 3 if it floats, 0 if it is spherical */
-} turning_joint;
+} quaternion_joint;
 
-static bool read_joint(const dyn_body *body, turning_joint *joint)
+static bool read_joint(const dyn_body *body, quaternion_joint *joint)
 {
     if (!dyn_joint_has_quaternion(body->joint.kind)) return false;
-    *joint = (turning_joint){(size_t)body->joint.q, (size_t)body->joint.v, (size_t)api_quaternion_offset(body)};
+    *joint = (quaternion_joint){(size_t)body->joint.q, (size_t)body->joint.v, (size_t)api_quaternion_offset(body)};
     return true;
 }
 
@@ -43,13 +43,13 @@ static void read_path(const state_lane *s, size_t entry, api_rotation_path *path
             path->x[r][i] = s->spline[r][(entry + i) * s->W];
 }
 
-bool api_motion_turns_within_limit(const api_evaluation *e, const api_motion *m, size_t state)
+bool api_rotation_vectors_within_limit(const api_evaluation *e, const api_motion *m, size_t state)
 {
     const dyn_model  *model = e->model->dyn;
     const state_lane  s     = lane_of(e, m, state);
-    turning_joint     joint;
+    quaternion_joint  joint;
     api_rotation_path path;
-    for (size_t i = 0; api_motion_has_turns(e->model) && i < model->n_bodies; i++) {
+    for (size_t i = 0; api_has_rotation_vectors(e->model) && i < model->n_bodies; i++) {
         if (!read_joint(&model->body[i], &joint)) continue;
         read_path(&s, joint.v + joint.first, &path);
         const double *x = path.x[0];
@@ -60,7 +60,7 @@ bool api_motion_turns_within_limit(const api_evaluation *e, const api_motion *m,
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
 
-static void turn_back(const double R[3][3], const double a[3], double to[3]) /* R^T a */
+static void rotate_back(const double R[3][3], const double a[3], double to[3]) /* R^T a */
 {
     for (int i = 0; i < 3; i++)
         to[i] = R[0][i] * a[0] + R[1][i] * a[1] + R[2][i] * a[2];
@@ -75,17 +75,17 @@ static void subtract_cross(const double a[3], const double b[3], double to[3])
 
 /* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' -
  * w' x v - w x v'. */
-static void find_linear(const api_rotation_motion *turn, const api_rotation_path *p, double v[3][3])
+static void find_linear(const api_rotation_motion *rotation, const api_rotation_path *p, double v[3][3])
 {
     double second[3];
-    turn_back(turn->R, p->x[1], v[0]);
-    turn_back(turn->R, p->x[2], second);
+    rotate_back(rotation->R, p->x[1], v[0]);
+    rotate_back(rotation->R, p->x[2], second);
     memcpy(v[1], second, sizeof second);
-    subtract_cross(turn->w[0], v[0], v[1]);
-    turn_back(turn->R, p->x[3], v[2]);
-    subtract_cross(turn->w[0], second, v[2]);
-    subtract_cross(turn->w[1], v[0], v[2]);
-    subtract_cross(turn->w[0], v[1], v[2]);
+    subtract_cross(rotation->w[0], v[0], v[1]);
+    rotate_back(rotation->R, p->x[3], v[2]);
+    subtract_cross(rotation->w[0], second, v[2]);
+    subtract_cross(rotation->w[1], v[0], v[2]);
+    subtract_cross(rotation->w[0], v[1], v[2]);
 }
 
 static void put(double *lane, size_t W, size_t entry, const double *x, size_t n)
@@ -94,20 +94,20 @@ static void put(double *lane, size_t W, size_t entry, const double *x, size_t n)
         lane[(entry + i) * W] = x[i];
 }
 
-static void put_joint(const api_evaluation *e, const state_lane *s, const turning_joint *joint, size_t state)
+static void put_joint(const api_evaluation *e, const state_lane *s, const quaternion_joint *joint, size_t state)
 {
     const size_t        W = s->W, nv = e->model->nv;
     double             *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state), v[3][3];
     api_rotation_path   path, position;
-    api_rotation_motion turn;
+    api_rotation_motion rotation;
     read_path(s, joint->v + joint->first, &path);
-    api_rotation_vector_move(&path, &turn);
-    put(q, W, joint->q + joint->first, turn.quaternion, 4);
+    api_rotation_vector_move(&path, &rotation);
+    put(q, W, joint->q + joint->first, rotation.quaternion, 4);
     for (size_t r = 0; r < 3; r++)
-        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v + joint->first, turn.w[r], 3);
+        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v + joint->first, rotation.w[r], 3);
     if (joint->first == 0) return;
     read_path(s, joint->v, &position);
-    find_linear(&turn, &position, v);
+    find_linear(&rotation, &position, v);
     put(q, W, joint->q, position.x[0], 3);
     for (size_t r = 0; r < 3; r++)
         put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v, v[r], 3);
@@ -119,8 +119,8 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
     const size_t     W     = e->lanes;
     const state_lane s     = lane_of(e, m, state);
     double          *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
-    turning_joint    joint;
-    if (!api_motion_has_turns(e->model)) return;
+    quaternion_joint joint;
+    if (!api_has_rotation_vectors(e->model)) return;
     for (size_t r = 1; r < API_SPLINE_ORDERS; r++)
         for (size_t i = 0; i < e->model->nv; i++)
             api_state_lane(e, e->plan->state[API_Q + r], e->model->nv, state)[i * W] = s.spline[r][i * W];
@@ -139,12 +139,12 @@ enum { RATES = API_SPLINE_ORDERS - 1 /* a velocity and its derivatives by time *
 
 static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
 
-/* The matrices of motion_turns.h for one joint in one state; n x n, the rest is not used. */
-typedef struct turn_matrices {
+/* The matrices of coordinate_change.h for one joint in one state; n x n, the rest is not used. */
+typedef struct change_matrices {
     size_t n;
     double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their derivatives by time */
     double by[API_SPLINE_ORDERS][API_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
-} turn_matrices;
+} change_matrices;
 
 /* Sets the block of M whose first entry is (first, first). */
 static void put_block(double M[FREE][FREE], size_t first, const double block[3][3])
@@ -166,21 +166,21 @@ static void add_skew_product(double M[FREE][FREE], size_t first, double k, const
 }
 
 /* The linear velocity v = R^T p' has dv/dp' = R^T, (R^T)' = -[w] R^T, and dv/dx = [v] J. */
-static void set_linear(const api_rotation_motion *turn, const double v[RATES][3], turn_matrices *t)
+static void set_linear(const api_rotation_motion *rotation, const double v[RATES][3], change_matrices *t)
 {
     double back[RATES][3][3]; /* R^T and its derivatives by time */
     for (size_t i = 0; i < 9; i++)
-        back[0][i / 3][i % 3] = turn->R[i % 3][i / 3];
+        back[0][i / 3][i % 3] = rotation->R[i % 3][i / 3];
     put_block(t->T[0], 0, back[0]);
     for (size_t n = 1; n < RATES; n++) {
         for (size_t k = 0; k < n; k++)
-            add_skew_product(t->T[n], 0, -binomial[n - 1][k], turn->w[k], back[n - 1 - k]);
+            add_skew_product(t->T[n], 0, -binomial[n - 1][k], rotation->w[k], back[n - 1 - k]);
         for (size_t i = 0; i < 3; i++)
             memcpy(back[n][i], t->T[n][i], sizeof back[n][i]);
     }
     for (size_t n = 0; n < RATES; n++)
         for (size_t k = 0; k <= n; k++)
-            add_skew_product(t->V[n], 3, binomial[n][k], v[k], turn->J[n - k]);
+            add_skew_product(t->V[n], 3, binomial[n][k], v[k], rotation->J[n - k]);
 }
 
 /* Adds k M to `to`. */
@@ -193,7 +193,7 @@ static void add_matrix(double to[FREE][FREE], double k, const double M[FREE][FRE
 
 /* With v = T s', the derivative r of v has, by that of order k of s, the derivatives
  * binomial(r, k) V^(r - k) + binomial(r, k - 1) T^(r - k + 1). */
-static void set_factors(turn_matrices *t)
+static void set_factors(change_matrices *t)
 {
     add_matrix(t->by[0][0], 1, t->T[0]);
     for (size_t r = 0; r < RATES; r++)
@@ -203,24 +203,24 @@ static void set_factors(turn_matrices *t)
         }
 }
 
-static void find_matrices(const state_lane *s, const turning_joint *joint, turn_matrices *t)
+static void find_matrices(const state_lane *s, const quaternion_joint *joint, change_matrices *t)
 {
     api_rotation_path   path, position;
-    api_rotation_motion turn;
+    api_rotation_motion rotation;
     double              v[RATES][3];
     const size_t        first = joint->first;
     memset(t, 0, sizeof *t);
     t->n = 3 + first;
     read_path(s, joint->v + first, &path);
-    api_rotation_vector_move(&path, &turn);
+    api_rotation_vector_move(&path, &rotation);
     for (size_t n = 0; n < RATES; n++) {
-        put_block(t->T[n], first, turn.J[n]);
-        put_block(t->V[n], first, turn.w_by_x[n]);
+        put_block(t->T[n], first, rotation.J[n]);
+        put_block(t->V[n], first, rotation.w_by_x[n]);
     }
     if (first > 0) {
         read_path(s, joint->v, &position);
-        find_linear(&turn, &position, v);
-        set_linear(&turn, v, t);
+        find_linear(&rotation, &position, v);
+        set_linear(&rotation, v, t);
     }
     set_factors(t);
 }
@@ -241,48 +241,48 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
 
 /* Turns one row of partial derivatives but for the highest order; y[r] is its first entry in the derivative of order
  * r. */
-static void turn_row(const turn_matrices *t, size_t orders, size_t W, double *const y[])
+static void change_row(const change_matrices *t, size_t orders, size_t W, double *const y[])
 {
     double given[API_SPLINE_ORDERS][FREE];
     for (size_t r = 0; r < orders; r++)
         get_row(y[r], W, t->n, given[r]);
     for (size_t k = 0; k + 1 < orders; k++) {
-        double turned[FREE] = {0};
+        double changed[FREE] = {0};
         for (size_t r = k; r < orders; r++)
-            add_product(t->n, given[r], t->by[r][k], turned);
-        put(y[k], W, 0, turned, t->n);
+            add_product(t->n, given[r], t->by[r][k], changed);
+        put(y[k], W, 0, changed, t->n);
     }
 }
 
 /* Transforms the columns of one joint in one lane; `first` is the entry of the joint's first column. */
-typedef void turn_action(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first);
+typedef void change_action(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first);
 
-static void turn_lower(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+static void change_lower(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
         double *y[API_SPLINE_ORDERS] = {NULL};
         for (size_t r = 0; r < p->orders; r++)
             y[r] = p->by[r] + row * nv * W + first;
-        turn_row(t, p->orders, W, y);
+        change_row(t, p->orders, W, y);
     }
 }
 
-static void turn_highest(const turn_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+static void change_highest(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
-        double given[FREE], turned[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
+        double given[FREE], changed[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
         get_row(y, W, t->n, given);
-        add_product(t->n, given, t->T[0], turned);
-        put(y, W, 0, turned, t->n);
+        add_product(t->n, given, t->T[0], changed);
+        put(y, W, 0, changed, t->n);
     }
 }
 
 static void for_joints(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
-                       turn_action *action)
+                       change_action *action)
 {
     const dyn_model *model = e->model->dyn;
-    turning_joint    joint;
-    turn_matrices    t;
+    quaternion_joint joint;
+    change_matrices  t;
     for (size_t i = 0; i < model->n_bodies; i++)
         for (size_t lane = 0; read_joint(&model->body[i], &joint) && lane < e->lanes; lane++) {
             const state_lane s = lane_of(e, m, block * e->lanes + lane);
@@ -291,13 +291,13 @@ static void for_joints(const api_evaluation *e, const api_motion *m, size_t bloc
         }
 }
 
-void api_motion_turn_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p)
+void api_change_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p)
 {
-    if (api_motion_has_turns(e->model) && p->orders > 1 && p->by[0]) for_joints(e, m, block, p, turn_lower);
+    if (api_has_rotation_vectors(e->model) && p->orders > 1 && p->by[0]) for_joints(e, m, block, p, change_lower);
 }
 
-void api_motion_turn_highest(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix)
+void api_change_highest_partial(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix)
 {
     const api_partials p = {.rows = rows, .orders = 1, .by = {matrix}};
-    if (api_motion_has_turns(e->model) && matrix) for_joints(e, m, block, &p, turn_highest);
+    if (api_has_rotation_vectors(e->model) && matrix) for_joints(e, m, block, &p, change_highest);
 }

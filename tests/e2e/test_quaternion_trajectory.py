@@ -30,7 +30,7 @@ def difference(values, step=1.0):
     return np.einsum("s,s...->...", WEIGHTS / step, np.array(values))
 
 
-class Turning(ServerCase):
+class QuaternionTrajectory(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -69,7 +69,7 @@ class Turning(ServerCase):
                         self.near(rotation(a["q"][n][q:q + 4]), rodrigues(x[v:v + 3]), 1e-14, model)
 
     def test_rates(self):
-        """qd turns the rotation, qdd and qddd are its derivatives by time."""
+        """qd is the velocity of the rotation, qdd and qddd are its derivatives by time."""
         for model in MODELS:
             t, part = 0.5, 0.3
             request = self.motion(model, 4, times=[t + part * s for s in STEPS] + [t])
@@ -78,10 +78,10 @@ class Turning(ServerCase):
             for lower, higher in (("qd", "qdd"), ("qdd", "qddd")):
                 self.near(a[higher][-1], difference(a[lower][:-1], part), 1e-11, (model, higher))
             for v, q in self.blocks(model):
-                turned = [rotation(row[q:q + 4]) for row in a["q"]]
-                self.near(skew(a["qd"][-1][v:v + 3]), turned[-1].T @ difference(turned[:-1], part), 1e-11, model)
+                rotations = [rotation(row[q:q + 4]) for row in a["q"]]
+                self.near(skew(a["qd"][-1][v:v + 3]), rotations[-1].T @ difference(rotations[:-1], part), 1e-11, model)
                 if q >= 3 and self.names[model]["position_names"][q - 1].endswith("z"):
-                    slide = turned[-1].T @ difference(a["q"][:-1, q - 3:q], part)
+                    slide = rotations[-1].T @ difference(a["q"][:-1, q - 3:q], part)
                     self.near(a["qd"][-1][v - 3:v], slide, 1e-11, model)
 
     def test_torques_are_those_of_torque_derivative(self):
