@@ -8,35 +8,36 @@
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
 
-/* The basis functions that are not zero at one fraction of the duration, with their derivatives by the fraction. */
-typedef struct functions {
+/* A sample of a motion: its time and the motion's duration in s, and the basis functions that are not zero there, with
+ * their derivatives by the fraction of the duration. */
+typedef struct sample {
+    double time, duration;
     size_t first;
-    double at[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
-} functions;
+    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+} sample;
 
-static functions evaluate_basis(const api_motion *m, size_t n, double duration)
+static sample sample_of(const api_motion *m, size_t n, double duration)
 {
-    functions f;
-    double    fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
-    f.first            = api_spline_basis(&m->spline, fraction, f.at);
-    return f;
+    sample s        = {.duration = duration};
+    double fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
+    s.first         = api_spline_basis(&m->spline, fraction, s.basis);
+    return s;
 }
 
-/* Writes sample n of a motion into the lanes of a state: the derivative of order r of the spline is sum_k b_rk c_k,
+/* Writes a sample of a motion into the lanes of a state: the derivative of order r of the spline is sum_k b_rk c_k,
  * with b_rk that of basis function k, and c_k the control points in `points`. */
-static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
-                      const functions *f, const double *points)
+static void put_state(const api_evaluation *e, const api_motion *m, size_t state, const sample *s, const double *points)
 {
     size_t  W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1;
     double *basis = api_state_lane(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
-    *api_state_lane(e, m->time, 1, state)  = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
-    *api_state_lane(e, m->rate, 1, state)  = 1 / duration;
-    *api_state_lane(e, m->first, 1, state) = (double)f->first;
-    points += f->first * nv;
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
+    *api_state_lane(e, m->time, 1, state)  = s->time;
+    *api_state_lane(e, m->rate, 1, state)  = 1 / s->duration;
+    *api_state_lane(e, m->first, 1, state) = (double)s->first;
+    points += s->first * nv;
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= s->duration) {
         double *q = api_state_lane(e, m->spline_state[r], nv, state);
         for (size_t k = 0; k < support; k++)
-            basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
+            basis[(r * support + k) * W] = b[k] = s->basis[r][k] * scale;
         for (size_t j = 0; j < nv; j++) {
             double sum = 0;
             for (size_t k = 0; k < support; k++)
@@ -78,17 +79,19 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
  * durations differ. */
 static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
 {
-    size_t    room   = e->plan->blocks * e->lanes;
-    bool      shared = !m->times || !m->durations_differ;
-    functions f;
+    size_t room   = e->plan->blocks * e->lanes;
+    bool   shared = !m->times || !m->durations_differ;
+    sample s;
     for (size_t n = 0; n < m->samples; n++) {
         if (n % API_CHUNK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t b = 0; b < e->query->rows; b++) {
             double duration = m->durations[m->durations_differ ? b : 0];
-            if (b == 0 || !shared) f = evaluate_basis(m, n, duration);
+            if (b == 0 || !shared) s = sample_of(m, n, duration);
+            s.duration   = duration;
+            s.time       = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
             size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
             for (; state < last; state++) { /* the last state also fills the unused lanes of its block */
-                put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
+                put_state(e, m, state, &s, api_points_of(&m->points, points, b));
                 if (api_rotation_vectors_within_limit(e, m, state)) api_motion_put_coordinates(e, m, state);
             }
             if (!check_angles(e, m, b * m->samples + n)) return false;

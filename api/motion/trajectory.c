@@ -315,18 +315,18 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
 
 static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    const trajectory_options *o      = selected->options;
-    api_fixed_points          points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points};
-    api_point_motion          to     = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
-                                        .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
-                                        .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
-    api_point_gradients       by     = {
-                  .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
-                  .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
-                  .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
-                  .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
-                  .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
-    return api_trajectory_points_evaluate(e, o->motion, block, &points, to, &by, e->spare);
+    const trajectory_options *o = selected->options;
+    api_point_task      task = {o->motion, {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points}};
+    api_point_motion    to   = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
+                                .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
+    api_point_gradients by   = {
+          .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
+          .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
+          .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
+          .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
+          .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
+    return api_trajectory_points_evaluate(e, &task, block, to, &by, e->spare);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)

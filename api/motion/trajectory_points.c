@@ -50,11 +50,10 @@ static void put_gradients(const api_evaluation *e, const api_motion *m, size_t b
     api_chain_by_duration(e, m, block, &a, entries_of(e, to->accelerations_by_duration, k, 6, 1));
 }
 
-bool api_trajectory_points_evaluate(const api_evaluation *e, const api_motion *m, size_t block,
-                                    const api_fixed_points *points, api_point_motion to,
-                                    const api_point_gradients *gradients, double *room)
+bool api_trajectory_points_evaluate(const api_evaluation *e, const api_point_task *task, size_t block,
+                                    api_point_motion to, const api_point_gradients *gradients, double *room)
 {
-    const size_t size          = points->n * 6 * e->model->nv * e->lanes;
+    const size_t size          = task->points.n * 6 * e->model->nv * e->lanes;
     const bool   of_velocity   = gradients->velocities_by_points || gradients->velocities_by_duration,
                of_acceleration = gradients->accelerations_by_points || gradients->accelerations_by_duration,
                differentiates  = of_velocity || of_acceleration || gradients->positions_by_points;
@@ -62,8 +61,8 @@ bool api_trajectory_points_evaluate(const api_evaluation *e, const api_motion *m
     if (of_velocity || of_acceleration) to.velocities_by_q = room + size;
     if (of_acceleration) to.accelerations_by_q = room + 2 * size;
     if (of_acceleration) to.accelerations_by_qd = room + 3 * size;
-    if (!api_point_motion_evaluate(e, block, points, &to)) return false;
-    for (size_t k = 0; differentiates && k < points->n; k++)
-        put_gradients(e, m, block, k, &to, gradients);
+    if (!api_point_motion_evaluate(e, block, &task->points, &to)) return false;
+    for (size_t k = 0; differentiates && k < task->points.n; k++)
+        put_gradients(e, task->motion, block, k, &to, gradients);
     return true;
 }

@@ -3,6 +3,12 @@
 #include "api/evaluate/point_motion.h"
 #include "motion_chain.h"
 
+/* The points of one trajectory. */
+typedef struct api_point_task {
+    const api_motion *motion;
+    api_fixed_points  points;
+} api_point_task;
+
 /* Gradients in lanes of a block, of n points one after the other; NULL: not requested. The rows of each point are 3 for
  * positions, else 6. Positions do not depend on the duration, because a sample keeps its fraction of the motion. */
 typedef struct api_point_gradients {
@@ -16,6 +22,5 @@ size_t api_trajectory_points_entries(const api_model *model, size_t n);
 
 /* Evaluates points in world axes, and their gradients, at the states of the block. `to` has the requested positions,
  * velocities and accelerations, and nothing else. False with a problem. */
-bool api_trajectory_points_evaluate(const api_evaluation *e, const api_motion *m, size_t block,
-                                    const api_fixed_points *points, api_point_motion to,
-                                    const api_point_gradients *gradients, double *room);
+bool api_trajectory_points_evaluate(const api_evaluation *e, const api_point_task *task, size_t block,
+                                    api_point_motion to, const api_point_gradients *gradients, double *room);
