@@ -1,6 +1,5 @@
 /* spline.c - evaluate B-spline basis functions by the recursion of Cox and de Boor: see spline.h. */
 #include "spline.h"
-#include <math.h>
 #include <string.h>
 
 void api_spline_clamp(const api_spline *s)
@@ -24,10 +23,12 @@ bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
         *at        = i;
         *what      = t[i] < t[i - 1] ? API_KNOTS_FALL : API_KNOTS_REPEATED;
         if (t[i] < t[i - 1] || equal > d + (inner ? 0 : 1)) return true;
+        *what = API_KNOTS_NEAR;
+        if (t[i] > t[i - 1] && t[i] - t[i - 1] < API_SPLINE_NEAR) return true;
     }
-    *at   = s->n;
-    *what = API_KNOTS_NO_RANGE;
-    return !(t[s->n] - t[d] > 0 && isfinite(t[count - 1] - t[0]));
+    *at   = t[s->n] - t[d] >= API_SPLINE_NEAR ? count - 1 : s->n;
+    *what = *at == s->n ? API_KNOTS_NO_RANGE : API_KNOTS_FAR;
+    return *at == s->n || !(t[count - 1] - t[0] <= API_SPLINE_FAR);
 }
 
 /* Returns the index i of the span with t_i <= u < t_i+1; at the end of the spline the last span that is not empty. */

@@ -26,9 +26,21 @@ typedef struct api_spline {
  * last. */
 void api_spline_clamp(const api_spline *s);
 
+/* The least range t_degree to t_n and distance of neighbouring knots that differ, and the largest distance between the
+ * first and the last knot: their third powers, and those of their inverses, are finite and not rounded to zero. */
+#define API_SPLINE_NEAR 1e-100
+#define API_SPLINE_FAR  1e100
+
 /* Returns true if the knot vector is invalid. *at is then the index of the first invalid knot, and *what the reason:
- * the knot is less than the knot before, repeats too often, or the range t_degree to t_n is empty or infinite. */
-typedef enum api_knots { API_KNOTS_FALL, API_KNOTS_NO_RANGE, API_KNOTS_REPEATED } api_knots;
+ * the knot is less than the knot before, repeats too often, is too near to the knot before, is the last one and too far
+ * from the first, or is t_n and too near to t_degree. */
+typedef enum api_knots {
+    API_KNOTS_FALL,
+    API_KNOTS_REPEATED,
+    API_KNOTS_NEAR,
+    API_KNOTS_FAR,
+    API_KNOTS_NO_RANGE
+} api_knots;
 bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what);
 
 /* Evaluates the basis at a fraction 0 <= f <= 1 of the range from t_degree to t_n. Returns the index k of the first of

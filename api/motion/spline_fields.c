@@ -39,9 +39,17 @@ static bool fail_knots(const api_query *q, const api_spline *s, const api_place 
         return api_fail_at(q->problem, &at, API_BAD_VALUE,
                            "%s given once more: at degree %zu at most %zu knots coincide, at the ends %zu",
                            API_NUMBER_TEXT(t[i]), s->degree, s->degree, s->degree + 1);
+    if (what == API_KNOTS_NEAR)
+        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                           "%s given after %s: knots that differ must be at least %g apart", API_NUMBER_TEXT(t[i]),
+                           API_NUMBER_TEXT(t[i - 1]), API_SPLINE_NEAR);
+    if (what == API_KNOTS_FAR)
+        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                           "the knots go from %s to %s: at most %g between the first and the last expected",
+                           API_NUMBER_TEXT(t[0]), API_NUMBER_TEXT(t[i]), API_SPLINE_FAR);
     return api_fail_at(q->problem, up, API_BAD_VALUE,
-                       "the motion goes from knot %zu, %s, to knot %zu, %s: a finite range greater than 0 expected",
-                       s->degree, API_NUMBER_TEXT(t[s->degree]), s->n, API_NUMBER_TEXT(t[s->n]));
+                       "the motion goes from knot %zu, %s, to knot %zu, %s: a range of at least %g expected", s->degree,
+                       API_NUMBER_TEXT(t[s->degree]), s->n, API_NUMBER_TEXT(t[s->n]), API_SPLINE_NEAR);
 }
 
 static bool read_knots(api_query *q, const api_node *fields, const api_place *up, api_spline *s)

@@ -231,7 +231,10 @@ static void bad_knots(void **state)
     expect_fault(2, 4, end, 6, API_KNOTS_REPEATED);
     expect_fault(1, 2, (double[]){1, 1, 1, 2}, 2, API_KNOTS_REPEATED);
     expect_fault(1, 3, equal, 2, API_KNOTS_REPEATED);
-    expect_fault(1, 2, far, 2, API_KNOTS_NO_RANGE);
+    expect_fault(1, 2, far, 3, API_KNOTS_FAR);
+    expect_fault(1, 2, (double[]){0, 0, 5e-324, 5e-324}, 2, API_KNOTS_NEAR);
+    expect_fault(1, 3, (double[]){0, 0, 1e-101, 1, 1}, 2, API_KNOTS_NEAR);
+    expect_fault(1, 2, (double[]){0, 1, 1, 2}, 2, API_KNOTS_NO_RANGE);
     assert_false(api_spline_knots_fail(&s, &at, &what));
 }
 

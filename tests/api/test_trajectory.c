@@ -242,7 +242,11 @@ static void bad_knots(void **state)
     refuse(422, "{'degree':1,'control_points':[[0],[1],[2],[3]],'duration':1,'samples':2,'knots':[0,0,1,1,2,2]}",
            "bad-value", "/knots/3", -1, "at most 1");
     refuse(422, "{'degree':1,'control_points':[[0],[1]],'duration':1,'samples':2,'knots':[-1e308,0,1,1e308]}",
-           "bad-value", "/knots", -1, "finite range");
+           "bad-value", "/knots/3", -1, "from -1e+308 to 1e+308");
+    refuse(422, "{'degree':1,'control_points':[[0],[1]],'duration':1,'samples':2,'knots':[0,0,5e-324,5e-324]}",
+           "bad-value", "/knots/2", -1, "5e-324 given after 0: knots that differ must be at least 1e-100 apart");
+    refuse(422, "{'degree':1,'control_points':[[0],[1]],'duration':1,'samples':2,'knots':[0,1,1,2]}", "bad-value",
+           "/knots", -1, "a range of at least 1e-100");
     refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':{}}", "wrong-type", "/knots", -1, "an array");
     refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':[0,0,'1',1,1]}", "wrong-type", "/knots/2", -1, "a string");
 }

@@ -961,7 +961,7 @@ class Operations:
         rotation vector.
         knots: m + degree + 1 numbers that do not decrease. At most `degree` coincide, at the ends one more. Default: from 0 to
         1, inner knots evenly spaced, end knots repeated, so that the motion starts at the first control point and ends at the
-        last.
+        last. Knots that differ are at least 1e-100, the first and the last at most 1e100 apart.
         samples: N, evenly spaced from 0 to the duration.
         times: N times from 0 to the duration, in any order, s.
         dense: Gradients with respect to all control points.
@@ -1013,7 +1013,7 @@ class Operations:
         torque_multipliers: N × nv, or B × N × nv: λ_n of each sample, one number for each torque.
         knots: m + degree + 1 numbers that do not decrease. At most `degree` coincide, at the ends one more. Default: from 0 to
         1, inner knots evenly spaced, end knots repeated, so that the motion starts at the first control point and ends at the
-        last.
+        last. Knots that differ are at least 1e-100, the first and the last at most 1e100 apart.
         samples: N, evenly spaced from 0 to the duration.
         times: N times from 0 to the duration, in any order, s.
         gravity: m/s², world axes; replaces the model's.
