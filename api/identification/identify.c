@@ -237,9 +237,12 @@ static const char *advice(const identification *id, const bool *unseen)
     size_t joints = 0, bodies = 0, first = API_PER_BODY * id->estimate.model->n_bodies;
     for (size_t k = 0; k < id->base->n; k++)
         if (unseen[k]) *(id->base->parameter[k] < first ? &bodies : &joints) += 1;
-    return bodies == 0   ? "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out"
-           : joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
-                         : "give rows in which their joints move further and faster, at several speeds both ways";
+    if (bodies > 0)
+        return joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
+                           : "give rows in which their joints move further and faster, at several speeds both ways";
+    if (!id->chosen) return "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out";
+    return id->curves ? "move these joints both ways, slowly and fast, under several loads, or list less in \"unknown\""
+                      : "move these joints at several speeds both ways, or list less in \"unknown\"";
 }
 
 static bool fail_deficient(const api_evaluation *e, const api_selection *selected)

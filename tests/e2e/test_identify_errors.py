@@ -48,8 +48,12 @@ class Refused(Identify):
         detail = self.refused("puma560", {**rows, "friction": True}, "rank-deficient")
         self.assertIn("6 of the 54", detail)
         self.assertIn("joint3.coulomb_negative", detail)
-        self.assertIn("both ways", detail)
+        self.assertIn("both ways, or leave \"friction\"", detail)
         self.ask("puma560", "identify", self.simulated("puma560", rows))
+        for unknown in (["friction"], ["friction", "stribeck"]):
+            detail = self.refused("puma560", {**rows, "unknown": unknown}, "rank-deficient")
+            self.assertRegex(detail, "both ways.*, or list less in \"unknown\"")
+            self.assertNotIn("leave", detail)
 
     def test_the_request(self):
         for field in ("q", "qd", "qdd", "tau"):
