@@ -4,6 +4,7 @@
 #include "api/answer/answer.h"
 #include "api/lanes/batch.h"
 #include "api/lanes/failed_rows.h"
+#include "api/request/rows.h"
 #include "api/request/unit_warnings.h"
 #include "api/wire/nodes/node_read.h"
 #include "loop_evaluation.h"
@@ -327,7 +328,7 @@ static bool fail_first(const api_plan *plan, const api_node *request)
     api_problem_clear(problem);
     if (!api_check_members_finite(problem, request->items,
                                   api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
-        problem->row = api_pointer_row(problem->pointer);
+        problem->row = api_row_of_pointer(problem->pointer);
     else if (api_batch_check(plan))
         *problem = late;
     return false;

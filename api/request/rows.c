@@ -1,6 +1,7 @@
 /* rows.c - find out how many rows a request has: see rows.h. */
 #include "rows.h"
 #include "fields.h"
+#include <stdlib.h>
 #include <string.h>
 
 bool api_is_batch(const api_node *value, size_t depth)
@@ -36,4 +37,39 @@ bool api_batch_rows(api_query *q, size_t rows, const api_place *at)
     if (!from) return false;
     q->rows_from = memcpy(from, pointer.text, pointer.length + 1);
     return true;
+}
+
+static bool is_index(const char *from, const char *to)
+{
+    while (from < to && *from >= '0' && *from <= '9')
+        from++;
+    return from == to;
+}
+
+/* True if the field is, or may be, a list of vectors for a single row. */
+static bool is_list(const char *name, size_t length)
+{
+    static const char *const lists[] = {"control_points", "higher_derivatives", "torque_multipliers", "torques",
+                                        "values"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strncmp(name, lists[i], length) == 0 && lists[i][length] == '\0') return true;
+    return false;
+}
+
+/* The row is the first index of a batch: of two for a vector, of three for a list of vectors. Each vector of
+ * higher_derivatives is a batch of its own. */
+long long api_row_of_pointer(const char *pointer)
+{
+    enum { MOST = 3 };
+    const char *index[MOST + 1] = {0}, *end = pointer + strlen(pointer), *from = end;
+    size_t      n = 0;
+    for (; n <= MOST; end = index[n++] - 1) {
+        for (from = end; from > pointer && from[-1] != '/';)
+            from--;
+        if (from == pointer || !is_index(from, end)) break;
+        index[n] = from;
+    }
+    const size_t length = (size_t)(end - from);
+    if (n > MOST || n != (is_list(from, length) ? 3u : 2u)) return -1;
+    return atoll(strncmp(from, "higher", 6) == 0 ? index[1] : index[n - 1]);
 }

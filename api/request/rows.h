@@ -16,3 +16,7 @@ bool api_batch_rows(api_query *q, size_t rows, const api_place *at);
 /* Returns the row to which a state belongs. Padding states after the last one, which fill its block, get the last
  * row. */
 size_t api_row_of(const api_query *q, size_t state);
+
+/* Returns the row that holds the number at a JSON pointer, or -1 if the pointer does not tell. The pointer ends in one
+ * index for each dimension of the field's array. */
+long long api_row_of_pointer(const char *pointer);

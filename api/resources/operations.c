@@ -1,6 +1,7 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
 #include "api/evaluate/evaluate.h"
 #include "api/request/operation.h"
+#include "api/request/rows.h"
 #include "api/wire/nodes/node_read.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
-    if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
+    if (!read && problem->has_pointer) problem->row = api_row_of_pointer(problem->pointer);
     bool done = read && api_evaluate(&q, &request, &body, &bound) && reply(call, &body, bound, problem);
     api_buffer_free(&body);
     dyn_model_free(q.loaded);

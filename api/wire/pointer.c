@@ -121,19 +121,3 @@ api_pointer api_pointer_at_offset(const char *text, size_t offset)
         p = levels[d].is_array ? api_pointer_index(&p, levels[d].index) : push_key(&p, text, &levels[d]);
     return p;
 }
-
-static bool is_index(const char *from, const char *to)
-{
-    while (from < to && *from >= '0' && *from <= '9')
-        from++;
-    return from == to;
-}
-
-long long api_pointer_row(const char *pointer)
-{
-    const char *end = pointer + strlen(pointer), *last = strrchr(pointer, '/'), *row = last;
-    while (row && row > pointer && row[-1] != '/')
-        row--;
-    if (!row || row == pointer || !is_index(last + 1, end) || !is_index(row, last)) return -1;
-    return atoll(row);
-}

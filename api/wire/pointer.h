@@ -39,6 +39,3 @@ static inline api_place api_place_index(const api_place *parent, size_t index)
     return (api_place){parent, NULL, index};
 }
 api_pointer api_place_pointer(const api_place *place);
-
-/* Returns the row if the pointer ends in two indices, the row and the entry in a batch of states; else -1. */
-long long api_pointer_row(const char *pointer);

@@ -132,16 +132,6 @@ static void other_encodings_are_named(void **state)
     }
 }
 
-static void rows_of_pointers(void **state)
-{
-    assert_int_equal(api_pointer_row("/q/17/3"), 17);
-    assert_int_equal(api_pointer_row("/wrenches/0/force/2/1"), 2);
-    assert_int_equal(api_pointer_row("/q/3"), -1);
-    assert_int_equal(api_pointer_row("/payload/0/mass"), -1);
-    assert_int_equal(api_pointer_row("/0"), -1);
-    assert_int_equal(api_pointer_row(""), -1);
-}
-
 static void long_pointers_are_left_out(void **state)
 {
     api_pointer at = api_pointer_root();
@@ -165,7 +155,6 @@ int main(void)
         cmocka_unit_test(overflow_is_pointed_at),
         cmocka_unit_test(infinite_words_are_pointed_at),
         cmocka_unit_test(other_encodings_are_named),
-        cmocka_unit_test(rows_of_pointers),
         cmocka_unit_test(long_pointers_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

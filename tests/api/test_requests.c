@@ -1,5 +1,6 @@
 /* test_requests.c - every way in which a request for dynamics is refused, with the field, entry and row it names. */
 #include "door.h"
+#include "api/request/rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +25,31 @@ static void check(const refusal *cases, size_t n)
 #define KIN  "arm/kinematics"
 #define EVAL "arm/evaluate"
 #define Q    "'q':[1,2,3,4]"
+
+/* The row of a number in a list of vectors, which one state or a batch may give. */
+static void rows_of_numbers(void **state)
+{
+    static const refusal cases[] = {
+        {"arm/rollout", "{" Q ",'step':1,'torques':[[1,2,3,4],[1,1e999,3,4]]}", "non-finite", "/torques/1/1", -1,
+         "overflows"},
+        {"arm/rollout", "{" Q ",'step':1,'torques':[[[1,2,3,4],[1,1e999,3,4]]]}", "non-finite", "/torques/0/1/1", 0,
+         "overflows"},
+        {"arm/trajectory", "{'control_points':[[1,2,3,4],[1,1e999,3,4]]}", "non-finite", "/control_points/1/1", -1,
+         "overflows"},
+        {"arm/feed-forward", "{" Q ",'higher_derivatives':[[1,2,3,4],[1,1e999,3,4]]}", "non-finite",
+         "/higher_derivatives/1/1", -1, "overflows"},
+        {"arm/feed-forward", "{" Q ",'higher_derivatives':[[[1,2,3,4]],[[1,2,3,4],[1,2,3,1e999]]]}", "non-finite",
+         "/higher_derivatives/1/1/3", 1, "overflows"},
+    };
+    CHECK(cases);
+    assert_int_equal(api_row_of_pointer("/wrenches/0/force/2/1"), 2);
+    assert_int_equal(api_row_of_pointer("/wrenches/0/force/values/3/2/1"), 3);
+    assert_int_equal(api_row_of_pointer("/wrenches/0/force/values/2/1"), -1);
+    assert_int_equal(api_row_of_pointer("/q/4/3/2/1"), -1);
+    assert_int_equal(api_row_of_pointer("/payload/0/mass"), -1);
+    assert_int_equal(api_row_of_pointer("/0"), -1);
+    assert_int_equal(api_row_of_pointer(""), -1);
+}
 
 static void shapes(void **state)
 {
@@ -286,6 +312,7 @@ static void singular_mass_matrices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_numbers),
         cmocka_unit_test(shapes),
         cmocka_unit_test(types),
         cmocka_unit_test(missing_and_unknown_fields),
