@@ -138,8 +138,7 @@ double api_friction_rate(const api_model *m, const api_regressor_lane *state, si
 static double curve_effort(const api_regressor_lane *state, size_t j, size_t c, double rate, size_t v, double coulomb)
 {
     const api_friction_curve *curve = state->curve ? &state->curve[j] : NULL;
-    if (c == API_LOAD)
-        return coulomb == 0 ? 0 : copysign(state->transmitted[v * state->lanes + state->lane], coulomb);
+    if (c == API_LOAD) return coulomb == 0 ? 0 : copysign(state->transmitted[v * state->lanes + state->lane], coulomb);
     if (!curve || !(curve->velocity > 0)) return 0;
     const double u = rate / curve->velocity, share = coulomb * exp(-u * u);
     if (c == API_STRIBECK_VELOCITY)
