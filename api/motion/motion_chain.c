@@ -73,5 +73,19 @@ void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t 
                     sum += (double)r * p->by[r][(row * nv + j) * W + l] * x[j * W + l];
             }
             out[l] = -rate[l] * sum;
+            if (p->by_duration) out[l] += p->by_duration[row * W + l];
         }
+}
+
+void api_motion_dense_basis(const api_evaluation *e, const api_motion *m, size_t block, double *out)
+{
+    const size_t  W = e->lanes, n = m->spline.n, support = m->spline.degree + 1;
+    const double *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    size_t        first[DYN_MAX_LANES];
+    memset(out, 0, API_SPLINE_ORDERS * n * W * sizeof *out);
+    api_motion_first_points(e, m, block, first);
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+        for (size_t k = 0; k < support; k++)
+            for (size_t l = 0; l < W; l++)
+                out[(r * n + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
 }

@@ -87,3 +87,11 @@ void api_chain_by_knots(const api_evaluation *e, const api_motion *m, size_t blo
         }
     }
 }
+
+void api_chain_gradients(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
+                         const api_gradients *to, double *column)
+{
+    api_chain_by_points(e, m, block, p, to->by_points);
+    api_chain_by_duration(e, m, block, p, to->by_duration);
+    api_chain_by_knots(e, m, block, p, to->by_knots, column);
+}

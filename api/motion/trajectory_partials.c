@@ -71,28 +71,30 @@ static void change_coordinates(const api_evaluation *e, const api_motion *m, siz
 }
 
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, api_duration_terms *terms, double *room)
+                                  api_trajectory_partials *p, double *room)
 {
     const size_t nv = e->model->nv, wrenches = 6 * e->model->n_bodies;
     const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
-               terms_exist  = is_free || changes;
-    double *next            = room;
-    p->tau                  = take(e, nv, true, &next);
-    p->rate                 = take(e, nv, task->rate, &next);
-    p->wrenches             = take(e, wrenches, task->wrenches, &next);
-    p->qdd                  = take(e, nv, is_free, &next);
-    *terms                  = (api_duration_terms){.tau            = take_zeros(e, nv, terms_exist, &next),
-                                                   .tau_dot        = take_zeros(e, nv, terms_exist && task->rate, &next),
-                                                   .qdd            = take_zeros(e, nv, is_free, &next),
-                                                   .joint_wrenches = take_zeros(e, wrenches, terms_exist && task->wrenches, &next)};
-    api_wrench_terms pushed = api_wrench_terms_lay_out(e, block, next);
+               terms_exist          = is_free || changes;
+    double *next                    = room;
+    p->tau                          = take(e, nv, true, &next);
+    p->rate                         = take(e, nv, task->rate, &next);
+    p->wrenches                     = take(e, wrenches, task->wrenches, &next);
+    p->qdd                          = take(e, nv, is_free, &next);
+    p->tau.by_duration              = take_zeros(e, nv, terms_exist, &next);
+    p->rate.by_duration             = take_zeros(e, nv, terms_exist && task->rate, &next);
+    p->qdd.by_duration              = take_zeros(e, nv, is_free, &next);
+    p->wrenches.by_duration         = take_zeros(e, wrenches, terms_exist && task->wrenches, &next);
+    const api_duration_terms terms  = {p->tau.by_duration, p->rate.by_duration, p->qdd.by_duration,
+                                       p->wrenches.by_duration};
+    api_wrench_terms         pushed = api_wrench_terms_lay_out(e, block, next);
     if (changes) next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches), 1);
     sensitivities(e, block, &p->tau, &p->wrenches);
     if (task->rate)
         api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
                                  &p->tau, &p->rate);
     if (task->rate && changes) api_wrench_terms_add_by_q(&pushed, p->rate.by[0]);
-    if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, terms);
-    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, terms, next);
+    if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
+    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, &terms, next);
     change_coordinates(e, task->motion, block, p);
 }

@@ -13,8 +13,7 @@ typedef struct api_trajectory_task {
 /* Returns the numbers per state of `room`. */
 size_t api_trajectory_partials_entries(const api_model *model, const api_trajectory_task *task, size_t n_wrenches);
 
-/* Computes the partial derivatives of one block in `room`, and the terms of the duration beside them. p->by_parameters
- * and p->columns are inputs: dtau_dparameters at given accelerations. The members of `terms` that are not wanted or
- * zero become NULL. */
+/* Computes the partial derivatives of one block in `room`. p->by_parameters and p->columns are inputs:
+ * dtau_dparameters at given accelerations. */
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, api_duration_terms *terms, double *room);
+                                  api_trajectory_partials *p, double *room);

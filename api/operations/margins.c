@@ -333,16 +333,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
         emit_gradients(plan, selected, to);
         return;
     }
-    api_emit_array(to);
-    for (size_t i = 0; i < o->limits.n; i++) {
-        api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limits.limit[i].joint);
-        api_emit_string_member(to, "kind", api_margin_names[o->limits.limit[i].kind]);
-        api_emit_number_member(to, "lower", o->limits.limit[i].lower);
-        api_emit_number_member(to, "upper", o->limits.limit[i].upper);
-        api_emit_end(to);
-    }
-    api_emit_end(to);
+    api_margin_limits_emit(&o->limits, to);
 }
 
 const api_operation api_margins = {

@@ -89,3 +89,18 @@ bool api_margin_limits_list(api_query *q, const api_node *kinds, const api_place
     *limits = (api_margin_limits){list.n, list.limit};
     return true;
 }
+
+void api_margin_limits_emit(const api_margin_limits *limits, api_emit *to)
+{
+    api_emit_array(to);
+    for (size_t i = 0; i < limits->n; i++) {
+        const api_margin_limit *l = &limits->limit[i];
+        api_emit_object(to);
+        api_emit_string_member(to, "joint", l->joint);
+        api_emit_string_member(to, "kind", api_margin_names[l->kind]);
+        api_emit_number_member(to, "lower", l->lower);
+        api_emit_number_member(to, "upper", l->upper);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}

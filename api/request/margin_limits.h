@@ -1,6 +1,7 @@
-/* margin_limits.h - reads the kinds of limits that a request names, and lists the limits of these kinds that the joints
- * of a model have. */
+/* margin_limits.h - reads the kinds of limits that a request names, lists the limits of these kinds that the joints of
+ * a model have, and writes this list. */
 #pragma once
+#include "api/wire/emit.h"
 #include "query.h"
 
 typedef enum api_margin_kind {
@@ -30,3 +31,6 @@ typedef struct api_margin_limits {
 /* Lists the limits of the kinds in `kinds`, which is at `at`; NULL: all kinds. False with a problem, also if there are
  * no such limits. */
 bool api_margin_limits_list(api_query *q, const api_node *kinds, const api_place *at, api_margin_limits *limits);
+
+/* Writes [{"joint", "kind", "lower", "upper"}...]. */
+void api_margin_limits_emit(const api_margin_limits *limits, api_emit *to);

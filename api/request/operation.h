@@ -8,7 +8,7 @@
 #include "api/wire/names.h"
 #include "query.h"
 
-enum { API_MAX_OUTPUTS = 32, API_MAX_RANK = 4, API_OWN_VECTORS = 5 };
+enum { API_MAX_OUTPUTS = 48, API_MAX_RANK = 4, API_OWN_VECTORS = 5 };
 
 /* Types of the later stages of a request, on which the functions of an operation work. */
 typedef struct api_plan       api_plan;       /* api/lanes/plan.h */

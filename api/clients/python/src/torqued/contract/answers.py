@@ -590,6 +590,21 @@ class TrajectoryAnswer(Answer):
     dqdd_dknots: Array
     # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dparameters: Array
+    # Never batched; the other outputs have this order.
+    limits: list[MarginLimit]
+    # N × limits: in the unit of the limit.
+    margins: Array
+    # N × limits × k × nv.
+    dmargins_dcontrol_points: Array
+    # N × limits.
+    dmargins_dduration: Array
+    # N × limits × (m + p + 1).
+    dmargins_dknots: Array
+    # Of each limit the least margin of all samples, in the order of `limits`; of a batch one list for each motion, null if it
+    # fails.
+    least_margins: Union[list[LeastMargin], list[Union[list[LeastMargin], Any]]]
+    # The gradient of each least margin, in the order of `limits`; of a batch one list for each motion, null if it fails.
+    least_gradients: Union[list[LeastGradient], list[Union[list[LeastGradient], Any]]]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -716,7 +731,7 @@ class MarginsAnswer(Answer):
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # Never batched; the other outputs have this order.
-    limits: list[MarginsLimitsItem]
+    limits: list[MarginLimit]
     # limits: in the unit of the limit.
     margins: Array
     # limits × nv.

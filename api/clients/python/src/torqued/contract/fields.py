@@ -17,8 +17,8 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem",
            "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
-           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "LeastMargin", "Plane", "MarginsLimitsItem", "MarginsLeastItem",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
+           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLeastItem",
            "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
            "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
            "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
@@ -578,6 +578,38 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
     frame: str
 
 
+class MarginLimit(TypedDict):
+    joint: str
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
+    lower: float
+    # In the unit of lower.
+    upper: float
+
+
+class LeastMargin(TypedDict):
+    joint: str
+    # effort_rate: of trajectory only.
+    kind: Literal['effort', 'position', 'velocity', 'effort_rate']
+    # The nearer limit: N m, N, rad, m, rad/s, m/s, N m/s or N/s.
+    limit: float
+    # The least distance to the limit, in the same unit; negative beyond it.
+    margin: float
+    # s, the first time of that margin.
+    time: float
+
+
+class LeastGradient(TypedDict):
+    # The first sample with the least margin, from 0.
+    sample: int
+    # m × nv: by all control points.
+    dcontrol_points: Array
+    # By the duration, at a constant fraction of the motion.
+    dduration: float
+    # m + p + 1: by the knots.
+    dknots: Array
+
+
 class TorqueInput(TypedDict):
     # Joint values over time: constant, sampled, a B-spline or a sinusoid; each may be a batch.
     tau: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
@@ -618,31 +650,11 @@ class ExceededLimit(TypedDict):
     time: float
 
 
-class LeastMargin(TypedDict):
-    joint: str
-    kind: Literal['effort', 'position', 'velocity']
-    # The nearer limit: N m, N, rad, m, rad/s or m/s.
-    limit: float
-    # The least distance to the limit, in the same unit; negative beyond it.
-    margin: float
-    # s, the first time of that margin.
-    time: float
-
-
 class Plane(TypedDict, total=False):
     # m, world axes.
     point: npt.ArrayLike
     # World axes, not zero; default: against gravity.
     normal: npt.ArrayLike
-
-
-class MarginsLimitsItem(TypedDict):
-    joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
-    # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
-    lower: float
-    # In the unit of lower.
-    upper: float
 
 
 class MarginsLeastItem(TypedDict):

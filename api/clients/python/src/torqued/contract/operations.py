@@ -899,18 +899,12 @@ class Operations:
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'qddd', 'tau', 'tau_dot', 'joint_wrenches',
-            'first_control_point', 'basis', 'dtau_dcontrol_points', 'dtau_dduration', 'dtau_dot_dcontrol_points',
-            'dtau_dot_dduration', 'd_joint_wrenches_dcontrol_points', 'd_joint_wrenches_dduration', 'point_positions',
-            'point_velocities', 'point_accelerations', 'd_point_positions_dcontrol_points',
-            'd_point_velocities_dcontrol_points', 'd_point_velocities_dduration', 'd_point_accelerations_dcontrol_points',
-            'd_point_accelerations_dduration', 'dmotion_dknots', 'dtau_dknots', 'dtau_dot_dknots', 'd_joint_wrenches_dknots',
-            'dqdd_dcontrol_points', 'dqdd_dduration', 'dqdd_dknots', 'dtau_dparameters']]] = None,
+            on_error: Optional[Literal['request', 'row']] = None, outputs: Optional[Sequence[str]] = None,
             timeout: Optional[float] = None,
     ) -> TrajectoryAnswer:
         """The dynamics along a joint motion, with gradients for planners.
@@ -952,8 +946,11 @@ class Operations:
         the derivatives of tau_i at sample n with respect to the inertial parameters of all bodies, ten each, as in sensitivity.
         The outputs that end in `_dknots` are derivatives with respect to each of the m + p + 1 knots, at a constant fraction f.
         A sample depends on the 2p knots around it, and on knots p and m. dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ
-        of entry j of the spline. Where knots coincide, one of them is moved and the others stay. It is not available in
-        evaluate.
+        of entry j of the spline. Where knots coincide, one of them is moved and the others stay. `margins` tells how far joints
+        are from their `limits` at each sample, as in the operation margins, with the same gradients as torques; `kinds` chooses
+        the limits, whose margins are then default outputs. `least_margins` has of each limit the least margin of a motion, and
+        `least_gradients` its derivatives by all control points, duration and knots: those at the sample that has it, the first
+        one if several have it. Gradients of effort rates are for models without `loops`. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -967,6 +964,7 @@ class Operations:
         dense: Gradients with respect to all control points.
         points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
         the default of `outputs` contains point_positions.
+        kinds: Of limits; default all that the model has.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with dqdd.
         input: Only with `free`.
@@ -985,9 +983,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
-            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "free": free,
-            "input": input, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
+            control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "kinds":
+            kinds, "free": free, "input": input, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
 
     def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,

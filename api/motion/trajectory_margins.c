@@ -1,0 +1,75 @@
+/* trajectory_margins.c - see trajectory_margins.h. */
+#include "trajectory_margins.h"
+#include <math.h>
+#include <string.h>
+
+bool api_margins_have(const api_margin_limits *limits, api_margin_kind kind)
+{
+    for (size_t i = 0; i < limits->n; i++)
+        if (limits->limit[i].kind == kind) return true;
+    return false;
+}
+
+void api_margins_put(const api_evaluation *e, const api_margin_limits *limits,
+                     const double *const quantities[API_MARGIN_KINDS], double *margins, double *sides)
+{
+    const size_t W = e->lanes;
+    for (size_t i = 0; i < limits->n; i++) {
+        const api_margin_limit *l = &limits->limit[i];
+        const double           *x = quantities[l->kind] + l->entry * W;
+        for (size_t lane = 0; lane < W; lane++) {
+            const double below = x[lane] - l->lower, above = l->upper - x[lane];
+            if (margins) margins[i * W + lane] = fmin(below, above);
+            if (sides) sides[i * W + lane] = below < above ? 1 : -1;
+        }
+    }
+}
+
+size_t api_margin_partials_entries(const api_margin_limits *limits, size_t nv)
+{
+    return limits->n * (API_SPLINE_ORDERS * nv + 1);
+}
+
+api_partials api_margin_partials_take(const api_evaluation *e, const api_margin_limits *limits, double **next)
+{
+    api_partials p = {.rows = limits->n, .orders = API_SPLINE_ORDERS};
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++) {
+        p.by[r] = *next;
+        *next   = api_behind(e, *next, limits->n * e->model->nv, 1);
+    }
+    p.by_duration = *next;
+    *next         = api_behind(e, *next, limits->n, 1);
+    return p;
+}
+
+/* Sets row i of the margins to the side times row `entry` of the results y. */
+static void put_row(const api_evaluation *e, size_t i, const double *side, const api_partials *y, size_t entry,
+                    api_partials *margins)
+{
+    const size_t W = e->lanes, nv = e->model->nv;
+    for (size_t r = 0; r < y->orders; r++)
+        for (size_t j = 0; j < nv; j++)
+            for (size_t lane = 0; lane < W; lane++)
+                margins->by[r][(i * nv + j) * W + lane] = side[lane] * y->by[r][(entry * nv + j) * W + lane];
+    for (size_t lane = 0; y->by_duration && lane < W; lane++)
+        margins->by_duration[i * W + lane] = side[lane] * y->by_duration[entry * W + lane];
+}
+
+void api_margins_differentiate(const api_evaluation *e, const api_margin_limits *limits, const double *sides,
+                               const api_trajectory_partials *p, api_partials *margins)
+{
+    const size_t W = e->lanes, nv = e->model->nv;
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+        memset(margins->by[r], 0, limits->n * nv * W * sizeof *margins->by[r]);
+    memset(margins->by_duration, 0, limits->n * W * sizeof *margins->by_duration);
+    for (size_t i = 0; i < limits->n; i++) {
+        const api_margin_limit *l    = &limits->limit[i];
+        const double           *side = sides + i * W;
+        if (l->kind == API_MARGIN_EFFORT)
+            put_row(e, i, side, &p->tau, l->entry, margins);
+        else if (l->kind == API_MARGIN_EFFORT_RATE)
+            put_row(e, i, side, &p->rate, l->entry, margins);
+        else
+            memcpy(margins->by[l->kind == API_MARGIN_VELOCITY] + (i * nv + l->v) * W, side, W * sizeof *side);
+    }
+}
