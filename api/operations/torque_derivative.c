@@ -3,7 +3,7 @@
 #include "api/cost/peek.h"
 #include "api/evaluate/free_motion.h"
 #include "api/request/fields.h"
-#include "parameter_rates.h"
+#include "api/evaluate/parameter_rates.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES, QDD, QDDD, DTAU_DOT_DPARAMETERS };
 

@@ -1,6 +1,6 @@
 /* parameter_rates.c - differentiates tau_dot by the inertial parameters (parameter_rates.h). */
 #include "parameter_rates.h"
-#include "api/evaluate/free_motion.h"
+#include "free_motion.h"
 
 /* Scratch lanes of one block of states with free coordinates. */
 typedef struct free_room {
