@@ -73,6 +73,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
     api_motion             *m = o->motion;
     if ((plan->query->scene.n_wrenches > 0 || o->efforts.driven) && api_has_load(plan->query))
         return api_fail_load(plan->query, "trajectory with wrenches or free coordinates");
+    if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "dtau_dot_dparameters");
     if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
@@ -151,11 +153,12 @@ const api_operation api_trajectory = {
                        [DTAU_DPARAMETERS]        = {"dtau_dparameters", false, {API_NV, API_BODY_PARAMETERS}},
                        [LIMITS]                  = {"limits", false, {API_STRUCTURED}},
                        [MARGINS]                 = {"margins", false, {API_JOINT_LIMITS}},
-                       [DMARGINS_DPOINTS]   = {"dmargins_dcontrol_points", false, {API_JOINT_LIMITS, API_SUPPORT, API_NV}},
-                       [DMARGINS_DDURATION] = {"dmargins_dduration", false, {API_JOINT_LIMITS}},
-                       [DMARGINS_DKNOTS]    = {"dmargins_dknots", false, {API_JOINT_LIMITS, API_SPLINE_KNOTS}},
-                       [LEAST_MARGINS]      = {"least_margins", false, {API_STRUCTURED}},
-                       [LEAST_GRADIENTS]    = {"least_gradients", false, {API_STRUCTURED}}},
+                       [DMARGINS_DPOINTS]     = {"dmargins_dcontrol_points", false, {API_JOINT_LIMITS, API_SUPPORT, API_NV}},
+                       [DMARGINS_DDURATION]   = {"dmargins_dduration", false, {API_JOINT_LIMITS}},
+                       [DMARGINS_DKNOTS]      = {"dmargins_dknots", false, {API_JOINT_LIMITS, API_SPLINE_KNOTS}},
+                       [LEAST_MARGINS]        = {"least_margins", false, {API_STRUCTURED}},
+                       [LEAST_GRADIENTS]      = {"least_gradients", false, {API_STRUCTURED}},
+                       [DTAU_DOT_DPARAMETERS] = {"dtau_dot_dparameters", false, {API_NV, API_BODY_PARAMETERS}}},
     .alone          = true,
     .wrench_signals = true,
     .one_by_one     = true,

@@ -2,6 +2,7 @@
  *
  * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of motion_chain.h. */
 #include "api/evaluate/loop_evaluation.h"
+#include "api/evaluate/parameter_rates.h"
 #include "api/lanes/failed_rows.h"
 #include "motion_knots.h"
 #include "trajectory_margins.h"
@@ -65,6 +66,8 @@ size_t api_trajectory_spare(const api_model *model, const api_selection *selecte
     if (differentiates(selected, selected->outputs))
         room += api_trajectory_partials_entries(model, &task, api_selected_extent(selected, API_REQUEST_WRENCHES));
     if (o->efforts.driven) room = greater(room, api_trajectory_free_motion_room(model->nv));
+    if (o->efforts.driven && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
+        room = greater(room, api_parameter_rates_room(model));
     if (selected->outputs & OF_POINTS)
         room = greater(room, api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS)));
     if (selected->outputs & API_BIT(LEAST_GRADIENTS))
@@ -135,6 +138,19 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     if (io.regressor) e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
 }
 
+/* Returns false with a problem: the deadline has passed. */
+static bool find_parameter_rates(const api_evaluation *e, const api_selection *selected, size_t block, double *work)
+{
+    const api_trajectory_options *o      = selected->options;
+    const dyn_torque_derivative   motion = {.q        = api_state_block(e, API_Q, block),
+                                            .qd       = api_state_block(e, API_QD, block),
+                                            .qdd      = api_state_block(e, API_QDD, block),
+                                            .qddd     = api_state_block(e, API_QDDD, block),
+                                            .wrenches = api_wrench_block(e, block)};
+    double                       *to     = api_result_block(e, selected, DTAU_DOT_DPARAMETERS, block);
+    return !to || api_parameter_rates(e, o->efforts.driven, &motion, 1, work, to);
+}
+
 /* Sets the partial derivatives of torques and margins that `outputs` need. */
 static void differentiate(const api_evaluation *e, const api_selection *selected, api_set outputs, size_t block,
                           scratch *s, api_trajectory_partials *p)
@@ -198,6 +214,7 @@ bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selec
     if (!find_free_motion(e, selected, block, s.work)) return false;
     torques(e, selected, block, &s);
     find_regressor(e, selected, block);
+    if (!find_parameter_rates(e, selected, block, s.work)) return false;
     if (basis && api_trajectory_motion(selected)->dense)
         api_motion_dense_basis(e, api_trajectory_motion(selected), block, basis);
     gradients(e, selected, block, &s);

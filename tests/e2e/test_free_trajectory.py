@@ -152,12 +152,37 @@ class FreeTrajectory(ServerCase):
                 expected = self.ask(model, "sensitivity", {**state, "outputs": ["dtau_dparameters"]})
                 self.near(got["dtau_dparameters"], expected["dtau_dparameters"], 1e-12, (model, free))
 
+    def test_parameters_of_rates(self):
+        """dtau_dot_dparameters is that of torque-derivative at the sampled states, with free coordinates and without."""
+        for model in (*MODELS, *LOOPS):
+            request, mask = self.motion(model, 7, signals=False)
+            for free in (True, False):
+                asked = request if free else self.given(request)
+                got = self.ask(model, "trajectory", {**asked, "outputs": ["q", "qd", "qdd", "qddd", "dtau_dot_dparameters"]})
+                state = {"q": got["q"], "qd": got["qd"], **{k: asked[k] for k in ("gravity", "wrenches", "free") if k in asked},
+                         **{k: (np.array(got[k]) * (~mask if free else 1)).tolist() for k in ("qdd", "qddd")}}
+                expected = self.ask(model, "torque-derivative", {**state, "outputs": ["dtau_dot_dparameters"]})
+                self.near(got["dtau_dot_dparameters"], expected["dtau_dot_dparameters"], 1e-11, (model, free))
+
+    def test_parameters_of_a_payload(self):
+        """Efforts and wrenches that change with time: tau_dot with payloads that differ in mass."""
+        com, masses = np.array([0.1, -0.05, 0.2]), 0.4 + STEPS
+        x, y, z = com
+        direction = np.array([1, *com, y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y])
+        for model in ("panda", "tree", "drone"):
+            request, _ = self.motion(model, 5)
+            links = self.about[model]["bodies"]
+            payload = lambda mass: {"payload": {"link": links[-1], "mass": mass, "com": com.tolist()}}
+            rates = [self.ask(model, "trajectory", {**request, **payload(mass), "outputs": ["tau_dot"]})["tau_dot"] for mass in masses]
+            got = self.ask(model, "trajectory", {**request, **payload(0.4), "outputs": ["dtau_dot_dparameters"]})
+            self.near(np.array(got["dtau_dot_dparameters"])[:, :, -10:] @ direction, difference(rates), 1e-10, model)
+
     def test_same_bits_alone(self):
         for model in ("tree", "panda", "hua"):
             request, _ = self.motion(model, 8)
             outputs = ["tau", "qdd", "joint_wrenches", "dtau_dcontrol_points", "dqdd_dduration", "dqdd_dknots", "dtau_dparameters"]
             if model not in LOOPS:
-                outputs += ["tau_dot", "dtau_dot_dcontrol_points", "dtau_dot_dduration"]
+                outputs += ["tau_dot", "dtau_dot_dcontrol_points", "dtau_dot_dduration", "dtau_dot_dparameters"]
             rows = [self.motion(model, seed)[0]["control_points"] for seed in range(5)]
             batch = self.ask_texts(model, "trajectory", {**request, "control_points": rows, "outputs": outputs})
             for row in (0, 3):

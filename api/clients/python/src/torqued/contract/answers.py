@@ -590,6 +590,8 @@ class TrajectoryAnswer(Answer):
     dqdd_dknots: Array
     # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dparameters: Array
+    # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    dtau_dot_dparameters: Array
     # Never batched; the other outputs have this order.
     limits: list[MarginLimit]
     # N × limits: in the unit of the limit.
