@@ -43,12 +43,10 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
 static bool check_free(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_trajectory_options *o       = selected->options;
-    const api_set                 refused = selected->outputs & (o->efforts.driven ? NOT_FREE : OF_QDD);
+    const api_set                 refused = o->efforts.driven ? 0 : selected->outputs & OF_QDD;
     return !refused ||
            api_fail_output(q, selected, (size_t)api_first_member(refused), given, up,
-                           o->efforts.driven
-                               ? "gradients of the accelerations of points are not computed with free coordinates"
-                               : "accelerations are differentiated only with free coordinates: name them in free");
+                           "accelerations are differentiated only with free coordinates: name them in free");
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)

@@ -21,10 +21,10 @@ static api_set outputs_of_states(const api_selection *selected)
 /* Returns true if partial derivatives of torques are needed for `outputs`. */
 static bool differentiates(const api_selection *selected, api_set outputs)
 {
-    const api_trajectory_options *o             = selected->options;
-    const api_set                 of_parameters = o->efforts.driven ? API_BIT(DTAU_DPARAMETERS) : 0;
-    const api_set                 of_margins    = o->efforts_limited || o->rates_limited ? OF_MARGIN_GRADIENTS : 0;
-    return (outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES | OF_QDD | of_parameters | of_margins)) != 0;
+    const api_trajectory_options *o       = selected->options;
+    const api_set                 of_free = o->efforts.driven ? API_BIT(DTAU_DPARAMETERS) | OF_POINT_ACCELERATIONS : 0;
+    const api_set                 of_margins = o->efforts_limited || o->rates_limited ? OF_MARGIN_GRADIENTS : 0;
+    return (outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES | OF_QDD | of_free | of_margins)) != 0;
 }
 
 static api_trajectory_task task_of(const api_selection *selected, api_set outputs)
@@ -37,13 +37,14 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
                                  .wrenches = (outputs & OF_WRENCHES) != 0};
 }
 
-/* The scratch lanes of a block. The motion of free coordinates, the gradients, the points and the least gradients are
- * evaluated one after the other in `work`, which begins with room for the motion's derivatives by one knot. */
+/* The scratch lanes of a block. The motion of free coordinates, the gradients and the least gradients are evaluated one
+ * after the other in `work`, which begins with room for the motion's derivatives by one knot. `points` is the same
+ * room, unless the gradients of points need the partial derivatives. */
 typedef struct scratch {
     double      *tau, *tau_dot; /* nv: for margins */
     double      *sides;         /* of the margins */
     api_partials margins;
-    double      *work;
+    double      *work, *points; /* points: of the points alone */
 } scratch;
 
 static size_t margin_entries(const api_model *model, const api_selection *selected)
@@ -58,18 +59,32 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Numbers per state of the motion's derivatives by one knot and of the partial derivatives. */
+static size_t partial_entries(const api_model *model, const api_selection *selected)
+{
+    const api_trajectory_task task = task_of(selected, selected->outputs);
+    const size_t              n    = api_selected_extent(selected, API_REQUEST_WRENCHES);
+    return API_SPLINE_ORDERS * model->nv +
+           (differentiates(selected, selected->outputs) ? api_trajectory_partials_entries(model, &task, n) : 0);
+}
+
+/* Returns true if gradients of points need those of the accelerations of free coordinates. */
+static bool needs_free_accelerations(const api_selection *selected)
+{
+    const api_trajectory_options *o = selected->options;
+    return o->efforts.driven && (selected->outputs & OF_POINT_ACCELERATIONS);
+}
+
 size_t api_trajectory_spare(const api_model *model, const api_selection *selected)
 {
     const api_trajectory_options *o    = selected->options;
-    const api_trajectory_task     task = task_of(selected, selected->outputs);
-    size_t                        room = API_SPLINE_ORDERS * model->nv;
-    if (differentiates(selected, selected->outputs))
-        room += api_trajectory_partials_entries(model, &task, api_selected_extent(selected, API_REQUEST_WRENCHES));
+    size_t                        room = partial_entries(model, selected), points = 0;
     if (o->efforts.driven) room = greater(room, api_trajectory_free_motion_room(model->nv));
     if (o->efforts.driven && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
         room = greater(room, api_parameter_rates_room(model));
     if (selected->outputs & OF_POINTS)
-        room = greater(room, api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS)));
+        points = api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS));
+    room = needs_free_accelerations(selected) ? room + points : greater(room, points);
     if (selected->outputs & API_BIT(LEAST_GRADIENTS))
         room = greater(room, api_least_gradient_room(o->motion, model->nv));
     return room + margin_entries(model, selected);
@@ -79,13 +94,16 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
 {
     const api_trajectory_options *o = selected->options;
     scratch                       s = {.work = e->spare};
-    if (!(selected->outputs & OF_MARGINS)) return s;
-    s.tau     = e->spare;
-    s.tau_dot = api_behind(e, s.tau, e->model->nv, 1);
-    s.sides   = api_behind(e, s.tau_dot, e->model->nv, 1);
-    s.work    = api_behind(e, s.sides, o->limits.n, 1);
-    s.margins = api_margin_partials_take(e, &o->limits, &s.work);
+    if (selected->outputs & OF_MARGINS) {
+        s.tau     = e->spare;
+        s.tau_dot = api_behind(e, s.tau, e->model->nv, 1);
+        s.sides   = api_behind(e, s.tau_dot, e->model->nv, 1);
+        s.work    = api_behind(e, s.sides, o->limits.n, 1);
+        s.margins = api_margin_partials_take(e, &o->limits, &s.work);
+    }
     if (o->least.sides) s.sides = api_block(e, o->least.sides, o->limits.n, block);
+    s.points = s.work;
+    if (needs_free_accelerations(selected)) s.points = api_behind(e, s.work, partial_entries(e->model, selected), 1);
     return s;
 }
 
@@ -172,54 +190,59 @@ static void put_gradients(const api_evaluation *e, const api_selection *selected
     api_chain_gradients(e, api_trajectory_motion(selected), block, p, &to, column);
 }
 
-static void gradients(const api_evaluation *e, const api_selection *selected, size_t block, scratch *s)
+static void gradients(const api_evaluation *e, const api_selection *selected, size_t block, scratch *s,
+                      api_trajectory_partials *p)
 {
     static const size_t of_tau[]      = {DTAU_DPOINTS, DTAU_DDURATION, DTAU_DKNOTS},
                         of_tau_dot[]  = {DTAU_DOT_DPOINTS, DTAU_DOT_DDURATION, DTAU_DOT_DKNOTS},
                         of_wrenches[] = {D_JOINT_WRENCHES_DPOINTS, D_JOINT_WRENCHES_DDURATION, D_JOINT_WRENCHES_DKNOTS},
                         of_qdd[]      = {DQDD_DPOINTS, DQDD_DDURATION, DQDD_DKNOTS},
                         of_margins[]  = {DMARGINS_DPOINTS, DMARGINS_DDURATION, DMARGINS_DKNOTS};
-    api_trajectory_partials p         = {.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
-                                         .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
-    differentiate(e, selected, outputs_of_states(selected), block, s, &p);
-    put_gradients(e, selected, block, &p.tau, of_tau, s->work);
-    put_gradients(e, selected, block, &p.rate, of_tau_dot, s->work);
-    put_gradients(e, selected, block, &p.wrenches, of_wrenches, s->work);
-    put_gradients(e, selected, block, &p.qdd, of_qdd, s->work);
+    *p = (api_trajectory_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                                   .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
+    differentiate(e, selected, outputs_of_states(selected), block, s, p);
+    put_gradients(e, selected, block, &p->tau, of_tau, s->work);
+    put_gradients(e, selected, block, &p->rate, of_tau_dot, s->work);
+    put_gradients(e, selected, block, &p->wrenches, of_wrenches, s->work);
+    put_gradients(e, selected, block, &p->qdd, of_qdd, s->work);
     put_gradients(e, selected, block, &s->margins, of_margins, s->work);
 }
 
-static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block, double *work)
+static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block,
+                            const api_partials *qdd, double *room)
 {
-    const api_trajectory_options *o = selected->options;
-    api_point_task      task = {o->motion, {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points}};
-    api_point_motion    to   = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
-                                .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
-                                .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
-    api_point_gradients by   = {
-          .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
-          .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
-          .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
-          .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
-          .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
-    return api_trajectory_points_evaluate(e, &task, block, to, &by, work);
+    const api_trajectory_options *o    = selected->options;
+    api_point_task                task = {.motion = o->motion,
+                                          .points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points},
+                                          .qdd = needs_free_accelerations(selected) ? qdd : NULL};
+    api_point_motion              to   = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
+                                          .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                          .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
+    api_point_gradients           by   = {
+                    .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
+                    .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
+                    .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
+                    .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
+                    .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
+    return api_trajectory_points_evaluate(e, &task, block, to, &by, room);
 }
 
 bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1, because the operation is one_by_one */
-    scratch s     = lay_out(e, selected, block);
-    double *basis = api_result_block(e, selected, BASIS, block),
-           *knots = api_result_block(e, selected, DMOTION_DKNOTS, block);
+    api_trajectory_partials p;
+    scratch                 s     = lay_out(e, selected, block);
+    double                 *basis = api_result_block(e, selected, BASIS, block),
+           *knots                 = api_result_block(e, selected, DMOTION_DKNOTS, block);
     if (!find_free_motion(e, selected, block, s.work)) return false;
     torques(e, selected, block, &s);
     find_regressor(e, selected, block);
     if (!find_parameter_rates(e, selected, block, s.work)) return false;
     if (basis && api_trajectory_motion(selected)->dense)
         api_motion_dense_basis(e, api_trajectory_motion(selected), block, basis);
-    gradients(e, selected, block, &s);
+    gradients(e, selected, block, &s, &p);
     api_motion_by_knots(e, api_trajectory_motion(selected), block, knots, s.work);
-    return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block, s.work);
+    return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block, &p.qdd, s.points);
 }
 
 /* --- least margins ------------------------------------------------------------------------------------------------ */

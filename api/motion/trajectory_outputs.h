@@ -67,10 +67,9 @@ enum {
 #define OF_ACCELERATIONS                                                                                               \
     (OF_TAU | OF_TAU_DOT | OF_WRENCHES | OF_QDD | API_BIT(DTAU_DPARAMETERS) | API_BIT(DTAU_DOT_DPARAMETERS) |          \
      API_BIT(TAU) | API_BIT(TAU_DOT) | API_BIT(QDD) | API_BIT(QDDD) | API_BIT(JOINT_WRENCHES) |                        \
-     API_BIT(POINT_ACCELERATIONS) | OF_MARGINS)
-#define OF_JERKS (OF_TAU_DOT | API_BIT(TAU_DOT) | API_BIT(QDDD) | API_BIT(DTAU_DOT_DPARAMETERS))
-/* Accelerations of points depend on those of free coordinates, but their gradients are at given accelerations. */
-#define NOT_FREE (API_BIT(D_POINT_ACCELERATIONS_DPOINTS) | API_BIT(D_POINT_ACCELERATIONS_DDURATION))
+     API_BIT(POINT_ACCELERATIONS) | OF_POINT_ACCELERATIONS | OF_MARGINS)
+#define OF_JERKS               (OF_TAU_DOT | API_BIT(TAU_DOT) | API_BIT(QDDD) | API_BIT(DTAU_DOT_DPARAMETERS))
+#define OF_POINT_ACCELERATIONS (API_BIT(D_POINT_ACCELERATIONS_DPOINTS) | API_BIT(D_POINT_ACCELERATIONS_DDURATION))
 
 typedef struct api_trajectory_options {
     api_motion       *motion;

@@ -5,15 +5,17 @@
  *     position p: dp/dx_0 = J;   velocity v: dv/dx_0, dv/dx_1 = J;
  *     acceleration a: da/dx_0, da/dx_1 = J' + dv/dx_0, da/dx_2 = J
  *
- * and the chain rule of motion_chain.h gives their gradients. */
+ * and the chain rule of motion_chain.h gives their gradients. With free coordinates all accelerations qdd follow from
+ * the spline, and da/dx_r = da/dx_r at constant qdd + J dqdd/dx_r. */
 #include "trajectory_points.h"
 #include "coordinate_change.h"
+#include <string.h>
 
 enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };
 
 size_t api_trajectory_points_entries(const api_model *model, size_t n)
 {
-    return MATRICES * n * 6 * model->nv;
+    return MATRICES * n * 6 * model->nv + 6 * model->nv + 6;
 }
 
 /* The partial derivatives of one point, `rows` x nv each. */
@@ -31,16 +33,54 @@ static double *entries_of(const api_evaluation *e, double *gradient, size_t k, s
     return gradient ? gradient + k * rows * columns * e->lanes : NULL;
 }
 
-static void put_gradients(const api_evaluation *e, const api_motion *m, size_t block, size_t k,
+/* to += J y for `columns` columns of y */
+static void add_product(const api_evaluation *e, const double *J, const double *y, size_t columns, double *to)
+{
+    const size_t W = e->lanes, nv = e->model->nv;
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < nv; k++)
+            for (size_t j = 0; j < columns; j++)
+                for (size_t lane = 0; lane < W; lane++)
+                    to[(i * columns + j) * W + lane] += J[(i * nv + k) * W + lane] * y[(k * columns + j) * W + lane];
+}
+
+/* Changes the partial derivatives of an acceleration to those by the spline's coordinates. `room` has 6 nv + 6 numbers
+ * a state, for those with free coordinates. */
+static void change_acceleration(const api_evaluation *e, const api_point_task *task, size_t block, api_partials *a,
+                                double *room)
+{
+    const size_t        nv  = e->model->nv;
+    const double       *J   = a->by[2];
+    const api_partials *qdd = task->qdd;
+    if (!a->by[0]) return;
+    if (!qdd) {
+        api_change_partials(e, task->motion, block, a);
+        return;
+    }
+    a->orders = 2;
+    api_change_partials(e, task->motion, block, a);
+    api_change_highest_partial(e, task->motion, block, 6, a->by[1]);
+    a->orders      = 3;
+    a->by[2]       = room;
+    a->by_duration = api_behind(e, room, 6 * nv, 1);
+    memset(room, 0, (6 * nv + 6) * e->lanes * sizeof *room);
+    for (size_t r = 0; r < 3; r++)
+        add_product(e, J, qdd->by[r], nv, a->by[r]);
+    add_product(e, J, qdd->by_duration, 1, a->by_duration);
+}
+
+static void put_gradients(const api_evaluation *e, const api_point_task *task, size_t block, size_t k,
                           const api_point_motion *partial, const api_point_gradients *to)
 {
+    const api_motion  *m              = task->motion;
     double *const      position[]     = {partial->jacobians};
     double *const      velocity[]     = {partial->velocities_by_q, partial->jacobians};
     double *const      acceleration[] = {partial->accelerations_by_q, partial->accelerations_by_qd, partial->jacobians};
     const size_t       width          = (m->dense ? m->spline.n : m->spline.degree + 1) * e->model->nv;
-    const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity),
-                       a = of_point(e, k, 6, 3, acceleration);
-    api_change_partials(e, m, block, &a);
+    const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity);
+    api_partials       a = of_point(e, k, 6, 3, acceleration);
+    change_acceleration(e, task, block, &a,
+                        api_behind(e, partial->jacobians, MATRICES * task->points.n * 6 * e->model->nv, 1));
     api_change_partials(e, m, block, &v);
     api_change_highest_partial(e, m, block, 6, v.by[1]);
     api_chain_by_points(e, m, block, &p, entries_of(e, to->positions_by_points, k, 3, width));
@@ -63,6 +103,6 @@ bool api_trajectory_points_evaluate(const api_evaluation *e, const api_point_tas
     if (of_acceleration) to.accelerations_by_qd = room + 3 * size;
     if (!api_point_motion_evaluate(e, block, &task->points, &to)) return false;
     for (size_t k = 0; differentiates && k < task->points.n; k++)
-        put_gradients(e, task->motion, block, k, &to, gradients);
+        put_gradients(e, task, block, k, &to, gradients);
     return true;
 }

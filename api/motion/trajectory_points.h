@@ -5,8 +5,9 @@
 
 /* The points of one trajectory. */
 typedef struct api_point_task {
-    const api_motion *motion;
-    api_fixed_points  points;
+    const api_motion   *motion;
+    api_fixed_points    points;
+    const api_partials *qdd; /* partial derivatives of the accelerations with free coordinates; NULL: none is free */
 } api_point_task;
 
 /* Gradients in lanes of a block, of n points one after the other; NULL: not requested. The rows of each point are 3 for

@@ -942,17 +942,16 @@ class AsyncOperations:
         accelerations of points are those of this motion; the spline's accelerations of free coordinates have no effect.
         Gradients account for it, and dqdd_dcontrol_points, dqdd_dduration and dqdd_dknots are those of `qdd`. Where `qdd`
         equals the spline's accelerations, which the same request without `free` returns, the spline is a motion of the robot
-        under these efforts: a planner takes the difference as its constraint. Gradients of accelerations of points are not
-        computed with `free`. A free coordinate without inertia is the 422 `singular-mass-matrix`. dtau_dparameters[n][i] has
-        the derivatives of tau_i at sample n with respect to the inertial parameters of all bodies, ten each, as in sensitivity;
-        dtau_dot_dparameters those of tau_dot_i, as in torque-derivative. The outputs that end in `_dknots` are derivatives with
-        respect to each of the m + p + 1 knots, at a constant fraction f. A sample depends on the 2p knots around it, and on
-        knots p and m. dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ of entry j of the spline. Where knots coincide,
-        one of them is moved and the others stay. `margins` tells how far joints are from their `limits` at each sample, as in
-        the operation margins, with the same gradients as torques; `kinds` chooses the limits, whose margins are then default
-        outputs. `least_margins` has of each limit the least margin of a motion, and `least_gradients` its derivatives by all
-        control points, duration and knots: those at the sample that has it, the first one if several have it. Gradients of
-        effort rates are for models without `loops`. It is not available in evaluate.
+        under these efforts: a planner takes the difference as its constraint. A free coordinate without inertia is the 422
+        `singular-mass-matrix`. dtau_dparameters[n][i] has the derivatives of tau_i at sample n with respect to the inertial
+        parameters of all bodies, ten each, as in sensitivity; dtau_dot_dparameters those of tau_dot_i, as in torque-derivative.
+        The outputs that end in `_dknots` are derivatives with respect to each of the m + p + 1 knots, at a constant fraction f.
+        A sample depends on the 2p knots around it, and on knots p and m. dmotion_dknots[n][r][j][i] is the derivative of dʳ/dtʳ
+        of entry j of the spline. Where knots coincide, one of them is moved and the others stay. `margins` tells how far joints
+        are from their `limits` at each sample, as in the operation margins, with the same gradients as torques; `kinds` chooses
+        the limits, whose margins are then default outputs. `least_margins` has of each limit the least margin of a motion, and
+        `least_gradients` its derivatives by all control points, duration and knots: those at the sample that has it, the first
+        one if several have it. Gradients of effort rates are for models without `loops`. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
