@@ -117,8 +117,9 @@ static bool take_arrays(api_model *model, const api_document *document)
     model->motors          = api_arena_take(arena, model->n_motors, sizeof *model->motors);
     model->n_transmissions = document->n_transmissions;
     model->transmissions   = api_arena_take(arena, model->n_transmissions, sizeof *model->transmissions);
+    model->coupled_motors  = api_arena_take(arena, model->dyn->n_drives, sizeof *model->coupled_motors);
     return model->position_names && model->velocity_names && model->body_names && model->link_names && model->frames &&
-           model->joints && model->mover_names && model->motors && model->transmissions;
+           model->joints && model->mover_names && model->motors && model->transmissions && model->coupled_motors;
 }
 
 /* Body and pose, in dynamics/, of a link of the document. */
@@ -436,5 +437,10 @@ int api_first_position(const api_model *model, const dyn_body *body)
 
 int api_first_velocity(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->active_index_v[body->joint.v] : body->joint.v;
+    return api_model_coordinate(model, body->joint.v);
+}
+
+int api_model_coordinate(const api_model *model, int v)
+{
+    return model->loops ? model->loops->active_index_v[v] : v;
 }

@@ -50,6 +50,16 @@ typedef struct api_transmission {      /* a coupled transmission: rates of joint
     double      matrix[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN]; /* n x n */
 } api_transmission;
 
+/* The motor of a coupled transmission. Its rate is the sum of drive->weight times the rates of the joints, and its
+ * effort the sum of `effort` times their efforts: with the rates = W qd of all motors, tau = W^T efforts. The
+ * coordinate of joint j in dynamics/ is drive->joint[j]; api_model_coordinate returns that of the model. */
+typedef struct api_coupled_motor {
+    const char      *name;
+    const dyn_drive *drive;
+    double           effort[DYN_MAX_DRIVEN]; /* [drive->n] */
+    api_drive_limits limits;
+} api_coupled_motor;
+
 enum { API_REVISION_SIZE = 33 }; /* bytes of a revision with its NUL */
 
 typedef struct api_model {
@@ -74,7 +84,8 @@ typedef struct api_model {
     size_t                  n_motors;
     api_motor_name         *motors; /* [n_motors], document order */
     size_t                  n_transmissions;
-    api_transmission       *transmissions; /* [n_transmissions], document order */
+    api_transmission       *transmissions;  /* [n_transmissions], document order */
+    api_coupled_motor      *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
     size_t                  n_angles;
     dyn_bound              *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const struct api_loops *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
@@ -130,3 +141,5 @@ void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_
  * (loops.h). */
 int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);
+/* Index in the model's qd of the velocity coordinate `v` of dynamics/; -1: the coordinate is passive. */
+int api_model_coordinate(const api_model *model, int v);

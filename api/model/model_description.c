@@ -54,6 +54,13 @@ static void emit_frames(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
+static void emit_drive_limits(api_emit *e, const api_drive_limits *limits)
+{
+    if (limits->has_velocity) api_emit_number_member(e, "velocity", limits->velocity);
+    if (limits->has_effort) api_emit_number_member(e, "effort", limits->effort);
+    if (limits->has_effort_rate) api_emit_number_member(e, "effort_rate", limits->effort_rate);
+}
+
 static void emit_limits(api_emit *e, const api_joint_name *joint)
 {
     api_emit_key(e, "limits");
@@ -62,9 +69,7 @@ static void emit_limits(api_emit *e, const api_joint_name *joint)
         api_emit_key(e, "position");
         api_emit_numbers(e, (double[]){joint->lower, joint->upper}, 1, (size_t[]){2});
     }
-    if (joint->limits.has_velocity) api_emit_number_member(e, "velocity", joint->limits.velocity);
-    if (joint->limits.has_effort) api_emit_number_member(e, "effort", joint->limits.effort);
-    if (joint->limits.has_effort_rate) api_emit_number_member(e, "effort_rate", joint->limits.effort_rate);
+    emit_drive_limits(e, &joint->limits);
     api_emit_end(e);
 }
 
@@ -177,9 +182,14 @@ static void emit_transmission(api_emit *e, const api_model *m, const api_transmi
     api_emit_key(e, "motors");
     api_emit_array(e);
     for (size_t k = t->drive; k < t->drive + t->n; k++) {
+        const api_coupled_motor *motor = &m->coupled_motors[k];
         api_emit_object(e);
-        api_emit_string_member(e, "name", m->mover_names[dyn_drive_mover(m->dyn, k)]);
-        api_emit_number_member(e, "rotor_inertia", m->dyn->drive[k].rotor_inertia);
+        api_emit_string_member(e, "name", motor->name);
+        api_emit_number_member(e, "rotor_inertia", motor->drive->rotor_inertia);
+        api_emit_key(e, "limits");
+        api_emit_object(e);
+        emit_drive_limits(e, &motor->limits);
+        api_emit_end(e);
         api_emit_end(e);
     }
     api_emit_end(e);

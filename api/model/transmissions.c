@@ -47,10 +47,15 @@ static bool name_transmission(api_model *model, const api_document_transmission 
     *to = (api_transmission){.n = from->n, .drive = drive};
     memcpy(to->matrix, from->matrix, from->n * from->n * sizeof *to->matrix);
     for (size_t k = 0; k < from->n; k++) {
-        const char *motor = api_arena_text(&model->arena, from->motor[k].name);
-        to->joint[k]      = api_arena_text(&model->arena, from->joint[k]);
-        if (!motor || !to->joint[k]) return false;
-        model->mover_names[dyn_drive_mover(model->dyn, drive + k)] = motor;
+        api_coupled_motor *motor = &model->coupled_motors[drive + k];
+        *motor                   = (api_coupled_motor){.name   = api_arena_text(&model->arena, from->motor[k].name),
+                                                       .drive  = &model->dyn->drive[drive + k],
+                                                       .limits = from->motor[k].limits};
+        for (size_t j = 0; j < from->n; j++)
+            motor->effort[j] = from->matrix[j * from->n + k];
+        to->joint[k] = api_arena_text(&model->arena, from->joint[k]);
+        if (!motor->name || !to->joint[k]) return false;
+        model->mover_names[dyn_drive_mover(model->dyn, drive + k)] = motor->name;
     }
     return true;
 }

@@ -16,9 +16,9 @@ void api_margins_put(const api_evaluation *e, const api_margin_limits *limits,
     const size_t W = e->lanes;
     for (size_t i = 0; i < limits->n; i++) {
         const api_margin_limit *l = &limits->limit[i];
-        const double           *x = quantities[l->kind] + l->entry * W;
         for (size_t lane = 0; lane < W; lane++) {
-            const double below = x[lane] - l->lower, above = l->upper - x[lane];
+            const double x     = api_margin_quantity(l, quantities[l->kind], W, lane);
+            const double below = x - l->lower, above = l->upper - x;
             if (margins) margins[i * W + lane] = fmin(below, above);
             if (sides) sides[i * W + lane] = below < above ? 1 : -1;
         }
@@ -42,17 +42,29 @@ api_partials api_margin_partials_take(const api_evaluation *e, const api_margin_
     return p;
 }
 
-/* Sets row i of the margins to the side times row `entry` of the results y. */
-static void put_row(const api_evaluation *e, size_t i, const double *side, const api_partials *y, size_t entry,
-                    api_partials *margins)
+/* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
+static void add_rows(const api_evaluation *e, const api_margin_limit *l, size_t i, const double *side,
+                     const api_partials *y, api_partials *margins)
+{
+    const size_t W = e->lanes, row = e->model->nv * W;
+    for (size_t k = 0; k < l->n; k++) {
+        for (size_t r = 0; r < y->orders; r++)
+            for (size_t j = 0; j < row; j++)
+                margins->by[r][i * row + j] += side[j % W] * l->weight[k] * y->by[r][l->entry[k] * row + j];
+        for (size_t lane = 0; y->by_duration && lane < W; lane++)
+            margins->by_duration[i * W + lane] += side[lane] * l->weight[k] * y->by_duration[l->entry[k] * W + lane];
+    }
+}
+
+/* Sets row i of the margins of a position or of velocities. */
+static void put_coordinates(const api_evaluation *e, const api_margin_limit *l, size_t i, const double *side,
+                            api_partials *margins)
 {
     const size_t W = e->lanes, nv = e->model->nv;
-    for (size_t r = 0; r < y->orders; r++)
-        for (size_t j = 0; j < nv; j++)
-            for (size_t lane = 0; lane < W; lane++)
-                margins->by[r][(i * nv + j) * W + lane] = side[lane] * y->by[r][(entry * nv + j) * W + lane];
-    for (size_t lane = 0; y->by_duration && lane < W; lane++)
-        margins->by_duration[i * W + lane] = side[lane] * y->by_duration[entry * W + lane];
+    const bool   velocity = l->kind == API_MARGIN_VELOCITY;
+    for (size_t k = 0; k < l->n; k++)
+        for (size_t lane = 0; lane < W; lane++)
+            margins->by[velocity][(i * nv + (velocity ? l->entry[k] : l->v)) * W + lane] = side[lane] * l->weight[k];
 }
 
 void api_margins_differentiate(const api_evaluation *e, const api_margin_limits *limits, const double *sides,
@@ -66,10 +78,10 @@ void api_margins_differentiate(const api_evaluation *e, const api_margin_limits 
         const api_margin_limit *l    = &limits->limit[i];
         const double           *side = sides + i * W;
         if (l->kind == API_MARGIN_EFFORT)
-            put_row(e, i, side, &p->tau, l->entry, margins);
+            add_rows(e, l, i, side, &p->tau, margins);
         else if (l->kind == API_MARGIN_EFFORT_RATE)
-            put_row(e, i, side, &p->rate, l->entry, margins);
+            add_rows(e, l, i, side, &p->rate, margins);
         else
-            memcpy(margins->by[l->kind == API_MARGIN_VELOCITY] + (i * nv + l->v) * W, side, W * sizeof *side);
+            put_coordinates(e, l, i, side, margins);
     }
 }

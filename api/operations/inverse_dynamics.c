@@ -3,12 +3,13 @@
  * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
 #include "api/evaluate/free_motion.h"
 #include "api/evaluate/loop_evaluation.h"
+#include "api/evaluate/motor_efforts.h"
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
 #include "api/request/reference_fields.h"
 #include <string.h>
 
-enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
+enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, MOTOR_TAU, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -26,10 +27,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
         return api_fail_output(q, selected, BASE_ACCELERATION, given, up,
                                "base_acceleration is computed only if the base is free");
-    return true;
+    return api_motor_efforts_check(q, selected, MOTOR_TAU, given, up);
 }
 
-/* Checks that nothing but tau is requested with a reference velocity. */
+/* Checks that no joint wrenches are requested with a reference velocity. */
 static bool check_reference(const api_query *q, const api_selection *selected)
 {
     if (!api_has_reference(q)) return true;
@@ -46,13 +47,22 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return check_reference(plan->query, selected) && api_free_check_tau(plan, selected);
 }
 
-/* --- free coordinates ------------------------------------------------------------------------------------------- */
+/* --- scratch lanes ------------------------------------------------------------------------------------------------ */
 
-/* Counts the scratch lanes: the singular mask, and qdd if it is needed but not requested. */
-static size_t spare(const api_model *model, const api_selection *selected)
+/* Counts the scratch lanes of free coordinates: the singular mask, and qdd if it is needed but not requested. */
+static size_t spare_of_free(const api_model *model, const api_selection *selected)
 {
     return driven_of(selected) ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
 }
+
+/* Counts all scratch lanes: those of free coordinates, then tau if motor_tau needs it and it is not requested. */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    const bool motors_only = selected->result[MOTOR_TAU] && !selected->result[TAU];
+    return spare_of_free(model, selected) + (motors_only ? model->nv : 0);
+}
+
+/* --- free coordinates ------------------------------------------------------------------------------------------- */
 
 /* Finds qdd of all coordinates. Returns NULL with a problem. */
 static const double *find_qdd(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -88,25 +98,27 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double              *base = api_result_block(e, selected, BASE_ACCELERATION, block);
-    dyn_inverse_dynamics io   = {
-          .q              = api_state_block(e, API_Q, block),
-          .qd             = api_state_block(e, API_QD, block),
-          .qdd            = api_state_block(e, API_QDD, block),
-          .wrenches       = api_wrench_block(e, block),
-          .tau            = api_result_block(e, selected, TAU, block),
-          .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block),
+    double              *base   = api_result_block(e, selected, BASE_ACCELERATION, block);
+    double              *motors = api_result_block(e, selected, MOTOR_TAU, block);
+    dyn_inverse_dynamics io     = {
+            .q              = api_state_block(e, API_Q, block),
+            .qd             = api_state_block(e, API_QD, block),
+            .qdd            = api_state_block(e, API_QDD, block),
+            .wrenches       = api_wrench_block(e, block),
+            .tau            = api_result_block(e, selected, TAU, block),
+            .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block),
     };
     if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
     if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
+    if (motors && !io.tau) io.tau = api_behind(e, e->spare, spare_of_free(e->model, selected), blocks);
     if (!io.tau && !io.joint_wrenches) return true;
-    if (api_has_reference(e->query)) {
+    if (api_has_reference(e->query))
         evaluate_reference(e, io.tau, block, blocks);
-        return true;
-    }
-    e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
+    else
+        e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
     if (driven_of(selected) && io.tau) api_free_restore(e, driven_of(selected), block, blocks, io.tau);
+    if (motors) api_motor_efforts(e, io.tau, blocks, motors);
     return true;
 }
 
@@ -121,7 +133,8 @@ const api_operation api_inverse_dynamics = {
                  [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
                  [QDD]               = {"qdd", false, {API_NV}},
                  [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
-                 [FULL]              = {"full", false, {API_LOOP_STATE}}},
+                 [FULL]              = {"full", false, {API_LOOP_STATE}},
+                 [MOTOR_TAU]         = {"motor_tau", false, {API_COUPLED_MOTORS}}},
     .weight   = 1,
     .options  = options,
     .prepare  = prepare,

@@ -3,7 +3,8 @@
  *
  * The margin of a quantity x with lower <= x <= upper is the distance to the nearer limit, min(x - lower, upper - x),
  * and negative beyond it. Its gradient is that of the nearer side. x is q, qd, tau(q, qd, qdd), or tau'(q, qd, qdd,
- * qddd); with ' for the time derivative along the motion (dynamics.h),
+ * qddd), and of the motor of a coupled transmission a sum of these over its joints; with ' for the time derivative
+ * along the motion (dynamics.h),
  *
  *     dtau'/dq = (dtau/dq)',  dtau'/dqd = (dtau/dqd)' + dtau/dq,  dtau'/dqdd = (dtau/dqdd)' + dtau/dqd,  dtau'/dqddd =
  * M.
@@ -139,29 +140,38 @@ static void find_derivatives(const api_evaluation *e, const margins_options *o, 
     if (has_kind(o, API_MARGIN_EFFORT_RATE)) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
 }
 
-/* Returns the lanes of the limited quantity; NULL: it is zero. */
-static const double *quantity(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, size_t block)
+/* Returns the limited quantity in a lane. Missing qd is zero. */
+static double quantity(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, size_t block,
+                       size_t lane)
 {
     const double *of[API_MARGIN_KINDS] = {api_state_block(e, API_Q, block), api_state_block(e, API_QD, block), b->tau,
                                           b->tau_dot};
-    return of[l->kind] ? of[l->kind] + l->entry * e->lanes : NULL;
+    return api_margin_quantity(l, of[l->kind], e->lanes, lane);
+}
+
+/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
+static double effort_slope(const block_lanes *b, api_margin_kind kind, int by, size_t at)
+{
+    if (kind == API_MARGIN_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
+    return by == 0   ? b->q_rate[at]
+           : by == 1 ? b->qd_rate[at] + b->by_q[at]
+           : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
+                     : b->by_qdd[at];
 }
 
 /* Returns entry v of the gradient of the limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
 static double slope(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, int by, size_t v,
                     size_t lane)
 {
-    const size_t at = (l->entry * e->model->nv + v) * e->lanes + lane;
-    switch (l->kind) {
-    case API_MARGIN_POSITION: return by == 0 && v == l->v;
-    case API_MARGIN_VELOCITY: return by == 1 && v == l->v;
-    case API_MARGIN_EFFORT: return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
-    default:
-        return by == 0   ? b->q_rate[at]
-               : by == 1 ? b->qd_rate[at] + b->by_q[at]
-               : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
-                         : b->by_qdd[at];
+    double sum = 0;
+    if (l->kind == API_MARGIN_POSITION) return by == 0 && v == l->v;
+    for (size_t j = 0; j < l->n; j++) {
+        const double s = l->kind == API_MARGIN_VELOCITY
+                             ? by == 1 && v == l->entry[j]
+                             : effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
+        sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;
     }
+    return sum;
 }
 
 /* Writes margin and gradients of limit i for one block. */
@@ -170,11 +180,10 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
 {
     const margins_options  *o      = selected->options;
     const api_margin_limit *l      = &o->limits.limit[i];
-    const double           *x      = quantity(e, l, b, block);
     double                 *margin = api_result_block(e, selected, MARGINS, block);
     const size_t            W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const double value = x ? x[lane] : 0, below = value - l->lower, above = l->upper - value;
+        const double value = quantity(e, l, b, block, lane), below = value - l->lower, above = l->upper - value;
         if (margin) margin[i * W + lane] = fmin(below, above);
         for (int by = 0; by < 4; by++) {
             double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + by), block);
@@ -221,7 +230,7 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
 {
     const size_t            W = e->lanes, nv = e->model->nv, lane = state % W, block = state / W;
     const api_margin_limit *l  = &o->limits.limit[i];
-    const double            x  = quantity(e, l, b, block) ? quantity(e, l, b, block)[lane] : 0;
+    const double            x  = quantity(e, l, b, block, lane);
     double                 *to = o->gradients + i * RATES * nv, sum = 0;
     for (int by = 0; by < RATES; by++)
         for (size_t k = 0; k < nv; k++) {
@@ -231,7 +240,7 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
             sum += fabs(s);
         }
     return isfinite(sum) || api_fail(e->query->problem, API_RESULT_NOT_FINITE, NULL,
-                                     "the gradient of the least margin of %.64s", l->joint);
+                                     "the gradient of the least margin of %.64s", l->name);
 }
 
 /* Fails the states with margins that are not finite. The result is that of api_fail_state. */
@@ -307,7 +316,7 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
     for (size_t i = 0; i < o->limits.n; i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limits.limit[i].joint);
+        api_emit_string_member(to, "joint", o->limits.limit[i].name);
         api_emit_string_member(to, "kind", api_margin_names[o->limits.limit[i].kind]);
         api_emit_number_member(to, "margin",
                                to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limits.n, row)[i * e.lanes]

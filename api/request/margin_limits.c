@@ -1,7 +1,8 @@
-/* margin_limits.c - lists the limits of joints (margin_limits.h). */
+/* margin_limits.c - lists the limits of joints and motors (margin_limits.h). */
 #include "margin_limits.h"
 #include "api/model/actuation.h"
 #include "fields.h"
+#include <string.h>
 
 const char *const api_margin_names[API_MARGIN_KINDS] = {"position", "velocity", "effort", "effort_rate"};
 
@@ -35,30 +36,46 @@ static void add(limit_list *o, api_margin_limit one)
     if (o->chosen[one.kind]) o->limit[o->n++] = one;
 }
 
+/* Adds a limit in both directions. */
+static void add_symmetric(limit_list *o, api_margin_limit one, api_margin_kind kind, double most)
+{
+    one.kind = kind, one.lower = -most, one.upper = most;
+    add(o, one);
+}
+
 /* Lists the limits of a coordinate. An elastic joint has the effort of its motor. */
 static void add_coordinate(const api_model *m, const api_coordinate *c, size_t v, limit_list *o)
 {
-    const api_joint_name *j      = &m->joints[c->joint];
-    api_margin_limit      one    = {.joint = j->name, .v = v};
-    size_t                effort = c->motor >= 0 ? (size_t)c->motor : v;
+    const api_joint_name   *j         = &m->joints[c->joint];
+    const api_drive_limits *limits    = &j->limits;
+    const bool              has_drive = c->actuated || c->motor >= 0;
+    api_margin_limit        one       = {.name = j->name, .v = v, .n = 1, .weight = {1}};
     if (j->has_position_limits) {
-        one.kind = API_MARGIN_POSITION, one.entry = (size_t)c->position, one.lower = j->lower, one.upper = j->upper;
+        one.kind = API_MARGIN_POSITION, one.entry[0] = (size_t)c->position, one.lower = j->lower, one.upper = j->upper;
         add(o, one);
     }
-    one.entry = v;
-    if (j->limits.has_velocity) {
-        one.kind = API_MARGIN_VELOCITY, one.lower = -j->limits.velocity, one.upper = j->limits.velocity;
-        add(o, one);
+    one.entry[0] = v;
+    if (limits->has_velocity) add_symmetric(o, one, API_MARGIN_VELOCITY, limits->velocity);
+    one.entry[0] = c->motor >= 0 ? (size_t)c->motor : v;
+    if (limits->has_effort && has_drive) add_symmetric(o, one, API_MARGIN_EFFORT, limits->effort);
+    if (limits->has_effort_rate && has_drive) add_symmetric(o, one, API_MARGIN_EFFORT_RATE, limits->effort_rate);
+}
+
+/* Lists the limits of the motor of a coupled transmission, unless it drives a passive joint. */
+static void add_motor(const api_model *m, const api_coupled_motor *motor, limit_list *o)
+{
+    const api_drive_limits *limits = &motor->limits;
+    api_margin_limit        one    = {.name = motor->name, .n = motor->drive->n};
+    for (size_t j = 0; j < one.n; j++) {
+        const int v = api_model_coordinate(m, motor->drive->joint[j]);
+        if (v < 0) return;
+        one.entry[j]  = (size_t)v;
+        one.weight[j] = motor->drive->weight[j];
     }
-    one.entry = effort;
-    if (j->limits.has_effort && (c->actuated || c->motor >= 0)) {
-        one.kind = API_MARGIN_EFFORT, one.lower = -j->limits.effort, one.upper = j->limits.effort;
-        add(o, one);
-    }
-    if (j->limits.has_effort_rate && (c->actuated || c->motor >= 0)) {
-        one.kind = API_MARGIN_EFFORT_RATE, one.lower = -j->limits.effort_rate, one.upper = j->limits.effort_rate;
-        add(o, one);
-    }
+    if (limits->has_velocity) add_symmetric(o, one, API_MARGIN_VELOCITY, limits->velocity);
+    memcpy(one.weight, motor->effort, sizeof one.weight);
+    if (limits->has_effort) add_symmetric(o, one, API_MARGIN_EFFORT, limits->effort);
+    if (limits->has_effort_rate) add_symmetric(o, one, API_MARGIN_EFFORT_RATE, limits->effort_rate);
 }
 
 /* True for the velocity coordinate of a joint with one coordinate, and not for that of its motor. */
@@ -74,11 +91,13 @@ static bool list_all(api_query *q, limit_list *o, const api_place *at)
 {
     const api_model *m   = q->model;
     api_coordinate  *all = api_take(q->pool, m->nv * sizeof *all);
-    o->limit             = api_take(q->pool, API_MARGIN_KINDS * m->nv * sizeof *o->limit);
+    o->limit             = api_take(q->pool, API_MARGIN_KINDS * (m->nv + m->dyn->n_drives) * sizeof *o->limit);
     if (!all || !o->limit) return false;
     api_coordinates_describe(m, all);
     for (size_t v = 0; v < m->nv; v++)
         if (is_joint(m, all, v)) add_coordinate(m, &all[v], v, o);
+    for (size_t k = 0; k < m->dyn->n_drives; k++)
+        add_motor(m, &m->coupled_motors[k], o);
     return o->n > 0 || api_fail_at(q->problem, at, API_BAD_VALUE, "%s has no limits of these kinds", m->name);
 }
 
@@ -96,11 +115,19 @@ void api_margin_limits_emit(const api_margin_limits *limits, api_emit *to)
     for (size_t i = 0; i < limits->n; i++) {
         const api_margin_limit *l = &limits->limit[i];
         api_emit_object(to);
-        api_emit_string_member(to, "joint", l->joint);
+        api_emit_string_member(to, "joint", l->name);
         api_emit_string_member(to, "kind", api_margin_names[l->kind]);
         api_emit_number_member(to, "lower", l->lower);
         api_emit_number_member(to, "upper", l->upper);
         api_emit_end(to);
     }
     api_emit_end(to);
+}
+
+double api_margin_quantity(const api_margin_limit *l, const double *x, size_t W, size_t lane)
+{
+    double sum = x ? l->weight[0] * x[l->entry[0] * W + lane] : 0;
+    for (size_t j = 1; x && j < l->n; j++)
+        sum += l->weight[j] * x[l->entry[j] * W + lane];
+    return sum;
 }

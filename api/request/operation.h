@@ -35,6 +35,7 @@ enum {
     API_FIXED_POINTS     = -16,
     API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */
     API_SPLINE_KNOTS     = -18, /* knots of a motion */
+    API_COUPLED_MOTORS   = -19, /* motors of coupled transmissions: this length depends on the model only */
     API_REQUEST_EXTENTS  = 10
 };
 

@@ -1,6 +1,7 @@
 /* simulate.c - declares the operation simulate: motions from torques or a controller, with their energies and the work
  * done. */
 #include "api/cost/peek.h"
+#include "api/evaluate/motor_efforts.h"
 #include "api/http/call.h"
 #include "api/request/operation.h"
 #include "integrate.h"
@@ -23,7 +24,8 @@ enum {
     STEPS,
     CONTACT_WRENCHES,
     LIMITS,
-    LEAST_MARGINS
+    LEAST_MARGINS,
+    MOTOR_TAU
 };
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
@@ -37,19 +39,21 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(q, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are computed only with held frames: name them in held");
+    if (!api_motor_efforts_check(q, selected, MOTOR_TAU, given, at)) return false;
     return !(selected->outputs & ERRORS) || s->input.controller ||
            api_fail_output(q, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
                            given, at, "position_error and velocity_error need a controller with a reference");
 }
 
-/* The states at the samples are outputs, too. */
+/* The states at the samples are outputs, too. The efforts of motors need those of the joints. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_simulation *s = selected->options;
     if (!api_simulation_prepare(plan, s)) return false;
     selected->result[Q]  = plan->state[API_Q];
     selected->result[QD] = plan->state[API_QD];
-    return true;
+    if (selected->outputs & API_BIT(MOTOR_TAU)) selected->result[TAU] = api_take_lanes(plan, plan->query->model->nv);
+    return !(selected->outputs & API_BIT(MOTOR_TAU)) || selected->result[TAU];
 }
 
 /* Takes the array of limit violations, if one of their outputs is requested. */
@@ -92,6 +96,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .kinetic   = api_result_block(e, selected, KINETIC, block),
         .potential = api_result_block(e, selected, POTENTIAL, block),
     };
+    double *motors = api_result_block(e, selected, MOTOR_TAU, block);
+    if (motors) api_motor_efforts(e, api_result_block(e, selected, TAU, block), blocks, motors);
     if (io.kinetic || io.potential) e->kernels->energy(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
@@ -178,7 +184,8 @@ const api_operation api_simulate = {
                         [STEPS]            = {"steps", false, {0}},
                         [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                         [LIMITS]           = {"limits", true, {API_STRUCTURED}},
-                        [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}}},
+                        [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}},
+                        [MOTOR_TAU]        = {"motor_tau", false, {API_COUPLED_MOTORS}}},
     .alone           = true,
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */

@@ -15,7 +15,8 @@ def link(name, parent, axis, x, mass, **joint):
 
 
 WRIST = [[0.02, 0], [0.015, -0.025]]    # joint rates = WRIST motor rates: the last motor moves one joint only
-MOTORS = [{"name": "pitch", "rotor_inertia": 3e-5, "friction": {"viscous": 2e-4, "coulomb": 0.01, "coulomb_velocity": 5}},
+MOTORS = [{"name": "pitch", "rotor_inertia": 3e-5, "friction": {"viscous": 2e-4, "coulomb": 0.01, "coulomb_velocity": 5},
+           "limits": {"velocity": 150, "effort": 0.05, "effort_rate": 20}},
           {"name": "roll", "rotor_inertia": 2e-5, "friction": {"viscous": 1e-4, "coulomb": {"positive": 0.02, "negative": 0.01},
                                                               "breakaway": {"positive": 0.03, "negative": 0.02},
                                                               "stribeck_velocity": 20, "coulomb_velocity": 4}}]
@@ -142,6 +143,76 @@ class Transmissions(ServerCase):
             slow = np.array(Y[:, :, -6:]) @ [0 if i % 3 == 0 else x for i, x in enumerate(values)]
             self.assertClose((friction[0] - friction[1]).tolist(), slow.tolist(), 1e-12, what=name)
 
+    def test_efforts_of_motors(self):
+        """A^T tau, alone and in batches, of free motions, with a reference velocity, and along simulations."""
+        for name, joints in ORDER.items():
+            state, _ = self.states(name, 9)
+            both = {"outputs": ["tau", "motor_tau"]}
+            free = {**state, "free": ["at_a"], "tau": [[0.3 if v == len(row) - 4 else 0 for v in range(len(row))] for row in state["qd"]],
+                    "qdd": [[0 if v == len(row) - 4 else x for v, x in enumerate(row)] for row in state["qdd"]]}
+            reference = {"q": state["q"], "qd": state["qd"], "qd_reference": state["qdd"], "qdd_reference": state["qd"]}
+            for request in (state, free, reference):
+                answer = self.ask(name, "inverse-dynamics", {**request, **both})
+                expected = np.array(answer["tau"])[:, joints] @ np.array(WRIST)
+                self.assertClose(answer["motor_tau"], expected.tolist(), 1e-14, what=name)
+                alone = self.ask(name, "inverse-dynamics", {**request, "outputs": ["motor_tau"]})
+                self.assertEqual(alone, {"motor_tau": answer["motor_tau"]})
+                for row in (0, 8):
+                    one = {key: value if key == "free" else value[row] for key, value in request.items()}
+                    self.assertEqual(self.ask(name, "inverse-dynamics", {**one, **both})["motor_tau"], answer["motor_tau"][row])
+        state, _ = self.states("wrist", 1)
+        motion = {"q": state["q"][0], "qd": state["qd"][0], "duration": 0.1, "samples": 4, "integrator": "rk4", "step": 0.01,
+                  "input": {"controller": "pd_gravity", "kp": 50, "kd": 5, "reference": [0.1, 0.2, 0.3, 0.4]}}
+        answer = self.ask("wrist", "simulate", {**motion, "outputs": ["tau", "motor_tau"]})
+        self.assertClose(answer["motor_tau"], (np.array(answer["tau"])[:, [2, 3]] @ np.array(WRIST)).tolist(), 1e-14)
+        self.assertEqual(self.ask("wrist", "simulate", {**motion, "outputs": ["motor_tau"]}), {"motor_tau": answer["motor_tau"]})
+
+    def test_efforts_of_motors_that_are_refused(self):
+        for operation, more in (("inverse-dynamics", {}), ("simulate", {"duration": 1, "samples": 2, "step": 0.1, "integrator": "rk4"})):
+            request = {"q": [0] * 4, "outputs": ["motor_tau"], **more}
+            self.assertProblem(self.client.post(f"/v1/models/wrist-plain/{operation}", request), 422, "/outputs/0")
+        five_bar = self.ok(self.client.get("/v1/models/five_bar/document"))
+        self.put_model("driven", {**with_transmission(five_bar, ["right", "left"]), "name": "driven"})
+        answer = self.ask("driven", "inverse-dynamics", {"q": [2, 1.1], "qdd": [1, 2], "outputs": ["tau", "motor_tau"]})
+        self.assertClose(answer["motor_tau"], (np.array(answer["tau"])[[1, 0]] @ np.array(WRIST)).tolist(), 1e-14)
+        self.put_model("passive", {**with_transmission(five_bar, ["right", "left_elbow"]), "name": "passive"})
+        problem = self.assertProblem(self.client.post("/v1/models/passive/inverse-dynamics", {
+            "q": [2, 1.1], "outputs": ["motor_tau"]}), 422)
+        self.assertEqual(problem["code"], "not-for-loops")
+
+    def test_margins_of_motors(self):
+        """Of efforts A^T tau, their rates and the rates P qd, after those of the joints; gradients against differences."""
+        for name in ("wrist", "hand"):
+            state, P = self.states(name, 4)
+            state["qddd"] = np.random.default_rng(8).uniform(-3, 3, (4, 4)).tolist()
+            rates = self.ask(name, "torque-derivative", state)
+            A = np.array(WRIST)[:, 0]
+            of = {"velocity": np.array(state["qd"]) @ P[0], "effort": np.array(rates["tau"])[:, ORDER[name]] @ A,
+                  "effort_rate": np.array(rates["tau_dot"])[:, ORDER[name]] @ A}
+            by = [f"dmargins_d{key}" for key in ("q", "qd", "qdd", "qddd")]
+            answer = self.ask(name, "margins", {**state, "outputs": ["limits", "margins", *by]})
+            most = MOTORS[0]["limits"]
+            self.assertEqual(answer["limits"], [{"joint": "pitch", "kind": kind, "lower": -most[kind], "upper": most[kind]}
+                                                for kind in of])
+            expected = np.transpose([most[kind] - np.abs(value) for kind, value in of.items()])
+            self.assertClose(answer["margins"], expected.tolist(), 1e-13, what=name)
+            h = 1e-4
+            for key, gradient in zip(("q", "qd", "qdd", "qddd"), by):
+                moved = [{**state, key: (np.array(state[key]) + d * np.eye(4)[v]).tolist()} for v in range(4) for d in (h, -h)]
+                m = np.array([self.ask(name, "margins", {**one, "outputs": ["margins"]})["margins"] for one in moved])
+                slopes = np.moveaxis((m[0::2] - m[1::2]) / (2 * h), 0, -1)
+                self.assertClose(answer[gradient], slopes.tolist(), 1e-6, scale=max(1, np.abs(slopes).max()), what=gradient)
+
+    def test_least_margins_of_motors(self):
+        state, _ = self.states("wrist", 50)
+        answer = self.ask("wrist", "margins", {**state, "kinds": ["effort"], "outputs": ["margins", "least", "least_gradients"]})
+        margins = np.array(answer["margins"])[:, 0]
+        row = int(margins.argmin())
+        self.assertEqual(answer["least"], [{"joint": "pitch", "kind": "effort", "margin": margins[row], "row": row}])
+        alone = self.ask("wrist", "margins", {**{key: state[key][row] for key in state}, "kinds": ["effort"],
+                                              "outputs": ["dmargins_dqdd"]})
+        self.assertEqual(answer["least_gradients"][0]["dqdd"], alone["dmargins_dqdd"][0])
+
     # --- identification ------------------------------------------------------------------------------------------
 
     def test_motors_are_identified(self):
@@ -174,7 +245,8 @@ class Transmissions(ServerCase):
         described = self.ok(self.client.get("/v1/models/wrist"))
         self.assertEqual(described["transmissions"], [
             {"joints": ["at_c", "at_d"], "matrix": WRIST,
-             "motors": [{"name": m["name"], "rotor_inertia": m["rotor_inertia"]} for m in MOTORS]}])
+             "motors": [{"name": m["name"], "rotor_inertia": m["rotor_inertia"], "limits": m.get("limits", {})}
+                        for m in MOTORS]}])
         self.assertNotIn("transmissions", self.ok(self.client.get("/v1/models/wrist-plain")))
 
     def test_documents_that_are_refused(self):
@@ -195,6 +267,10 @@ class Transmissions(ServerCase):
                 ({"motors": [MOTORS[0], {"name": "at_a"}]}, "/transmissions/0/motors/1/name", PLAIN),
                 ({"motors": [MOTORS[0], {"name": "roll", "rotor_inertia": -1}]}, "/transmissions/0/motors/1/rotor_inertia", PLAIN),
                 ({"motors": [MOTORS[0], {"name": "roll", "rotor_inertia": 1e308}]}, "/transmissions", PLAIN),
+                ({"motors": [MOTORS[0], {"name": "roll", "limits": {"position": [0, 1]}}]},
+                 "/transmissions/0/motors/1/limits/position", PLAIN),
+                ({"motors": [MOTORS[0], {"name": "roll", "limits": {"effort": -1}}]},
+                 "/transmissions/0/motors/1/limits/effort", PLAIN),
                 ({}, "/transmissions/0/joints/1", mimic), ({}, "/transmissions/0/joints/1", geared)):
             document = {**copy.deepcopy(base), "transmissions": [{**good, **change}]}
             self.assertProblem(self.client.put("/v1/models/refused", document), 422, pointer)

@@ -63,9 +63,10 @@ typedef struct api_document_motor {
 
 /* A motor of a coupled transmission. */
 typedef struct api_document_coupled_motor {
-    const char  *name;
-    double       rotor_inertia; /* kg m^2 or kg, in terms of the motor's rate */
-    dyn_friction friction;      /* function of the motor's rate */
+    const char      *name;
+    double           rotor_inertia; /* kg m^2 or kg, in terms of the motor's rate */
+    dyn_friction     friction;      /* function of the motor's rate */
+    api_drive_limits limits;
 } api_document_coupled_motor;
 
 /* A coupled transmission: rates of joints = matrix times rates of motors. */

@@ -97,13 +97,25 @@ static bool read_matrix(const api_entry *entry, api_document_transmission *t)
                           "the matrix is singular or nearly so: motor rates do not follow from joint rates");
 }
 
+static bool read_motor_limits(const api_entry *motor, api_drive_limits *limits)
+{
+    static const char *const fields[] = {"velocity", "effort", "effort_rate", NULL};
+    api_entry                entry;
+    if (!api_entry_has(motor, "limits")) return true;
+    if (!api_entry_open(&entry, motor, "limits", fields) || !api_document_read_drive_limits(&entry, limits))
+        return false;
+    api_entry_close(&entry, false);
+    return true;
+}
+
 static bool read_motor(const api_entry *entry, size_t index, api_document_transmission *t)
 {
-    static const char *const fields[] = {"name", "rotor_inertia", "friction", NULL};
+    static const char *const fields[] = {"name", "rotor_inertia", "friction", "limits", NULL};
     api_entry                motor;
     return api_entry_item(&motor, entry, "motors", index, fields) &&
            api_entry_name(&motor, "name", API_REQUIRED, &t->motor[index].name) &&
            api_entry_not_negative(&motor, "rotor_inertia", API_OPTIONAL, &t->motor[index].rotor_inertia) &&
+           read_motor_limits(&motor, &t->motor[index].limits) &&
            api_document_read_friction(&motor, &t->motor[index].friction) &&
            (t->motor[index].friction.load == 0 ||
             api_entry_fail(&motor, "friction", API_NOT_SUPPORTED,

@@ -36,6 +36,10 @@ class InverseDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # Motors: the efforts of the motors of `transmissions`, in the order of the model's `transmissions` and their motors:
+    # matrix^T tau, with tau of the transmission's joints, in N m or N. This is what the motors exert, rotor inertia and
+    # friction included. The model must have transmissions; their joints must not be passive.
+    motor_tau: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -659,6 +663,8 @@ class SimulateAnswer(Answer):
     limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
     # The least margin of each limit during the simulation, in the order of joints; of a batch one list for each simulation.
     least_margins: Union[list[LeastMargin], list[list[LeastMargin]]]
+    # N × motors: the efforts of the motors of `transmissions`, as in inverse-dynamics.
+    motor_tau: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -14,17 +14,17 @@ from ..answers import Array, Coordinates, Scalar
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
            "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
            "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem",
-           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full",
-           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem",
-           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
-           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
-           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLeastItem",
-           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning",
+           "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping",
+           "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit",
+           "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -236,6 +236,16 @@ class ModelFieldsTransmissionsItem(TypedDict):
 class ModelFieldsTransmissionsItemMotorsItem(TypedDict):
     name: str
     rotor_inertia: float
+    limits: MotorLimits
+
+
+class MotorLimits(TypedDict, total=False):
+    # rad/s or m/s.
+    velocity: float
+    # N m or N.
+    effort: float
+    # N m/s or N/s: how fast the effort may change, up or down.
+    effort_rate: float
 
 
 class ReportEntry(TypedDict):
@@ -579,6 +589,7 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
 
 
 class MarginLimit(TypedDict):
+    # Or a motor of `transmissions`; motors follow the joints.
     joint: str
     kind: Literal['position', 'velocity', 'effort', 'effort_rate']
     # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
@@ -658,6 +669,7 @@ class Plane(TypedDict, total=False):
 
 
 class MarginsLeastItem(TypedDict):
+    # Or a motor of `transmissions`.
     joint: str
     kind: Literal['position', 'velocity', 'effort', 'effort_rate']
     # In the unit of the limit.
@@ -728,7 +740,7 @@ class EvaluationsInverseDynamics(TypedDict, total=False):
     # `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there are no
     # outputs qdd and base_acceleration.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full']]
+    outputs: Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau']]
 
 
 class EvaluationsForwardDynamics(TypedDict, total=False):

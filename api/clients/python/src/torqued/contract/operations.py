@@ -34,7 +34,8 @@ class Operations:
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full']]] = None,
+            outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau']]] =
+            None,
             timeout: Optional[float] = None,
     ) -> InverseDynamicsAnswer:
         """Torques for given accelerations.
@@ -1040,7 +1041,7 @@ class Operations:
             held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
-            'least_margins']]] = None,
+            'least_margins', 'motor_tau']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -1270,12 +1271,13 @@ class Operations:
             'dmargins_dqddd', 'least', 'least_gradients']]] = None,
             timeout: Optional[float] = None,
     ) -> MarginsAnswer:
-        """How far joints are from their limits, with gradients.
+        """How far joints and motors are from their limits, with gradients.
 
         The margin of a quantity x between `lower` and `upper` is min(x - lower, upper - x), negative beyond the limit. x is the
         position or velocity of a joint, its tau, or dtau/dt along a motion with the jerk `qddd`, as in torque-derivative; of an
-        elastic joint the effort is that of its motor. Gradients are those of the nearer side; where both are equally near, of
-        the upper one. Sharp Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. For models without `loops`;
+        elastic joint the effort is that of its motor. The motors of `transmissions` follow the joints, with their rates P qd
+        and efforts matrix^T tau, as in `motor_tau`. Gradients are those of the nearer side; where both are equally near, of the
+        upper one. Sharp Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. For models without `loops`;
         gradients of effort rates are for models with as many positions as velocities. `least` has the least margins of all
         rows, and `least_gradients` their derivatives: those at the row that has the least margin, the first one if several have
         it; derivatives by the states of other rows are zero. Where rows are equally near, the least margin has no derivative,
