@@ -13,13 +13,15 @@ static const char *find_passive(const api_model *m)
 bool api_motor_efforts_check(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                              const api_place *up)
 {
+    const char *name = selected->operation->outputs[output].name;
     if (!(selected->outputs & API_BIT(output))) return true;
     if (q->model->dyn->n_drives == 0)
-        return api_fail_output(q, selected, output, given, up, "motor_tau is for models with transmissions");
+        return api_fail_output(q, selected, output, given, up,
+                               "efforts and jumps of motors are for models with transmissions");
     const char *passive = find_passive(q->model);
     return !passive ||
            api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                    "motor_tau is for transmissions of actuated joints, and motor %.64s drives a passive one", passive);
+                    "%s is for transmissions of actuated joints, and motor %.64s drives a passive one", name, passive);
 }
 
 void api_motor_efforts(const api_evaluation *e, const double *tau, size_t blocks, double *motor_tau)

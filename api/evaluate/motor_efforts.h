@@ -3,9 +3,9 @@
 #include "api/lanes/evaluation.h"
 #include "api/request/operation.h"
 
-/* Checks that `output`, which is motor_tau, can be computed if it is selected: the model has transmissions, and their
- * joints have coordinates. `given` are the options that contain "outputs", and `up` is their place. False with a
- * problem. */
+/* Checks that `output`, which has an entry for each motor, can be computed if it is selected: the model has
+ * transmissions, and their joints have coordinates. `given` are the options that contain "outputs", and `up` is their
+ * place. False with a problem. */
 bool api_motor_efforts_check(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
                              const api_place *up);
 

@@ -13,10 +13,11 @@
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
 #include "path_friction.h"
+#include "api/evaluate/motor_efforts.h"
 #include "api/request/fields.h"
 
 enum { A, B, C, D, DA_DS, DB_DS, DC_DS, DD_DS, SMOOTH_FRICTION, JUMPS };
-enum { WRENCHES_A = JUMPS + 1, WRENCHES_B, WRENCHES_C, D_WRENCHES_A, D_WRENCHES_B, D_WRENCHES_C };
+enum { WRENCHES_A = JUMPS + 1, WRENCHES_B, WRENCHES_C, D_WRENCHES_A, D_WRENCHES_B, D_WRENCHES_C, MOTOR_JUMPS };
 #define WRENCHES     (API_BIT(WRENCHES_A) | API_BIT(WRENCHES_B) | API_BIT(WRENCHES_C))
 #define WRENCH_RATES (API_BIT(D_WRENCHES_A) | API_BIT(D_WRENCHES_B) | API_BIT(D_WRENCHES_C))
 #define TORQUE_RATES (API_BIT(DA_DS) | API_BIT(DB_DS) | API_BIT(DC_DS) | API_BIT(DD_DS))
@@ -32,10 +33,9 @@ typedef struct path_options {
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    (void)given, (void)up;
     selected->options      = api_take(q->pool, sizeof(path_options));
-    selected->all_in_lanes = selected->outputs & API_BIT(JUMPS);
-    return selected->options != NULL;
+    selected->all_in_lanes = selected->outputs & (API_BIT(JUMPS) | API_BIT(MOTOR_JUMPS));
+    return selected->options && api_motor_efforts_check(q, selected, MOTOR_JUMPS, given, up);
 }
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
@@ -49,12 +49,6 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_query *q = plan->query;
     path_options    *o = selected->options;
     *o = (path_options){.whole = q->scene, .still = {.model = q->scene.model}, .damped = api_path_is_damped(q)};
-    if (api_path_coupled_coulomb(q))
-        return api_fail(
-            q->problem, API_NOT_SUPPORTED, NULL,
-            "the Coulomb friction of motor %.64s depends on several joints: send \"friction\": false, or give "
-            "the motors of coupled transmissions viscous friction only",
-            api_path_coupled_coulomb(q));
     if (!api_path_has_coulomb(q)) return true;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
@@ -231,10 +225,12 @@ static void write_wrench_rates(const api_evaluation *e, const api_selection *sel
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const path_block p     = place(e, selected, block);
-    double          *jumps = api_result_block(e, selected, JUMPS, block);
+    const path_block p      = place(e, selected, block);
+    double          *jumps  = api_result_block(e, selected, JUMPS, block);
+    double          *motors = api_result_block(e, selected, MOTOR_JUMPS, block);
     find_coefficients(e, selected, &p, block);
     if (jumps) api_path_find_jumps(e, block, jumps);
+    if (motors) api_path_find_motor_jumps(e, block, motors);
     if (!(selected->outputs & (TORQUE_RATES | WRENCH_RATES))) return true;
     const path_rates rates = find_rates(e, selected->options, &p);
     write_torque_rates(e, selected, &rates, block);
@@ -264,7 +260,8 @@ const api_operation api_path = {
                      [WRENCHES_C]      = {"joint_wrenches_c", false, {API_BODIES, 6}},
                      [D_WRENCHES_A]    = {"d_joint_wrenches_a_ds", false, {API_BODIES, 6}},
                      [D_WRENCHES_B]    = {"d_joint_wrenches_b_ds", false, {API_BODIES, 6}},
-                     [D_WRENCHES_C]    = {"d_joint_wrenches_c_ds", false, {API_BODIES, 6}}},
+                     [D_WRENCHES_C]    = {"d_joint_wrenches_c_ds", false, {API_BODIES, 6}},
+                     [MOTOR_JUMPS]     = {"motor_jumps", false, {API_COUPLED_MOTORS}}},
     .one_by_one   = true,
     .weight       = 12,
     .options      = options,

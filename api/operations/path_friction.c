@@ -2,21 +2,26 @@
 #include "path_friction.h"
 #include <string.h>
 
-static bool has_coulomb(const dyn_body *body)
+static bool is_coulomb(const dyn_friction *f)
 {
-    const dyn_friction *f = &body->joint.friction;
-    return body->joint.has_friction && (f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0);
+    return f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0;
 }
 
-static bool has_sharp_coulomb(const dyn_body *body)
+static bool is_sharp(const dyn_friction *f)
 {
-    return has_coulomb(body) && !(body->joint.friction.coulomb_velocity > 0);
+    return is_coulomb(f) && !(f->coulomb_velocity > 0);
 }
 
 /* True if the friction is a constant for each direction of motion, and so a term of c. */
-static bool is_constant(const dyn_body *body)
+static bool is_constant(const dyn_friction *f)
 {
-    return has_sharp_coulomb(body) && !(body->joint.friction.stribeck_velocity > 0);
+    return is_sharp(f) && !(f->stribeck_velocity > 0);
+}
+
+/* The friction of a body's joint; NULL: none. */
+static const dyn_friction *friction_of(const dyn_body *body)
+{
+    return body->joint.has_friction ? &body->joint.friction : NULL;
 }
 
 /* Joint position per coordinate. */
@@ -30,20 +35,63 @@ static bool has_friction(const api_query *q)
     return q->scene.terms & DYN_FRICTION;
 }
 
+/* Returns the Coulomb friction at a rate, which is constant but for its side. */
+static double constant_at(const dyn_friction *f, double rate)
+{
+    return rate > 0 ? f->positive : rate < 0 ? 0 - f->negative : 0;
+}
+
+/* The rate of a motor in a lane. */
+static double motor_rate(const dyn_drive *d, const double *dq, size_t W, size_t lane)
+{
+    double sum = 0;
+    for (size_t j = 0; j < d->n; j++)
+        sum += d->weight[j] * dq[(size_t)d->joint[j] * W + lane];
+    return sum;
+}
+
+static void add_coulomb_of_motor(const dyn_drive *d, size_t W, const double *dq, double *c)
+{
+    for (size_t lane = 0; is_constant(&d->friction) && lane < W; lane++) {
+        const double effort = constant_at(&d->friction, motor_rate(d, dq, W, lane));
+        for (size_t j = 0; j < d->n; j++)
+            c[(size_t)d->joint[j] * W + lane] += d->weight[j] * effort;
+    }
+}
+
 void api_path_add_coulomb(const api_evaluation *e, const double *dq, double *c)
 {
     const dyn_model *m = e->query->scene.model;
     const size_t     W = e->lanes;
-    for (size_t i = 0; has_friction(e->query) && dq && i < m->n_bodies; i++) {
-        const dyn_body     *b = &m->body[i];
-        const dyn_friction *f = &b->joint.friction;
-        const size_t        v = (size_t)b->joint.v;
-        const double        r = ratio_of(b);
-        for (size_t lane = 0; is_constant(b) && lane < W; lane++) {
-            const double rate = r * dq[v * W + lane];
-            c[v * W + lane] += rate > 0 ? r * f->positive : rate < 0 ? 0 - r * f->negative : 0;
-        }
+    if (!has_friction(e->query) || !dq) return;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_friction *f = friction_of(&m->body[i]);
+        const size_t        v = (size_t)m->body[i].joint.v;
+        const double        r = ratio_of(&m->body[i]);
+        for (size_t lane = 0; f && is_constant(f) && lane < W; lane++)
+            c[v * W + lane] += r * constant_at(f, r * dq[v * W + lane]);
     }
+    for (size_t k = 0; k < m->n_drives; k++)
+        add_coulomb_of_motor(&m->drive[k], W, dq, c);
+}
+
+/* Emits the friction of a joint that moves at `ratio` times the rate of the coordinate, or of a motor with ratio 1. */
+static void emit_smooth(const dyn_friction *f, const char *name, double ratio, api_emit *to)
+{
+    const bool   against = ratio < 0;
+    const double r       = against ? 0 - ratio : ratio;
+    if (!is_coulomb(f) || is_constant(f)) return;
+    api_emit_object(to);
+    api_emit_string_member(to, "joint", name);
+    api_emit_number_member(to, "positive", r * (against ? f->negative : f->positive));
+    api_emit_number_member(to, "negative", r * (against ? f->positive : f->negative));
+    api_emit_number_member(to, "velocity", f->coulomb_velocity / r);
+    if (f->stribeck_velocity > 0) {
+        api_emit_number_member(to, "breakaway_positive", r * (against ? f->breakaway_negative : f->breakaway_positive));
+        api_emit_number_member(to, "breakaway_negative", r * (against ? f->breakaway_positive : f->breakaway_negative));
+        api_emit_number_member(to, "stribeck_velocity", f->stribeck_velocity / r);
+    }
+    api_emit_end(to);
 }
 
 void api_path_emit_smooth_friction(const api_query *q, api_emit *to)
@@ -51,25 +99,11 @@ void api_path_emit_smooth_friction(const api_query *q, api_emit *to)
     const dyn_model *m = q->model->dyn;
     api_emit_array(to);
     for (size_t i = 0; has_friction(q) && i < m->n_bodies; i++) {
-        const dyn_body     *b       = &m->body[i];
-        const dyn_friction *f       = &b->joint.friction;
-        const bool          against = ratio_of(b) < 0;
-        const double        r       = against ? 0 - ratio_of(b) : ratio_of(b);
-        if (!has_coulomb(b) || is_constant(b)) continue;
-        api_emit_object(to);
-        api_emit_string_member(to, "joint", q->model->velocity_names[b->joint.v]);
-        api_emit_number_member(to, "positive", r * (against ? f->negative : f->positive));
-        api_emit_number_member(to, "negative", r * (against ? f->positive : f->negative));
-        api_emit_number_member(to, "velocity", f->coulomb_velocity / r);
-        if (f->stribeck_velocity > 0) {
-            api_emit_number_member(to, "breakaway_positive",
-                                   r * (against ? f->breakaway_negative : f->breakaway_positive));
-            api_emit_number_member(to, "breakaway_negative",
-                                   r * (against ? f->breakaway_positive : f->breakaway_negative));
-            api_emit_number_member(to, "stribeck_velocity", f->stribeck_velocity / r);
-        }
-        api_emit_end(to);
+        const dyn_body *b = &m->body[i];
+        if (friction_of(b)) emit_smooth(friction_of(b), q->model->velocity_names[b->joint.v], ratio_of(b), to);
     }
+    for (size_t k = 0; has_friction(q) && k < m->n_drives; k++)
+        emit_smooth(&m->drive[k].friction, q->model->coupled_motors[k].name, 1, to);
     api_emit_end(to);
 }
 
@@ -81,17 +115,17 @@ static double find_jump(double before, double here, double after)
     return (here < 0 && after > 0) || (here > 0 && after < 0) ? here / (here - after) : -1;
 }
 
-/* Fills the entry of one coordinate of `jumps` for one block. */
-static void find_jumps_of(const api_evaluation *e, size_t block, size_t v, double *jumps)
+/* Fills the entry of one rate, a sum of entries of q' as that of a motor, for one block. */
+static void find_jumps_of(const api_evaluation *e, size_t block, const dyn_drive *rate, double *jumps)
 {
     const size_t W = e->lanes, nv = e->model->nv, last = api_states(e->query) - 1;
     double      *dq = e->plan->state[API_QD];
     for (size_t lane = 0; lane < W; lane++) {
         const size_t row    = block * W + lane < last ? block * W + lane : last;
-        const double here   = api_state_lane(e, dq, nv, row)[v * W];
-        const double before = row > 0 ? api_state_lane(e, dq, nv, row - 1)[v * W] : here;
-        const double after  = row < last ? api_state_lane(e, dq, nv, row + 1)[v * W] : here;
-        jumps[v * W + lane] = find_jump(before, here, after);
+        const double here   = motor_rate(rate, api_state_lane(e, dq, nv, row), W, 0);
+        const double before = row > 0 ? motor_rate(rate, api_state_lane(e, dq, nv, row - 1), W, 0) : here;
+        const double after  = row < last ? motor_rate(rate, api_state_lane(e, dq, nv, row + 1), W, 0) : here;
+        jumps[lane]         = find_jump(before, here, after);
     }
 }
 
@@ -100,27 +134,31 @@ void api_path_find_jumps(const api_evaluation *e, size_t block, double *jumps)
     const dyn_model *m = e->query->scene.model;
     for (size_t i = 0; i < e->model->nv * e->lanes; i++)
         jumps[i] = -1;
-    for (size_t i = 0; has_friction(e->query) && e->plan->state[API_QD] && i < m->n_bodies; i++)
-        if (has_sharp_coulomb(&m->body[i])) find_jumps_of(e, block, (size_t)m->body[i].joint.v, jumps);
+    for (size_t i = 0; has_friction(e->query) && e->plan->state[API_QD] && i < m->n_bodies; i++) {
+        const dyn_friction *f    = friction_of(&m->body[i]);
+        const dyn_drive     rate = {.n = 1, .joint = {m->body[i].joint.v}, .weight = {1}};
+        if (f && is_sharp(f)) find_jumps_of(e, block, &rate, jumps + (size_t)rate.joint[0] * e->lanes);
+    }
+}
+
+void api_path_find_motor_jumps(const api_evaluation *e, size_t block, double *jumps)
+{
+    const dyn_model *m = e->query->scene.model;
+    for (size_t i = 0; i < m->n_drives * e->lanes; i++)
+        jumps[i] = -1;
+    for (size_t k = 0; has_friction(e->query) && e->plan->state[API_QD] && k < m->n_drives; k++)
+        if (is_sharp(&m->drive[k].friction)) find_jumps_of(e, block, &m->drive[k], jumps + k * e->lanes);
 }
 
 bool api_path_has_coulomb(const api_query *q)
 {
-    bool coulomb = false;
-    for (size_t i = 0; has_friction(q) && i < q->scene.model->n_bodies; i++)
-        coulomb |= has_coulomb(&q->scene.model->body[i]);
-    return coulomb;
-}
-
-const char *api_path_coupled_coulomb(const api_query *q)
-{
-    const dyn_model *m = q->scene.model;
-    for (size_t k = 0; has_friction(q) && k < m->n_drives; k++) {
-        const dyn_friction *f = &m->drive[k].friction;
-        if (f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0)
-            return q->model->mover_names[dyn_drive_mover(m, k)];
-    }
-    return NULL;
+    const dyn_model *m       = q->scene.model;
+    bool             coulomb = false;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        coulomb |= friction_of(&m->body[i]) && is_coulomb(friction_of(&m->body[i]));
+    for (size_t k = 0; k < m->n_drives; k++)
+        coulomb |= is_coulomb(&m->drive[k].friction);
+    return coulomb && has_friction(q);
 }
 
 bool api_path_is_damped(const api_query *q)
@@ -143,11 +181,17 @@ const dyn_model *api_path_without_coulomb(const api_query *q)
     const dyn_model *m      = q->scene.model;
     dyn_model       *copy   = api_take(q->pool, sizeof *copy);
     dyn_body        *bodies = api_take(q->pool, m->n_bodies * sizeof *bodies);
-    if (!copy || !bodies) return NULL;
-    *copy      = *m;
-    copy->body = bodies;
+    dyn_drive       *drives = api_take(q->pool, (m->n_drives > 0 ? m->n_drives : 1) * sizeof *drives);
+    if (!copy || !bodies || !drives) return NULL;
+    *copy       = *m;
+    copy->body  = bodies;
+    copy->drive = drives;
     memcpy(bodies, m->body, m->n_bodies * sizeof *bodies);
     for (size_t i = 0; i < m->n_bodies; i++)
         bodies[i].joint.friction = (dyn_friction){.viscous = m->body[i].joint.friction.viscous};
+    for (size_t k = 0; k < m->n_drives; k++) {
+        drives[k]          = m->drive[k];
+        drives[k].friction = (dyn_friction){.viscous = m->drive[k].friction.viscous};
+    }
     return copy;
 }

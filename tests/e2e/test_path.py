@@ -8,6 +8,7 @@ from samples import body
 COEFFICIENTS = ("tau_a", "tau_b", "tau_c", "tau_d")
 RATES = ("dtau_a_ds", "dtau_b_ds", "dtau_c_ds", "dtau_d_ds")
 WRENCHES = [f"joint_wrenches_{name}" for name in "abc"]
+MATRIX = [[0.1, 0.05], [0.08, -0.2]]     # rates of joints c and a per rate of the motors of coupled_arm
 WRENCH_RATES = [f"d_joint_wrenches_{name}_ds" for name in "abc"]
 
 
@@ -27,6 +28,15 @@ def polynomials(answer, names, rates, speed, acceleration, jerk):
     dA, dB, dC, *dD = (part[name] for name in rates)
     D, dD = (D[0], dD[0]) if D else (0, 0)
     return A * a + B * v ** 2 + D * v + C, A * j + (dA + 2 * B) * v * a + dB * v ** 3 + D * a + dD * v ** 2 + dC * v
+
+
+def coupled_arm(*frictions):
+    """Three rotating joints, two of them driven by coupled motors with viscous and other friction."""
+    links = [{"name": name, "parent": parent, "inertial": body(2, (0.02, 0.01, -0.2)),
+              "joint": {"name": "at_" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0, 0.1, -0.3]}}}
+             for name, parent, axis in (("a", "base", [0, 0, 1]), ("b", "a", [0, 1, 0]), ("c", "b", [1, 0, 0.2]))]
+    motors = [{"name": f"m{k}", "rotor_inertia": 1e-3, "friction": {"viscous": 2e-3, **f}} for k, f in enumerate(frictions)]
+    return {"links": links, "transmissions": [{"joints": ["at_c", "at_a"], "matrix": MATRIX, "motors": motors}]}
 
 
 def elastic_arm(**friction):
@@ -186,6 +196,36 @@ class Path(Closed):
             self.near(tau, self.ask(model, "torque-derivative", moving)["tau"], 1e-11)
             self.assertEqual(bool(np.any(np.array(answer["jumps"]) >= 0)), not smooth and bool(
                 np.any(np.diff(np.sign(np.array(p["qd"])[:, [names.index(t["joint"]) for t in answer["smooth_friction"]]]), axis=0))))
+
+    def test_friction_of_coupled_motors(self):
+        """Sharp friction is in the polynomials; the rest is listed by the motors' rates; jumps are where rates change sign."""
+        sharp, stribeck = {"coulomb": {"positive": 0.2, "negative": 0.3}}, {"coulomb": 0.2, "breakaway": 0.4, "stribeck_velocity": 3}
+        self.put_model("coupled", coupled_arm(sharp, {"coulomb": 0.1}))
+        self.check("coupled")
+        self.assertEqual(self.ask("coupled", "path", {**self.path("coupled"), "outputs": ["smooth_friction"]}), {"smooth_friction": []})
+        p, speed, W = self.path("coupled", 40), np.full(40, 0.8), np.linalg.inv(MATRIX)
+        rates = np.array(p["qd"])[:, [2, 0]] @ W.T
+        expected = np.full((40, 2), -1.0)
+        for row, k in zip(*np.nonzero(rates[:-1] * rates[1:] < 0)):
+            expected[row, k] = rates[row, k] / (rates[row, k] - rates[row + 1, k])
+        jumps = self.ask("coupled", "path", {**p, "outputs": ["jumps", "motor_jumps"]})
+        self.near(jumps["motor_jumps"], expected, 1e-12)
+        self.assertEqual(np.unique(jumps["jumps"]).tolist(), [-1])
+        free = self.ask("coupled", "path", {**p, "friction": False, "outputs": ["motor_jumps"]})
+        self.assertEqual(np.unique(free["motor_jumps"]).tolist(), [-1])
+        self.put_model("coupled", coupled_arm({**sharp, "coulomb_velocity": 2}, stribeck))
+        answer = self.ask("coupled", "path", {**p, "outputs": [*COEFFICIENTS, *RATES, "smooth_friction", "motor_jumps"]})
+        self.assertEqual([term["joint"] for term in answer["smooth_friction"]], ["m0", "m1"])
+        self.assertEqual((np.array(answer["motor_jumps"]) >= 0).any(axis=0).tolist(), [False, True])
+        tau, _ = polynomials(answer, COEFFICIENTS, RATES, speed, speed, speed)
+        v = 0.8 * rates
+        first, second = answer["smooth_friction"]
+        effort = [np.where(v[:, 0] > 0, first["positive"], first["negative"]) * np.tanh(v[:, 0] / first["velocity"]),
+                  (second["positive"] + (second["breakaway_positive"] - second["positive"])
+                   * np.exp(-(v[:, 1] / second["stribeck_velocity"]) ** 2)) * np.sign(v[:, 1])]
+        tau[:, [2, 0]] += np.transpose(effort) @ W
+        self.near(tau, self.ask("coupled", "torque-derivative", derivatives(p, speed, speed, speed))["tau"], 1e-11)
+        self.refused(self.client.post("/v1/models/ur5/path", {**self.path("ur5"), "outputs": ["motor_jumps"]}), "bad-value")
 
     def test_jumps(self):
         qd = np.zeros((6, 6))

@@ -12,6 +12,7 @@ RATIOS = (1.0, 0.02, -0.5, 3.0)     # rates of joints per rate of their motors
 FRICTION = {"viscous": 0.3, "coulomb": {"positive": 0.2, "negative": 0.3}, "coulomb_velocity": 0.05}
 STRIBECK = {**FRICTION, "breakaway": {"positive": 0.3, "negative": 0.5}, "stribeck_velocity": 0.4}
 ROTOR = 0.07
+COEFFICIENTS = ["tau_a", "tau_b", "tau_c", "tau_d", "dtau_a_ds", "dtau_b_ds", "dtau_c_ds", "dtau_d_ds"]
 # The joints of the transmissions. The third joint of five_bar is passive.
 JOINTS = {"panda": ["panda_joint2", "panda_joint1", "panda_joint3"], "five_bar": ["right", "left", "left_elbow"], "delta": ["motor2", "motor1"],
           "solo12": ["FL_KFE", "FL_HAA", "FL_HFE"], "humanoid": ["lumbar_pitch", "lumbar_roll", "chest_yaw"]}
@@ -98,6 +99,7 @@ class TransmissionEquality(ServerCase):
                     ("step", {**driven, "step": 1e-3, "integrator": "explicit_euler"}),
                     ("step", {**driven, "step": 1e-3, "integrator": "rk4"}),
                     ("step", {**driven, "step": 1e-3, "integrator": "implicit_euler"}),
+                    ("path", {**motion, "qddd": s["qddd"], "friction": not loops, "outputs": COEFFICIENTS}),
                     ("rollout", {**at, "torques": [s["tau"]] * 3, "step": 1e-3, "integrator": "rk4"}),
                     *(() if loops else (
                         ("hessian", {**motion, "multipliers": s["multipliers"]}),

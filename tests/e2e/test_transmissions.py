@@ -278,18 +278,16 @@ class Transmissions(ServerCase):
         self.assertProblem(self.client.put("/v1/models/refused", twice), 422, "/transmissions/1/joints/0")
 
     def test_requests_that_are_refused(self):
-        """Sharp friction of these motors cannot hold joints; a path has no entry for its jumps."""
+        """Sharp friction of these motors cannot hold joints."""
         sharp = with_transmission(PLAIN, ["at_c", "at_d"], motors=[{"name": "m", "friction": {"coulomb": 0.1}}, {"name": "n"}])
         self.put_model("sharp", sharp)
         zero = [0.0] * 4
         for operation, request in (
                 ("forward-dynamics", {"q": zero, "tau": zero, "friction_at_rest": "stick"}),
-                ("simulate", {"q": zero, "duration": 0.1, "tolerance": 1e-6, "integrator": "dopri5", "samples": 2}),
-                ("path", {"q": [zero, zero], "qd": [zero, zero]})):
+                ("simulate", {"q": zero, "duration": 0.1, "tolerance": 1e-6, "integrator": "dopri5", "samples": 2})):
             problem = self.assertProblem(self.client.post(f"/v1/models/sharp/{operation}", request), 422)
             self.assertEqual(problem["code"], "not-supported", problem)
         self.ask("sharp", "simulate", {"q": zero, "duration": 0.1, "integrator": "rk4", "step": 0.01, "samples": 2})
-        self.ask("sharp", "path", {"q": [zero, zero], "qd": [zero, zero], "friction": False})
 
 
 if __name__ == "__main__":

@@ -785,6 +785,8 @@ class PathAnswer(Answer):
     # nv: where Coulomb friction jumps between this row and the next, as a fraction of the way, by dq/ds of both; 0 in rows
     # where dq/ds is zero; -1 for no jump.
     jumps: Array
+    # Motors: the same for the motors of `transmissions`, by their rates P dq/ds.
+    motor_jumps: Array
     # bodies × 6, as joint_wrenches of inverse-dynamics.
     joint_wrenches_a: Array
     # bodies × 6.

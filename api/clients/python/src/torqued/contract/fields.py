@@ -876,4 +876,4 @@ class EvaluationsFeedForward(TypedDict, total=False):
 
 
 class EvaluationsPath(TypedDict, total=False):
-    outputs: Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds', 'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c', 'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds']]
+    outputs: Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds', 'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c', 'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds', 'motor_jumps']]

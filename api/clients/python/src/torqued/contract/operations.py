@@ -1310,7 +1310,7 @@ class Operations:
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds',
             'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c',
-            'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds']]] = None,
+            'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds', 'motor_jumps']]] = None,
             timeout: Optional[float] = None,
     ) -> PathAnswer:
         """Coefficients of torques and torque rates along a path.
@@ -1323,10 +1323,11 @@ class Operations:
         is without the jumps of c: `jumps` has their places. Friction with a `coulomb_velocity` or a `stribeck_velocity` is no
         polynomial in ṡ and not in c. `smooth_friction` lists it: tau of the joint also has p tanh(v / velocity), with v = dq/ds
         ṡ and p = `positive` where v > 0, `negative` where v < 0; p sign(v) if `velocity` is 0. With a `stribeck_velocity` p is
-        positive + (breakaway_positive - positive) exp(-(v / stribeck_velocity)²) where v > 0, and likewise where v < 0. With a
-        floating base or spherical joints the derivatives are those of velocities at ṡ = 1. With elastic joints the path is one
-        of all coordinates, those of motors included. Models with `loops` have no joint wrenches and no Coulomb friction here.
-        Missing `qdd` and `qddd` are zero.
+        positive + (breakaway_positive - positive) exp(-(v / stribeck_velocity)²) where v > 0, and likewise where v < 0. The
+        friction f of a motor of `transmissions` depends on its rate v = P dq/ds ṡ in the same way, and adds P^T f to tau; its
+        `joint` is the name of the motor. With a floating base or spherical joints the derivatives are those of velocities at ṡ
+        = 1. With elastic joints the path is one of all coordinates, those of motors included. Models with `loops` have no joint
+        wrenches and no Coulomb friction here. Missing `qdd` and `qddd` are zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
