@@ -53,6 +53,15 @@ static bool describe(api_query *q, api_actuator_input *d)
     return true;
 }
 
+bool api_actuator_input_drives(const api_model *m, const api_actuator_input *d, const api_coupled_motor *motor)
+{
+    for (size_t j = 0; j < motor->drive->n; j++) {
+        const int v = api_model_coordinate(m, motor->drive->joint[j]);
+        if (v < 0 || !d->coordinate[v].actuated || (d->prescribed && d->prescribed[v])) return false;
+    }
+    return true;
+}
+
 /* Finds the coordinates that a controller drives, and sets *n to their number. `actuated`, `driven` and `supported`
  * stay NULL if the controller drives all coordinates. */
 static bool find_actuated(api_query *q, api_actuator_input *d, size_t *n)

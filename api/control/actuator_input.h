@@ -4,7 +4,8 @@
  *     {"tau": signal} torques over time (api/motion/signal.h)
  *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
  *
- * The efforts of a controller are clipped at the effort limits of joints unless "clip" is false. Without the field all
+ * The efforts of a controller are clipped at the effort limits of joints, and then at those of motors of transmissions,
+ * unless "clip" is false. Without the field all
  * torques are zero. */
 #pragma once
 #include "controller.h"
@@ -33,3 +34,6 @@ bool api_actuator_input_read(api_query *q, const api_node *value, double duratio
 /* Loads the signal's numbers and brings the gains to the model's order. Call it after the field "joints" is read.
  * Returns false with a problem. */
 bool api_actuator_input_load(const api_query *q, api_actuator_input *input);
+
+/* True if the input drives all joints of the motor: they are actuated, and none has a prescribed motion. */
+bool api_actuator_input_drives(const api_model *model, const api_actuator_input *input, const api_coupled_motor *motor);

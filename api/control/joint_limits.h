@@ -1,9 +1,11 @@
 /* joint_limits.h - reports which joints exceed their limits of effort, position and velocity while a robot is
- * simulated, and how near each joint came to its limits.
+ * simulated, and how near each joint came to its limits. Motors of transmissions follow the joints.
  *
  * Limits are checked at the start, at the end of every step and on both sides of every jump of the input. Efforts are
  * checked before they are clipped. The effort limit of an elastic joint applies to its motor. A joint that mimics
- * another has limits of position and velocity only. */
+ * another has limits of position and velocity only. The effort of a motor is compared if the input drives all its
+ * joints.
+ */
 #pragma once
 #include "api/lanes/evaluation.h"
 #include "api/wire/emit.h"
@@ -11,12 +13,14 @@
 
 typedef enum api_joint_limit_kind { API_LIMIT_EFFORT, API_LIMIT_POSITION, API_LIMIT_VELOCITY } api_joint_limit_kind;
 
-/* The limit lower <= ratio x + offset <= upper, where x is an entry of tau, or of the tree's q or qd. */
+/* The limit lower <= sum of weight x + offset <= upper, where x are n entries of tau, or of the tree's q or qd. */
 typedef struct api_joint_limit {
-    const char          *joint;
+    const char          *name; /* of the joint or motor */
     api_joint_limit_kind kind;
-    size_t               entry;
-    double               ratio, offset; /* 1 and 0 except for mimic joints */
+    size_t               n;
+    size_t               entry[DYN_MAX_DRIVEN];
+    double               weight[DYN_MAX_DRIVEN]; /* 1 for joints, the ratio for mimic joints */
+    double               offset;                 /* 0 except for mimic joints */
     double               lower, upper;
 } api_joint_limit;
 

@@ -117,6 +117,34 @@ static void bound_efforts(api_ode *ode)
     }
 }
 
+/* Clips the effort of a motor of a transmission, and with it the efforts at its joints. The efforts of the other motors
+ * of the transmission stay as they are. */
+static void bound_motor(api_ode *ode, const api_coupled_motor *motor)
+{
+    const dyn_drive *drive = motor->drive;
+    const double     most  = motor->limits.effort;
+    double          *tau[DYN_MAX_DRIVEN];
+    for (size_t j = 0; j < drive->n; j++)
+        tau[j] = ode->tau + (size_t)api_model_coordinate(ode->e->model, drive->joint[j]) * ode->W;
+    for (size_t l = 0; l < ode->W; l++) {
+        double effort = 0;
+        for (size_t j = 0; j < drive->n; j++)
+            effort += motor->effort[j] * tau[j][l];
+        const double excess = effort > most ? effort - most : effort < -most ? effort + most : 0;
+        for (size_t j = 0; excess != 0 && j < drive->n; j++)
+            tau[j][l] -= drive->weight[j] * excess;
+    }
+}
+
+static void bound_motors(api_ode *ode)
+{
+    const api_model          *m = ode->e->model;
+    const api_actuator_input *d = &ode->s->input;
+    for (size_t k = 0; d->clip && k < m->dyn->n_drives; k++)
+        if (m->coupled_motors[k].limits.has_effort && api_actuator_input_drives(m, d, &m->coupled_motors[k]))
+            bound_motor(ode, &m->coupled_motors[k]);
+}
+
 void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
 {
     const api_actuator_input *d                      = &ode->s->input;
@@ -126,6 +154,7 @@ void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
         api_controller_input c = controller_input(ode, t, qd, rate);
         d->controller->torques(&c, ode->tau);
         bound_efforts(ode);
+        bound_motors(ode);
         return;
     }
     api_signal_at(&d->signal, ode->W, ode->row, (api_moment){t, ode->interval_time}, 1, tau);

@@ -36,9 +36,13 @@ void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
                           [API_LIMIT_VELOCITY] = tree_velocities(ode, qd)};
     for (size_t k = 0; k < limits->n; k++) {
         const api_joint_limit *limit = &limits->limit[k];
-        const double          *x     = of[limit->kind] + limit->entry * ode->W;
-        for (size_t l = 0; l < ode->rows; l++)
-            compare(limit, limit->ratio * x[l] + limit->offset, t, &ode->violation[k * ode->W + l]);
+        for (size_t l = 0; l < ode->rows; l++) {
+            const double *x   = of[limit->kind] + l;
+            double        sum = limit->weight[0] * x[limit->entry[0] * ode->W];
+            for (size_t j = 1; j < limit->n; j++)
+                sum += limit->weight[j] * x[limit->entry[j] * ode->W];
+            compare(limit, sum + limit->offset, t, &ode->violation[k * ode->W + l]);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 """Coupled transmissions: against the same mechanism written in motor coordinates with NumPy, identities between the
 operations, identification of the motors, and refusals."""
 import copy
+import math
 
 import numpy as np
 import tap
@@ -166,6 +167,45 @@ class Transmissions(ServerCase):
         answer = self.ask("wrist", "simulate", {**motion, "outputs": ["tau", "motor_tau"]})
         self.assertClose(answer["motor_tau"], (np.array(answer["tau"])[:, [2, 3]] @ np.array(WRIST)).tolist(), 1e-14)
         self.assertEqual(self.ask("wrist", "simulate", {**motion, "outputs": ["motor_tau"]}), {"motor_tau": answer["motor_tau"]})
+
+    def test_limits_of_motors_in_simulations(self):
+        """A controller's efforts end at the limits of the motors, and limits are reported of the efforts before."""
+        most = {"pitch": {"velocity": 60, "effort": 0.3}, "roll": {"velocity": 30, "effort": 0.1}}
+        document = copy.deepcopy(MODELS["wrist"])
+        for motor in document["transmissions"][0]["motors"]:
+            motor["limits"] = most[motor["name"]]
+        self.put_model("bounded", document)
+        drive = {"controller": "pd_gravity", "kp": 300, "kd": 20, "reference": [0.5, -0.5, 0.9, -0.8]}
+        motion = {"q": [0] * 4, "qd": [0, 0, 0.5, 0], "duration": 0.1, "samples": 11, "integrator": "rk4", "step": 0.01,
+                  "outputs": ["qd", "tau", "motor_tau", "limits", "least_margins"]}
+        free = self.ask("bounded", "simulate", {**motion, "input": {**drive, "clip": False}})
+        bound = self.ask("bounded", "simulate", {**motion, "input": drive})
+        A, efforts = np.array(WRIST), np.array([most[name]["effort"] for name in most])
+        before = np.array(free["motor_tau"][0])
+        expected = np.array(free["tau"][0])
+        self.assertTrue((np.abs(before) > efforts).all(), before)
+        expected[2:] += np.linalg.solve(A.T, np.clip(before, -efforts, efforts) - before)
+        self.assertClose(bound["tau"][0], expected.tolist(), 1e-13)
+        self.assertTrue((np.abs(bound["motor_tau"]) <= efforts * (1 + 1e-12)).all(), bound["motor_tau"])
+        rates = np.array(free["qd"])[:, 2:] @ np.linalg.inv(A).T
+        expected = []
+        for k, name in enumerate(most):
+            for kind, of in (("effort", np.array(free["motor_tau"])[:, k]), ("velocity", rates[:, k])):
+                n = int(np.abs(of).argmax())
+                limit = most[name][kind]
+                expected.append((name, kind, math.copysign(limit, of[n]), limit - abs(of[n]), n / 100))
+        self.assertEqual([(m["joint"], m["kind"], m["limit"]) for m in free["least_margins"]], [e[:3] for e in expected])
+        for name, column in (("margin", 3), ("time", 4)):
+            self.assertClose([m[name] for m in free["least_margins"]], [e[column] for e in expected], 1e-12)
+        self.assertEqual([(m["joint"], m["kind"], -m["excess"]) for m in free["limits"]],
+                         [(m["joint"], m["kind"], m["margin"]) for m in free["least_margins"] if m["margin"] < 0])
+        given = {"tau": [0.1, 0.2, 0, 0.3]}
+        self.assertEqual(self.ask("bounded", "simulate", {**motion, "input": given})["tau"], [given["tau"]] * 11)
+        passive = copy.deepcopy(document)
+        passive["links"][3]["joint"]["actuated"] = False
+        self.put_model("bounded", passive)
+        margins = self.ask("bounded", "simulate", {**motion, "input": drive})["least_margins"]
+        self.assertEqual([(m["joint"], m["kind"]) for m in margins], [("pitch", "velocity"), ("roll", "velocity")])
 
     def test_efforts_of_motors_that_are_refused(self):
         for operation, more in (("inverse-dynamics", {}), ("simulate", {"duration": 1, "samples": 2, "step": 0.1, "integrator": "rk4"})):

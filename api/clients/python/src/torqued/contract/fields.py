@@ -599,6 +599,7 @@ class MarginLimit(TypedDict):
 
 
 class LeastMargin(TypedDict):
+    # Or a motor of `transmissions`; motors follow the joints.
     joint: str
     # effort_rate: of trajectory only.
     kind: Literal['effort', 'position', 'velocity', 'effort_rate']
@@ -651,6 +652,7 @@ class Prescribed(TypedDict):
 
 
 class ExceededLimit(TypedDict):
+    # Or a motor of `transmissions`; motors follow the joints.
     joint: str
     kind: Literal['effort', 'position', 'velocity']
     # The limit on the side that was exceeded: N m, N, rad, m, rad/s or m/s.

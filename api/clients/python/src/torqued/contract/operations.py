@@ -1080,22 +1080,23 @@ class Operations:
         by least squares where no equilibrium exists. `computed_torque` gives the torques of the held robot whose actuated
         coordinates get the acceleration above, by least squares where held frames prevent it. A robot all of whose coordinates
         are actuated gets the same torques as without `held`. The torques of a controller are clipped at the `effort` limits of
-        joints, unless `"clip": false` is given; torques given as `tau` are not clipped. Where torques reach a limit the
-        acceleration has a kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the
-        joints that exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. It gives
-        the largest excess over the limit and its time, among the start, the ends of all steps and both sides of every jump of
-        the input. The list is empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least
-        distance to it among the same times; for its gradients along a motion that is given, see margins. Without `input` all
-        torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua,
-        Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv
-        entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r
-        - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid
-        joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ
-        q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d
-        are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and
-        θ'' are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the
-        joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be
-        well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
+        joints, and then those of the motors of `transmissions` at theirs if the controller drives all their joints, unless
+        `"clip": false` is given; torques given as `tau` are not clipped. Where torques reach a limit the acceleration has a
+        kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that
+        exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. It gives the largest
+        excess over the limit and its time, among the start, the ends of all steps and both sides of every jump of the input.
+        The list is empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it
+        among the same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
+        `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina &
+        Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv entries;
+        entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the
+        desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint
+        exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' +
+        B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are
+        those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ''
+        are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the joint
+        coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well
+        below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
         constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
         that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
         the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
