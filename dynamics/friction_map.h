@@ -13,8 +13,10 @@ typedef struct dyn_friction_map {
     const double *tau;    /* nv: T is computed; NULL: tau is computed */
     const double *T;      /* nv: given if and only if tau is NULL */
     double       *result; /* nv: T or tau; may be the given array */
-    double       *factor; /* nv: dtau/dT; NULL: not computed */
-    double       *slope;  /* nv x nv: dtau/dqd at constant T; NULL: not computed */
+    /* Derivatives; NULL: not computed. */
+    double *factor;       /* nv: dtau/dT; may be `result`, which it then replaces, if `slope` is NULL */
+    double *factor_slope; /* nv: the derivative of `factor` by the coordinate's own velocity */
+    double *slope;        /* nv x nv: dtau/dqd at constant T */
 } dyn_friction_map;
 
 typedef void dyn_friction_map_kernel(const dyn_scene *, void *ws, const dyn_friction_map *, size_t blocks);

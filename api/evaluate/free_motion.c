@@ -2,6 +2,7 @@
 #include "free_motion.h"
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
+#include "dynamics/friction_map.h"
 #include <math.h>
 #include <string.h>
 
@@ -62,15 +63,28 @@ void api_free_restore(const api_evaluation *e, const bool *driven, size_t block,
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
+const double *api_free_find_load(const api_evaluation *e, dyn_inverse_dynamics at, double *to)
+{
+    dyn_friction_map map = {.qd = at.qd, .tau = to, .result = to, .factor = to};
+    if (!api_has_load(e->query)) return NULL;
+    at.tau            = to;
+    at.joint_wrenches = NULL;
+    e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &at, 1);
+    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &map, 1);
+    return to;
+}
+
 size_t api_free_room(size_t nv)
 {
-    return nv * nv + 2 * nv;
+    return nv * nv + 3 * nv;
 }
 
 api_free_block api_free_lay_out(size_t nv, size_t W, const bool *driven, const double *M, double *room)
 {
-    size_t        *list = (void *)(room + nv * nv + nv); /* a double is as large as an index */
-    api_free_block b    = {.nv = nv, .W = W, .free = list, .M = M, .factor = room, .x = room + nv * nv};
+    size_t        *list = (void *)(room + nv * nv + 2 * nv); /* a double is as large as an index */
+    api_free_block b    = {.nv = nv, .W = W, .free = list, .M = M, .factor = room};
+    b.x                 = room + nv * nv;
+    b.scale             = b.x + nv;
     _Static_assert(sizeof *list <= sizeof *room, "indices fit into the room of doubles");
     for (size_t v = 0; v < nv; v++)
         if (!driven[v]) list[b.n++] = v;
@@ -80,8 +94,10 @@ api_free_block api_free_lay_out(size_t nv, size_t W, const bool *driven, const d
 void api_free_factor(const api_free_block *b, size_t lane)
 {
     for (size_t i = 0; i < b->n; i++)
+        b->scale[i] = b->load ? b->load[b->free[i] * b->W + lane] : 1;
+    for (size_t i = 0; i < b->n; i++)
         for (size_t j = 0; j <= i; j++) {
-            double sum = b->M[(b->free[i] * b->nv + b->free[j]) * b->W + lane];
+            double sum = b->M[(b->free[i] * b->nv + b->free[j]) * b->W + lane] / b->scale[i];
             for (size_t k = 0; k < j; k++)
                 sum -= b->factor[i * b->n + k] * b->factor[j * b->n + k];
             b->factor[i * b->n + j] = i == j ? sqrt(sum) : sum / b->factor[j * b->n + j];
@@ -91,6 +107,7 @@ void api_free_factor(const api_free_block *b, size_t lane)
 void api_free_solve(const api_free_block *b)
 {
     for (size_t i = 0; i < b->n; i++) {
+        b->x[i] /= b->scale[i];
         for (size_t j = 0; j < i; j++)
             b->x[i] -= b->factor[i * b->n + j] * b->x[j];
         b->x[i] /= b->factor[i * b->n + i];
@@ -143,7 +160,16 @@ void api_free_clear_columns(const api_free_block *b, size_t lane, size_t rows, d
 
 size_t api_free_jerks_room(size_t nv)
 {
-    return nv * nv + nv + api_free_room(nv);
+    return nv * nv + 2 * nv + api_free_room(nv);
+}
+
+/* Sets dtau/dqdd of a block, of which `load` is dtau/dT. */
+static void find_masses(const api_evaluation *e, const double *q, const double *load, double *M)
+{
+    const size_t row = e->model->nv * e->lanes;
+    e->kernels->mass_matrix(&e->query->scene, e->workspace, &(dyn_mass_matrix){.q = q, .mass_matrix = M}, 1);
+    for (size_t i = 0; load && i < e->model->nv * row; i++)
+        M[i] *= load[i / row * e->lanes + i % e->lanes];
 }
 
 /* M_FF qddd_F = tau_rates_F - tau_dot_F at qddd_F = 0 */
@@ -151,7 +177,8 @@ void api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torqu
                     const double *tau_rates, double *qddd, double *room)
 {
     const size_t          nv = e->model->nv, W = e->lanes;
-    double               *M = room, *tau_dot = api_behind(e, M, nv * nv, 1), *next = api_behind(e, tau_dot, nv, 1);
+    double               *M = room, *tau_dot = api_behind(e, M, nv * nv, 1), *load = api_behind(e, tau_dot, nv, 1);
+    dyn_inverse_dynamics  state   = {.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches};
     dyn_torque_derivative resting = *io;
     for (size_t i = 0; i < nv * W; i++)
         qddd[i] = io->qddd && driven[i / W] ? io->qddd[i] : 0;
@@ -159,8 +186,9 @@ void api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torqu
     resting.tau_dot        = tau_dot;
     resting.joint_wrenches = resting.joint_wrench_rates = NULL;
     e->kernels->torque_derivative(&e->query->scene, e->workspace, &resting, 1);
-    e->kernels->mass_matrix(&e->query->scene, e->workspace, &(dyn_mass_matrix){.q = io->q, .mass_matrix = M}, 1);
-    const api_free_block b = api_free_lay_out(nv, W, driven, M, next);
+    api_free_block b = api_free_lay_out(nv, W, driven, M, api_behind(e, load, nv, 1));
+    b.load           = api_free_find_load(e, state, load);
+    find_masses(e, io->q, b.load, M);
     for (size_t lane = 0; lane < W; lane++) {
         api_free_factor(&b, lane);
         for (size_t i = 0; i < b.n; i++) {

@@ -4,7 +4,10 @@
  * With F the free coordinates and D the driven ones, qdd_F follows from M_FF qdd_F = tau_F - ... . By implicit
  * differentiation of tau_F = constant, with d/dx at constant qdd,
  *
- *     dqdd_F/dx = -M_FF^-1 dtau_F/dx,  and every y(x, qdd) changes by dy/dx + dy/dqdd_F dqdd_F/dx. */
+ *     dqdd_F/dx = -M_FF^-1 dtau_F/dx,  and every y(x, qdd) changes by dy/dx + dy/dqdd_F dqdd_F/dx.
+ *
+ * M is dtau/dqdd. With friction that depends on the load its rows are those of the mass matrix times dtau/dT, with the
+ * effort T without friction. */
 #pragma once
 #include "api/lanes/evaluation.h"
 
@@ -26,9 +29,11 @@ void api_free_restore(const api_evaluation *e, const bool *driven, size_t block,
 typedef struct api_free_block {
     size_t        nv, W, n; /* n: number of free coordinates */
     const size_t *free;     /* [n] */
-    const double *M;        /* nv x nv in lanes */
-    double       *factor;   /* n x n: M_FF = L L^T of one lane */
-    double       *x;        /* n: scratch */
+    const double *M;        /* nv x nv in lanes: dtau/dqdd */
+    const double *load; /* nv in lanes: dtau/dT of api_free_find_load, by which rows of M are not symmetric; NULL: 1 */
+    double       *factor; /* n x n: M_FF = L L^T of one lane, with rows divided by dtau/dT */
+    double       *scale;  /* n: dtau/dT of one lane */
+    double       *x;      /* n: scratch */
 } api_free_block;
 
 /* Finds qddd (nv in lanes) of all coordinates of a block, so that the efforts of free coordinates have the rates
@@ -41,7 +46,11 @@ size_t api_free_jerks_room(size_t nv);
 /* Returns the doubles of `room` of api_free_lay_out. */
 size_t api_free_room(size_t nv);
 
-/* Lists the free coordinates, and places the other arrays in `room`. */
+/* Sets dtau/dT (nv in lanes) of a block at q, qd, qdd and wrenches. Returns `to`, or NULL if friction does not depend
+ * on the load. */
+const double *api_free_find_load(const api_evaluation *e, dyn_inverse_dynamics at, double *to);
+
+/* Lists the free coordinates, and places the other arrays in `room`. b.load is NULL. */
 api_free_block api_free_lay_out(size_t nv, size_t W, const bool *driven, const double *M, double *room);
 
 /* Factors M_FF of a lane. Where it is not positive definite, results are not finite. */

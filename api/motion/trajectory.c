@@ -69,8 +69,6 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_trajectory_options *o = selected->options;
     api_motion             *m = o->motion;
-    if ((plan->query->scene.n_wrenches > 0 || o->efforts.driven) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "trajectory with wrenches or free coordinates");
     if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
         return api_fail_load(plan->query, "dtau_dot_dparameters");
     if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;

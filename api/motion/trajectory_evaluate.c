@@ -152,6 +152,7 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     const dyn_regressor io = {.q         = api_state_block(e, API_Q, block),
                               .qd        = api_state_block(e, API_QD, block),
                               .qdd       = api_state_block(e, API_QDD, block),
+                              .wrenches  = api_wrench_block(e, block),
                               .regressor = api_result_block(e, selected, DTAU_DPARAMETERS, block)};
     if (io.regressor) e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
 }

@@ -52,7 +52,7 @@ void api_trajectory_free_restore(const api_evaluation *e, const api_free_efforts
 
 size_t api_trajectory_free_room(size_t nv)
 {
-    return nv * nv + api_free_room(nv);
+    return nv * nv + nv + api_free_room(nv);
 }
 
 /* y += dy/dqdd_F x for vectors x of free coordinates in b->x, y with `rows` rows, in one lane. */
@@ -118,9 +118,15 @@ static void reduce(const api_free_efforts *f, const api_free_block *b, size_t la
 void api_trajectory_free_partials(const api_evaluation *e, const api_free_efforts *f, size_t block,
                                   const api_trajectory_partials *p, const api_duration_terms *terms, double *room)
 {
-    const size_t nv = e->model->nv, W = e->lanes;
+    const size_t               nv = e->model->nv, W = e->lanes;
+    double                    *load = api_behind(e, room, nv * nv, 1);
+    const dyn_inverse_dynamics at   = {.q        = api_state_block(e, API_Q, block),
+                                       .qd       = api_state_block(e, API_QD, block),
+                                       .qdd      = api_state_block(e, API_QDD, block),
+                                       .wrenches = api_wrench_block(e, block)};
     memcpy(room, p->tau.by[2], nv * nv * W * sizeof *room);
-    const api_free_block b = api_free_lay_out(nv, W, f->driven, room, api_behind(e, room, nv * nv, 1));
+    api_free_block b = api_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
+    b.load           = api_free_find_load(e, at, load);
     for (size_t lane = 0; lane < W; lane++) {
         api_free_factor(&b, lane);
         complete_terms(e, f, &b, block, lane, p, terms);

@@ -93,7 +93,8 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (task->rate)
         api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
                                  &p->tau, &p->rate);
-    if (task->rate && changes) api_wrench_terms_add_by_q(&pushed, p->rate.by[0]);
+    if (changes) api_wrench_terms_find_load(&pushed);
+    if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
     if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, &terms, next);
     change_coordinates(e, task->motion, block, p);

@@ -1,12 +1,14 @@
 /* wrench_rate_terms.c - add the terms of time-dependent wrenches to derivatives: see wrench_rate_terms.h. */
 #include "wrench_rate_terms.h"
+#include "api/request/fields.h"
+#include "dynamics/friction_map.h"
 #include <string.h>
 
 enum { WRENCH = 9 /* numbers of a wrench in lanes: force, torque, point */, RATE = 6 };
 
 size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches)
 {
-    return WRENCH * n_wrenches + 3 * model->nv * model->nv + model->nv + 6 * model->n_bodies;
+    return WRENCH * n_wrenches + 3 * model->nv * model->nv + 3 * model->nv + 6 * model->n_bodies;
 }
 
 api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room)
@@ -19,7 +21,9 @@ api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block,
     for (size_t i = 0; i < 3; i++, room += matrix)
         p.by[i] = room;
     p.tau            = room;
-    p.joint_wrenches = room + nv * e->lanes;
+    p.load[0]        = p.tau + nv * e->lanes;
+    p.load[1]        = p.load[0] + nv * e->lanes;
+    p.joint_wrenches = p.load[1] + nv * e->lanes;
     return p;
 }
 
@@ -45,6 +49,22 @@ static void find_efforts(api_wrench_terms *p)
     e->kernels->inverse_dynamics(&p->scene, e->workspace, &io, 1);
 }
 
+void api_wrench_terms_find_load(api_wrench_terms *p)
+{
+    const api_evaluation *e       = p->e;
+    double               *tau     = p->tau;
+    dyn_inverse_dynamics  efforts = {.q        = api_state_block(e, API_Q, p->block),
+                                     .qd       = api_state_block(e, API_QD, p->block),
+                                     .qdd      = api_state_block(e, API_QDD, p->block),
+                                     .wrenches = api_wrench_block(e, p->block),
+                                     .tau      = tau};
+    dyn_friction_map      map     = {
+                 .qd = efforts.qd, .tau = tau, .result = tau, .factor = p->load[0], .factor_slope = p->load[1]};
+    if (!api_has_load(e->query)) return;
+    e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &efforts, 1);
+    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &map, 1);
+}
+
 static void find_efforts_by_q(api_wrench_terms *p)
 {
     const api_evaluation *e  = p->e;
@@ -62,12 +82,41 @@ static void add(double *to, const double *from, size_t n)
         to[i] += from[i];
 }
 
-void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq)
+/* Multiplies the rows of a matrix of efforts, nv x columns, by a. */
+static void add_load(const api_wrench_terms *p, size_t columns, double *efforts)
+{
+    const size_t W = p->e->lanes;
+    for (size_t i = 0; api_has_load(p->e->query) && i < p->e->model->nv * columns * W; i++)
+        efforts[i] *= p->load[0][i / (columns * W) * W + i % W];
+}
+
+/* Adds a' tau_w(q, W') to the diagonal of d tau_dot / dqd. */
+static void add_diagonal(api_wrench_terms *p, double *dtau_dot_dqd)
+{
+    const size_t nv = p->e->model->nv, W = p->e->lanes;
+    if (!api_has_load(p->e->query)) return;
+    find_efforts(p);
+    for (size_t v = 0; v < nv; v++)
+        for (size_t l = 0; l < W; l++)
+            dtau_dot_dqd[(v * nv + v) * W + l] += p->load[1][v * W + l] * p->tau[v * W + l];
+}
+
+void api_wrench_terms_add_by_state(api_wrench_terms *p, double *dtau_dot_dq, double *dtau_dot_dqd)
 {
     size_t nv = p->e->model->nv;
     set_wrenches(p, p->e->plan->wrench_rates);
     find_efforts_by_q(p);
+    add_load(p, nv, p->by[0]);
     add(dtau_dot_dq, p->by[0], nv * nv * p->e->lanes);
+    add_diagonal(p, dtau_dot_dqd);
+}
+
+/* Adds a' qdd tau_w(q, dW/dT) to d tau_dot / dT. */
+static void add_load_change(const api_wrench_terms *p, double *tau_dot)
+{
+    const double *qdd = api_state_block(p->e, API_QDD, p->block);
+    for (size_t i = 0; api_has_load(p->e->query) && qdd && i < p->e->model->nv * p->e->lanes; i++)
+        tau_dot[i] += p->load[1][i] * qdd[i] * p->tau[i];
 }
 
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
@@ -78,15 +127,19 @@ void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *mot
     const double         *qd = api_state_block(e, API_QD, p->block);
     set_wrenches(p, motion->wrench_by_duration);
     find_efforts(p);
-    add(by_duration->tau, p->tau, nv * W);
     add(by_duration->joint_wrenches, p->joint_wrenches, 6 * e->model->n_bodies * W);
+    if (by_duration->tau_dot) add_load_change(p, by_duration->tau_dot);
+    add_load(p, 1, p->tau);
+    add(by_duration->tau, p->tau, nv * W);
     if (!by_duration->tau_dot) return;
     find_efforts_by_q(p);
+    add_load(p, nv, p->by[0]);
     for (size_t i = 0; i < nv; i++)
         for (size_t j = 0; j < nv; j++)
             for (size_t l = 0; l < W; l++)
                 by_duration->tau_dot[i * W + l] += p->by[0][(i * nv + j) * W + l] * qd[j * W + l];
     set_wrenches(p, motion->wrench_rate_by_duration);
     find_efforts(p);
+    add_load(p, 1, p->tau);
     add(by_duration->tau_dot, p->tau, nv * W);
 }

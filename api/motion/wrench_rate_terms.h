@@ -6,7 +6,13 @@
  *
  *     d tau / dT      tau_w(q, dW/dT)
  *     d tau_dot / dq  (d tau_w / dq)(q, W')
- *     d tau_dot / dT  (d tau_w / dq)(q, dW/dT) qd + tau_w(q, dW'/dT) */
+ *     d tau_dot / dT  (d tau_w / dq)(q, dW/dT) qd + tau_w(q, dW'/dT)
+ *
+ * With friction that depends on the load, these are terms of the efforts without friction. Those of tau and tau_dot are
+ * a times as large, with a = dtau/d(effort without friction) (dynamics/friction_map.h), and a' by qd adds
+ *
+ *     d tau_dot / dqd  the diagonal of a' tau_w(q, W'),
+ *     d tau_dot / dT   a' qdd tau_w(q, dW/dT). */
 #pragma once
 #include "motion.h"
 
@@ -19,6 +25,7 @@ typedef struct api_wrench_terms {
     double               *wrenches;       /* 9 for each wrench: force, torque, point */
     double               *by[3];          /* nv x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
     double               *tau;            /* nv: torques tau_w of the wrenches */
+    double               *load[2];        /* nv: a and a'; not set if friction does not depend on the load */
     double               *joint_wrenches; /* 6 x bodies: joint wrenches caused by the wrenches */
 } api_wrench_terms;
 
@@ -34,8 +41,11 @@ typedef struct api_duration_terms {
 size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches);
 api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room);
 
-/* Adds the terms of wrenches to d tau_dot / dq, nv x nv in lanes. */
-void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq);
+/* Sets p->load. Call this first. */
+void api_wrench_terms_find_load(api_wrench_terms *p);
+
+/* Adds the terms of wrenches to d tau_dot / dq and d tau_dot / dqd, nv x nv in lanes. */
+void api_wrench_terms_add_by_state(api_wrench_terms *p, double *dtau_dot_dq, double *dtau_dot_dqd);
 
 /* Adds the terms of wrenches to the derivatives by the duration, but for that of qdd. */
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,

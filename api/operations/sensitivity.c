@@ -46,8 +46,6 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (driven_of(selected) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "sensitivity with free coordinates");
     return api_free_check_tau(plan, selected);
 }
 
@@ -69,7 +67,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     sum += api_missing_entries(model, selected, QDD, DQDD_DQDD);
     if (has_joint_wrenches(selected))
         sum += api_missing_entries(model, selected, D_JOINT_WRENCHES_DQDD, D_JOINT_WRENCHES_DQDD);
-    return sum + 1 + model->nv * model->nv + api_free_room(model->nv);
+    return sum + 1 + model->nv * model->nv + model->nv + api_free_room(model->nv);
 }
 
 /* Computes tau and joint wrenches, and dtau_dparameters, which is the regressor. */
@@ -93,11 +91,11 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
 
-/* Arrays for one block of states: qdd, its derivatives and M (nv x nv in lanes), and scratch memory. */
+/* Arrays for one block of states: qdd, its derivatives and M (nv x nv in lanes), dtau/dT, and scratch memory. */
 typedef struct free_arrays {
-    double     *qdd, *by_q, *by_qd, *by_qdd, *M, *room;
-    double     *by_tau, *by_parameters; /* dqdd_dtau and dtau_dparameters; NULL: not selected */
-    size_t      parameters;             /* columns of by_parameters */
+    double     *qdd, *by_q, *by_qd, *by_qdd, *M, *load, *room; /* load: api_free_find_load */
+    double     *by_tau, *by_parameters;                        /* dqdd_dtau and dtau_dparameters; NULL: not selected */
+    size_t      parameters;                                    /* columns of by_parameters */
     const bool *driven;
 } free_arrays;
 
@@ -160,7 +158,8 @@ static free_arrays take_free(const api_evaluation *e, const api_selection *selec
                        .parameters    = api_extent(e->model, selected, API_BODY_PARAMETERS),
                        .driven        = driven_of(selected)};
     a.M             = *next;
-    a.room          = api_behind(e, a.M, nv * nv, 1);
+    a.load          = api_behind(e, a.M, nv * nv, 1);
+    a.room          = api_behind(e, a.load, nv, 1);
     *next           = api_behind(e, a.room, api_free_room(nv), 1);
     return a;
 }
@@ -169,7 +168,9 @@ static void differentiate_free(const api_evaluation *e, const dyn_sensitivity *i
 {
     const size_t nv = e->model->nv;
     memcpy(a->M, io->dtau_dqdd, nv * nv * e->lanes * sizeof *a->M);
-    const api_free_block b = api_free_lay_out(nv, e->lanes, a->driven, a->M, a->room);
+    const dyn_inverse_dynamics at = {.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches};
+    api_free_block             b  = api_free_lay_out(nv, e->lanes, a->driven, a->M, a->room);
+    b.load                        = api_free_find_load(e, at, a->load);
     for (size_t lane = 0; lane < e->lanes; lane++)
         free_lane(e, &b, io, a, lane);
 }

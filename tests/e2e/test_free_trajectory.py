@@ -10,9 +10,18 @@ from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS, difference
 
 # The free coordinates: names, or every coordinate whose number leaves the remainder when divided by the first number
 MODELS = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "tree": (3, 1), "springy": (2, 1), "walker": (4, 0),
-          "drone": (1, 0), "stanford": (6, 2)}
+          "drone": (1, 0), "stanford": (6, 2), "loaded": (2, 0)}
 LOOPS = {"hua": (2, 0)}
 OF = {"dtau": "tau", "dtau_dot": "tau_dot", "d_joint_wrenches": "joint_wrenches", "dqdd": "qdd"}
+
+
+def loaded():
+    """Friction that depends on the load, with a sense of motion that changes slowly enough for the differences."""
+    from test_load_friction import arm
+    document = arm()
+    for entry in [link["joint"] for link in document["links"]] + document["motors"]:
+        entry["friction"]["coulomb_velocity"] = 3
+    return document
 
 
 class FreeTrajectory(ServerCase):
@@ -21,7 +30,7 @@ class FreeTrajectory(ServerCase):
         super().setUpClass()
         from test_link_order import walker
         from test_free_turns import on_arm
-        for name, document in (("tree", TREE), ("springy", SPRINGY), ("walker", walker()), ("drone", on_arm("floating"))):
+        for name, document in (("tree", TREE), ("springy", SPRINGY), ("walker", walker()), ("drone", on_arm("floating")), ("loaded", loaded())):
             assert cls.client.put(f"/v1/models/{name}", document).status == 201
         cls.about = {name: cls.client.get(f"/v1/models/{name}").json() for name in (*MODELS, *LOOPS)}
 

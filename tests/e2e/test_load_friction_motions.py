@@ -68,11 +68,11 @@ class LoadFrictionMotions(ServerCase):
         rng = np.random.default_rng(seed)
         return {name: rng.uniform(-1.5, 1.5, (n, nv)).tolist() for name in names}
 
-    def difference(self, model, operation, outputs, m, name, h=1e-4, **more):
-        """Differences of the named outputs by each entry of a field, of order 4, with nv columns."""
-        x = np.array(m[name])
+    def difference(self, model, operation, outputs, m, name, columns=1, **more):
+        """Differences of the named outputs by each entry of a field, of order 4, with nv columns; 0 where `columns` are."""
+        x, h = np.array(m[name]), 1e-4
         nv = x.shape[-1]
-        rows = np.array([x + d * e for e in np.eye(nv) for d in (h, -h, 2 * h, -2 * h)])
+        rows = np.array([x + d * e for e in np.eye(nv) * columns for d in (h, -h, 2 * h, -2 * h)])
         request = {**{k: np.repeat([v], len(rows), 0).tolist() for k, v in m.items()}, name: rows.tolist(), **more}
         a = self.ask(model, operation, {**request, "outputs": outputs})
         f = {o: np.array(a[o]).reshape(nv, 4, -1) for o in outputs}
@@ -248,6 +248,34 @@ class LoadFrictionMotions(ServerCase):
                               (np.array(euler["wrench_matrix"])[0], "dqdd_dwrench")):
                 of = np.array(a[name])[0] if name == "dqdd_dwrench" else np.array(a[name])
                 self.assertClose(got[4:].tolist(), (0.01 * of).tolist(), 1e-11, what=name)
+
+    # --- free coordinates ---------------------------------------------------------------------------------------------
+
+    def test_free_derivatives(self):
+        free = {"free": ["shoulder", "slide"], "wrenches": [{"link": "hand", "force": [1, 2, -3], "torque": [0.1, 0, 0.2]}]}
+        mask = np.array([True, False, True])
+        for model in ("smooth", "coupled"):
+            s = self.rows(3, 3, "q", "qd", "qdd", "tau", "qddd", seed=6)
+            for row in range(3):
+                at = {name: s[name][row] for name in ("q", "qd")}
+                at.update(qdd=np.where(mask, 0, s["qdd"][row]).tolist(), tau=np.where(mask, s["tau"][row], 0).tolist())
+                a = self.ask(model, "sensitivity", {**at, **free, "outputs": [
+                    *(f"d{y}_d{x}" for y in ("tau", "qdd") for x in ("q", "qd", "qdd")), "dqdd_dtau", "dtau_dparameters"]})
+                size = max(np.abs(a[name]).max() for name in ("dtau_dq", "dqdd_dq", "dqdd_dqd"))
+                for x in ("q", "qd", "qdd", "tau"):
+                    columns = {"qdd": ~mask, "tau": mask}.get(x, 1)
+                    expected = self.difference(model, "inverse-dynamics", ["tau", "qdd"], at, x, columns, **free)
+                    for y in ("tau", "qdd") if x != "tau" else ("qdd",):
+                        self.assertClose(a[f"d{y}_d{x}"], expected[y].tolist(), 1e-8, size, f"{y} by {x}")
+                h = 1e-4
+                mass = lambda m: np.array(self.ask(model, "inverse-dynamics", {**at, **free, "payload": {"link": "hand", "mass": m}})["tau"])
+                self.assertClose(np.array(a["dtau_dparameters"])[:, 20].tolist(), ((4 * mass(h) - mass(2 * h) - 3 * mass(0)) / (2 * h)).tolist(), 1e-5, size)
+                jerk = np.where(mask, 0, s["qddd"][row])
+                b = self.ask(model, "torque-derivative", {**at, **free, "qddd": jerk.tolist()})
+                plain = {"q": at["q"], "qd": at["qd"], "qdd": b["qdd"], "qddd": b["qddd"], "wrenches": free["wrenches"]}
+                c = self.ask(model, "torque-derivative", plain)
+                self.assertClose(c["tau_dot"], b["tau_dot"], 1e-11)
+                self.assertClose(c["tau"], b["tau"], 1e-11)
 
     # --- coupled transmissions ----------------------------------------------------------------------------------------
 
