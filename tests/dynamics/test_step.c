@@ -165,8 +165,9 @@ static void expect_wrenches(const trial *t, const dyn_step *step, double *to)
         }
 }
 
-/* Compares the matrices of every target. */
-static void check_matrices(const trial *t, const dyn_step *step)
+/* Compares the matrices of every target. Returns false if the implicit equation is not solved, which may have no
+ * solution where joints should stick. */
+static bool check_matrices(const trial *t, const dyn_step *step)
 {
     stepped            expected = allocate(t), got = allocate(t);
     size_t             n = t->nv * t->nv;
@@ -183,8 +184,10 @@ static void check_matrices(const trial *t, const dyn_step *step)
         check_close(names[step->method], t->seed, has_more(t) ? 12 * t->nv * t->scene.n_wrenches : 0, got.by_wrench,
                     expected.by_wrench, TOLERANCE);
     }
-    assert_int_equal(got.unsolved[0], DYN_STEP_SOLVED);
+    const bool solved = got.unsolved[0] == DYN_STEP_SOLVED;
+    assert_true(solved || (t->model->has_load && step->method == DYN_IMPLICIT_EULER));
     release(&expected), release(&got);
+    return solved;
 }
 
 /* Robots of which every other one has friction that depends on the load. */
@@ -196,17 +199,20 @@ static trial make(uint64_t seed)
 /* With short steps, and with one in which joints turn by more than 1 rad. */
 static void test_matrices(void **state)
 {
-    static const double h[] = {2e-3, 0.8};
+    static const double h[]    = {2e-3, 0.8};
+    size_t              solved = 0;
     for (uint64_t seed = 2; seed <= 2 * ROBOTS + 1; seed++) {
         trial t = make(seed);
         for (int method = 0; method < (seed % 3 ? DYN_IMPLICIT_EULER : METHODS); method++)
             for (int i = 0; i < (method == DYN_IMPLICIT_EULER || method == DYN_RK4 ? 1 : 2); i++)
-                check_matrices(&t, &(dyn_step){.method = (dyn_step_method)method, .h = h[i]});
+                solved += check_matrices(&t, &(dyn_step){.method = (dyn_step_method)method, .h = h[i]}) &&
+                          t.model->has_load && method == DYN_IMPLICIT_EULER;
         trial_free(&t);
     }
+    assert_true(solved >= 5);
 }
 
-/* Two frames on random bodies, each held along one or two directions of the world or of the frame. */
+/* Two frames on random links, each held along one or two directions of the world or of the frame. */
 typedef struct grip {
     dyn_held_frame  held[2];
     dyn_wrench_site sites[TRIAL_WRENCHES + 2];
@@ -219,7 +225,9 @@ static grip grip_make(const trial *t)
     memcpy(g.sites, t->site, t->scene.n_wrenches * sizeof *g.sites);
     for (size_t i = 0; i < 2; i++) {
         dyn_held_frame *f = &g.held[i];
-        f->frame.body     = (int)random_below(&source, t->model->n_bodies);
+        do
+            f->frame.body = (int)random_below(&source, t->model->n_bodies);
+        while (t->model->body[f->frame.body].joint.is_rotor);
         random_pose(&source, &f->frame.X_bf);
         f->frame_axes                    = random_chance(&source, 0.5);
         f->n                             = 1 + random_below(&source, 2);
@@ -235,17 +243,17 @@ static grip grip_make(const trial *t)
 static void test_held_matrices(void **state)
 {
     size_t checked = 0, loaded = 0;
-    for (uint64_t seed = 2; seed <= 4 * ROBOTS + 1; seed++) {
+    for (uint64_t seed = 2; seed <= 2 * ROBOTS + 1; seed++) {
         trial t = make(seed);
         grip  g = grip_make(&t);
         for (int method = 0; method < METHODS && t.nv >= 12 && t.nv <= 18; method++) {
             dyn_step step = {
                 .method = (dyn_step_method)method, .h = 2e-3, .n_held = 2, .held = g.held, .sites = g.sites};
-            check_matrices(&t, &step);
+            bool solved = check_matrices(&t, &step);
             step.impact = true;
-            check_matrices(&t, &step);
-            checked++;
-            loaded += t.model->has_load;
+            solved &= check_matrices(&t, &step);
+            checked += solved;
+            loaded += solved && t.model->has_load;
         }
         trial_free(&t);
     }
