@@ -44,7 +44,8 @@ static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held)
  * The functions compute one block of lanes, as the kernels of dynamics.h do. `mechanism` is theirs. Only the joints,
  * coordinates and the number of rows of scene->model are then used. */
 typedef struct dyn_step_mechanism {
-    /* Computes qdd at (q, qd) and its derivatives by q, qd and tau, unless dqdd_dq is NULL. */
+    /* Computes qdd at (q, qd) and its derivatives by q, qd and tau, unless dqdd_dq is NULL. Frames that are held do
+     * not accelerate, and coordinates that stop have qdd = -qd / h. */
     void (*accelerate)(void *mechanism, const dyn_forward_sensitivity *);
     /* Computes dtau_dwrench, or the regressor, at the position of the last call of `accelerate`. */
     void (*differentiate_by_wrenches)(void *mechanism, const dyn_sensitivity *);
@@ -58,7 +59,7 @@ typedef struct dyn_step {
     const double             *q, *qd, *tau, *wrenches;
     dyn_step_method           method;
     double                    h;         /* s */
-    const dyn_step_mechanism *mechanism; /* NULL: forward dynamics of scene->model; else no held frames nor stops */
+    const dyn_step_mechanism *mechanism; /* NULL: forward dynamics of scene->model */
     /* [n_held] frames that do not accelerate in the directions that they are held: a and its derivatives are those of
      * the robot with the wrenches that hold them. */
     size_t                 n_held;

@@ -64,7 +64,9 @@ static void accelerate(void *arg, const dyn_forward_sensitivity *io)
     dyn_forward_dynamics alone = {
         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
     if (io->q != m->start_q) close_at(m, io->q);
-    if (io->dqdd_dq)
+    if (m->by->accelerate)
+        m->by->accelerate(m->by->constraints, io);
+    else if (io->dqdd_dq)
         api_loop_forward_sensitivity(m->by->scene, c, io, 1);
     else
         api_loop_forward_dynamics(m->by->scene, c, &alone, 1);

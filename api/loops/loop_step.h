@@ -24,8 +24,14 @@ typedef struct api_loop_stepper {
     const dyn_model      *joints;  /* as of api_loop_step_joints */
     double               *scratch; /* api_loop_step_entries, in lanes */
     api_loop_step_faults *faults;  /* results; the step of a lane with a fault is undefined */
+    /* Computes accelerations where the loops are closed, as dyn_step_mechanism.accelerate does; NULL: those of the
+     * mechanism alone. `constraints` is its argument. */
+    void (*accelerate)(void *constraints, const dyn_forward_sensitivity *);
+    void *constraints;
 } api_loop_stepper;
 
 /* Takes a step. Afterwards the loops are closed at the start of the step as before, with the same bits. io->mechanism
- * is not used; io must have no held frames and no stopping coordinates. */
+ * is not used. Held frames and stopping coordinates of io are constraints that by->accelerate satisfies; io has no
+ * impact.
+ */
 void api_loop_step(const api_loop_stepper *by, const dyn_step *io);

@@ -89,9 +89,10 @@ static bool take_closure(api_pool *pool, api_loop_workspace *c, const api_deadli
 api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
                                             const api_deadline *deadline, size_t n_wrenches, size_t extra)
 {
-    const api_loops    *l = model->loops;
-    allocation          t = {pool, (size_t)tree->lanes, true};
-    api_loop_workspace *c = api_take(pool, sizeof *c);
+    const api_loops    *l      = model->loops;
+    allocation          t      = {pool, (size_t)tree->lanes, true};
+    const size_t        motion = 4 * 6 * l->nv; /* of one frame: held frames are differentiated without a request */
+    api_loop_workspace *c      = api_take(pool, sizeof *c);
     if (!c) return NULL;
     *c           = (api_loop_workspace){.model = model, .loops = l, .tree = tree, .W = t.W};
     c->nv        = model->nv;
@@ -104,7 +105,7 @@ api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *mod
     take_rates(c, &t);
     take_wrenches(c, &t, n_wrenches);
     take_dense(c, &t);
-    c->extra = take(&t, extra);
+    c->extra = take(&t, extra > motion ? extra : motion);
     return t.succeeded ? c : NULL;
 }
 

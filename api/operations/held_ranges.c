@@ -134,6 +134,15 @@ _Static_assert((int)API_MAX_HELD <= (int)DYN_MAX_HELD, "kernels hold as many fra
 
 /* --- kernel ----------------------------------------------------------------------------------------------------- */
 
+/* Returns the site of the wrench that holds a frame. That of a mechanism with loops is in the axes along which the
+ * frame is held. */
+static dyn_wrench_site site_of(const api_query *q, const dyn_held_frame *held)
+{
+    dyn_wrench_site site = dyn_held_site(held);
+    if (q->model->loops) site.world_axes = !held->frame_axes;
+    return site;
+}
+
 bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
 {
     const size_t given = q->scene.n_wrenches;
@@ -146,7 +155,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
         for (size_t i = 0; i < contact->n; i++)
-            sites[given + i] = dyn_held_site(&range->frames[i]);
+            sites[given + i] = site_of(q, &range->frames[i]);
         range->sites = sites;
     }
     return true;
@@ -156,7 +165,7 @@ size_t api_held_work(const api_query *q, const api_held_ranges *ranges)
 {
     const dyn_model *m    = q->model->dyn;
     size_t           most = 0;
-    for (size_t r = 0; r < ranges->n; r++) {
+    for (size_t r = 0; r < ranges->n && !q->model->loops; r++) {
         const api_held_range *range = &ranges->range[r];
         size_t                entries =
             range->contact ? dyn_step_held_work(m, q->scene.n_wrenches, range->contact->n, range->contact->k) : 0;

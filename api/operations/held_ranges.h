@@ -31,7 +31,7 @@ bool api_held_check_loops(const api_query *q, const api_held_ranges *ranges, con
 /* Lists the sites of the request's wrenches and of held frames, when the wrenches are known. False with a problem. */
 bool api_held_prepare(const api_query *q, api_held_ranges *ranges);
 
-/* Returns the entries of dyn_step.work that the range with most of them adds. */
+/* Returns the entries of dyn_step.work that the range with most of them adds. Models with loops need none. */
 size_t api_held_work(const api_query *q, const api_held_ranges *ranges);
 
 /* Returns the range of a node. */

@@ -65,6 +65,7 @@ typedef struct march {
     api_evaluation          e;
     const api_step_options *options;
     const dyn_kernels      *kernels;
+    dyn_kernels             loop_kernels;
     size_t                  W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
     api_step_means          by;
     api_rollout_loops       loops; /* of a model with loops */
@@ -83,12 +84,13 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     m->by      = (api_step_means){.kernels = m->kernels, .scene = &q->scene};
     if (q->model->loops) {
         if (!api_rollout_loops_open(plan, m->kernels, &m->loops)) return false;
+        m->loop_kernels = api_loop_kernels(m->kernels);
+        m->by.kernels   = &m->loop_kernels;
         m->by.faults    = &m->loops.faults;
         m->by.workspace = m->loops.closed;
     } else
         m->by.workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
-    size_t  room = api_step_room(q->model, o);
-    size_t  work = o->work, entries = 2 * nq + 3 * nv + nw + work + 3 + room;
+    size_t  work = o->work, room = o->room, entries = 2 * nq + 3 * nv + nw + work + 3 + room;
     double *next = api_take(q->pool, entries * m->W * sizeof *next);
     if (!m->by.workspace || !next) return false;
     double **const arrays[] = {&m->q,       &m->qd,          &m->wrenches,    &m->io.q_after,       &m->io.qd_after,
@@ -167,8 +169,7 @@ static bool march_rows(march *m, size_t first)
         if (!api_deadline_check(q->input->deadline, q->problem) || !close_node(m, n)) return false;
         if (n + 1 == q->samples) break;
         copy_node(m, m->plan->state[API_TAU], nv, n, (double *)m->io.tau, false);
-        api_step_set_options(m->options, api_held_range_of(&m->options->held, n), &m->io);
-        api_step_take(m->options, &m->by, &m->io, NULL);
+        api_step_take(m->options, api_held_range_of(&m->options->held, n), &m->by, &m->io, NULL);
         memcpy(m->q, m->io.q_after, nq * m->W * sizeof *m->q);
         memcpy(m->qd, m->io.qd_after, nv * m->W * sizeof *m->qd);
         normalize(m);

@@ -42,12 +42,22 @@ static bool has_output(const api_selection *selected, size_t output)
     return selected->outputs >> output & 1;
 }
 
+/* Refuses "full" with held frames. False with a problem. */
+static bool check_full(api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
+{
+    const api_step_options *o    = selected->options;
+    bool                    held = false;
+    for (size_t r = 0; r < o->held.n; r++)
+        held = held || o->held.range[r].contact;
+    return !held || !has_output(selected, API_STEP_FULL) ||
+           api_fail_output(q, selected, API_STEP_FULL, given, up,
+                           "full is for steps without held frames: ask forward-dynamics with held for it");
+}
+
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    api_step_options *o  = selected->options;
-    api_place         at = api_place_key(up, api_node_get(given, "phases") ? "phases" : "held");
-    if (!api_held_check_loops(q, &o->held, &at, "steps") ||
-        !api_step_friction_read(q, &o->held, o->method, given, up, &o->friction))
+    api_step_options *o = selected->options;
+    if (!check_full(q, selected, given, up) || !api_step_friction_read(q, &o->held, o->method, given, up, &o->friction))
         return false;
     if (o->friction && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(API_STEP_STICKING);
     return o->friction || !has_output(selected, API_STEP_STICKING) ||
@@ -66,17 +76,9 @@ bool api_step_prepare(api_plan *plan, api_selection *selected)
     o->work             = dyn_step_work(scene.model, o->method, inputs) + api_held_work(q, &o->held) +
               api_step_friction_work(q, o->friction);
     if (o->friction && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\" of a step");
+    o->room = api_step_friction_entries(q->model, o->friction) +
+              api_step_integrate_entries(q, o->joints, &o->held, api_step_friction_joints(o->friction));
     return api_static_friction_check(q, o->friction) && api_held_prepare(q, &o->held);
-}
-
-void api_step_set_options(const api_step_options *o, const api_held_range *range, dyn_step *io)
-{
-    io->method = o->method;
-    io->h      = o->h;
-    io->n_held = range->contact ? range->contact->n : 0;
-    io->held   = range->frames;
-    io->sites  = range->sites;
-    io->impact = range->impact;
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -105,18 +107,13 @@ static bool computes(const api_selection *selected, size_t output)
     return false;
 }
 
-size_t api_step_room(const api_model *model, const api_step_options *o)
-{
-    return api_step_friction_entries(model, o->friction) + api_loop_step_entries(model);
-}
-
 /* Counts the scratch lanes of outputs: of those that are computed but not selected or, if states of a block may hold
  * different frames, of all that are computed. Then each range of nodes is evaluated into scratch lanes, from which its
  * states are copied. */
 size_t api_step_spare(const api_model *model, const api_selection *selected)
 {
     const api_step_options *o   = selected->options;
-    size_t                  sum = 3 + o->work + api_step_room(model, o);
+    size_t                  sum = 3 + o->work + o->room;
     if (has_output(selected, API_STEP_FULL)) sum += model->nv;
     for (size_t output = 0; output < API_STEP_STICKING; output++)
         if (computes(selected, output) && (o->held.n > 1 || !has_output(selected, output)))
@@ -176,7 +173,7 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
     const bool              apart    = o->held.n > 1;
     double                 *singular = e->spare, *unsolved = singular + e->lanes, *contradictory = unsolved + e->lanes,
            *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
-    next = api_behind(e, next, api_step_room(e->model, o), 1);
+    next = api_behind(e, next, o->room, 1);
     if (has_output(selected, API_STEP_FULL)) next = api_behind(e, next, e->model->nv, 1);
     double *outputs[API_STEP_OUTPUT_COUNT] = {NULL};
     for (size_t i = 0; i < API_STEP_STICKING; i++) {
@@ -223,22 +220,30 @@ bool api_step_may_continue(void *clock)
     return api_deadline_check(c->deadline, c->problem);
 }
 
-void api_step_take(const api_step_options *o, const api_step_means *by, const dyn_step *io, double *sticking)
+void api_step_take(const api_step_options *o, const api_held_range *range, const api_step_means *by, const dyn_step *io,
+                   double *sticking)
 {
-    const api_loop_stepper loops = {by->workspace, by->scene, o->joints, by->room, by->faults};
-    if (o->joints)
-        api_loop_step(&loops, io);
-    else if (o->friction)
-        api_step_friction_apply(o->friction, by, *io, sticking);
+    api_step_means means = *by;
+    dyn_step       step  = *io;
+    means.joints         = o->joints;
+    means.contact        = range->contact;
+    step.method          = o->method;
+    step.h               = o->h;
+    step.n_held          = range->contact ? range->contact->n : 0;
+    step.held            = range->frames;
+    step.sites           = range->sites;
+    step.impact          = range->impact;
+    if (o->friction)
+        api_step_friction_apply(o->friction, &means, step, sticking);
     else
-        dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, io, 1);
+        api_step_integrate(&means, &step);
 }
 
 /* Writes `full`, the state of the tree and the wrenches in the loops before the step. */
 static void put_full(const api_evaluation *e, const api_selection *selected, const dyn_step *io, size_t block)
 {
     const api_step_options *o       = selected->options;
-    double                 *qdd     = api_behind(e, api_behind(e, io->work, o->work, 1), api_step_room(e->model, o), 1);
+    double                 *qdd     = api_behind(e, api_behind(e, io->work, o->work, 1), o->room, 1);
     dyn_forward_dynamics    forward = {
            .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = qdd, .singular = io->singular};
     dyn_inverse_dynamics motion = {.q = io->q, .qd = io->qd, .qdd = qdd, .wrenches = io->wrenches};
@@ -267,8 +272,7 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
         if (range == last) continue;
         last = range;
-        api_step_set_options(o, range, &io);
-        api_step_take(o, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
+        api_step_take(o, range, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
         if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, block)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, block);
     }

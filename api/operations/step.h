@@ -2,7 +2,7 @@
  * are the rows of a request, or the nodes of its rollouts. */
 #pragma once
 #include "api/lanes/evaluation.h"
-#include "held_ranges.h"
+#include "integrate_step.h"
 #include "step_friction.h"
 
 enum {
@@ -32,6 +32,7 @@ typedef struct api_step_options {
     const api_static_friction *friction; /* joints that may stick; NULL: none */
     const dyn_model           *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
     size_t                     work;     /* entries of dyn_step.work */
+    size_t                     room;     /* entries of api_step_means.room */
     double                     h;        /* s */
     dyn_step_method            method;
 } api_step_options;
@@ -39,21 +40,16 @@ typedef struct api_step_options {
 /* Reads "step" and "integrator". False with a problem. */
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
 
-/* Reads "friction_at_rest", after "held" and "phases", which are refused for models with loops. False with a problem.
- */
+/* Reads "friction_at_rest", after "held" and "phases". False with a problem. */
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 
-/* Lists the sites of all wrenches and counts the work arrays: `prepare` of api_operation. */
+/* Lists the sites of all wrenches and counts the entries of work arrays: `prepare` of api_operation. */
 bool api_step_prepare(api_plan *plan, api_selection *selected);
 
-/* Returns the entries per state of api_step_means.room. */
-size_t api_step_room(const api_model *model, const api_step_options *options);
-
-/* Sets what the steps of a range need beside the arrays of their states. */
-void api_step_set_options(const api_step_options *options, const api_held_range *range, dyn_step *io);
-
-/* Takes the steps of one block. `sticking` is as in api_step_friction_apply. */
-void api_step_take(const api_step_options *options, const api_step_means *by, const dyn_step *io, double *sticking);
+/* Takes the steps of one block, which hold the frames of `range`. The arrays of `io` are set, joints and contact of
+ * `by` are not. `sticking` is as in api_step_friction_apply. */
+void api_step_take(const api_step_options *options, const api_held_range *range, const api_step_means *by,
+                   const dyn_step *io, double *sticking);
 
 /* dyn_step.may_continue of the operations, and its argument: checks the deadline of the request. */
 typedef struct api_step_clock {

@@ -36,6 +36,13 @@ typedef struct arrays {
     int    *side;                                                    /* [n] */
 } arrays;
 
+size_t api_step_friction_joints(const api_static_friction *friction)
+{
+    size_t n = 0;
+    if (friction) api_static_friction_joints(friction, &n);
+    return n;
+}
+
 size_t api_step_friction_entries(const api_model *m, const api_static_friction *friction)
 {
     const size_t nv = m->nv;
@@ -44,10 +51,8 @@ size_t api_step_friction_entries(const api_model *m, const api_static_friction *
 
 size_t api_step_friction_work(const api_query *q, const api_static_friction *friction)
 {
-    size_t n = 0;
-    if (!friction) return 0;
-    api_static_friction_joints(friction, &n);
-    return dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, 0, n);
+    const size_t n = api_step_friction_joints(friction);
+    return n > 0 ? dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, 0, n) : 0;
 }
 
 static arrays lay_out(size_t nv, size_t n, size_t W, double *room)

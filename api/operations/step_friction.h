@@ -7,18 +7,7 @@
  * the joints that stop have no velocity. */
 #pragma once
 #include "api/contact/static_friction.h"
-#include "api/loops/loop_step.h"
-#include "dynamics/step.h"
-#include "held_ranges.h"
-
-/* The kernels, the model with its surroundings, and the memory that evaluate a step. */
-typedef struct api_step_means {
-    const dyn_kernels    *kernels;
-    const dyn_scene      *scene;
-    void                 *workspace;
-    double               *room;   /* api_step_room in lanes */
-    api_loop_step_faults *faults; /* of a model with loops: loops that cannot be closed within the step */
-} api_step_means;
+#include "integrate_step.h"
 
 /* Value of dyn_step.unsolved where it cannot be decided which joints stop. */
 enum { API_STEP_UNDECIDED = DYN_STEP_NOT_CONVERGED + 1 };
@@ -28,7 +17,9 @@ enum { API_STEP_UNDECIDED = DYN_STEP_NOT_CONVERGED + 1 };
 bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_method method, const api_node *given,
                             const api_place *up, const api_static_friction **friction);
 
-/* Returns the entries per state of `room`, and of dyn_step.work that the joints add. Zero if friction is NULL. */
+/* Returns the number of joints that may stick, and the entries per state of `room`, before those of api_step_integrate,
+ * and of dyn_step.work that they add. Zero if friction is NULL. */
+size_t api_step_friction_joints(const api_static_friction *friction);
 size_t api_step_friction_entries(const api_model *model, const api_static_friction *friction);
 size_t api_step_friction_work(const api_query *q, const api_static_friction *friction);
 

@@ -46,10 +46,11 @@ static inline int *held_chain(const held_workspace *ws, const dyn_model *m, size
     return ws->chains + i * (size_t)m->nv;
 }
 
-/* The number of chains: of the held frames, then of the stopping coordinates. */
+/* The number of chains: of the held frames, then of the stopping coordinates. A mechanism satisfies these constraints
+ * by itself. */
 static inline size_t held_chains(const dyn_step *io)
 {
-    return io->n_held + io->n_stopping;
+    return io->mechanism ? 0 : io->n_held + io->n_stopping;
 }
 
 /* The number of rows that chain i has. */

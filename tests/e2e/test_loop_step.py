@@ -210,11 +210,7 @@ class Steps(Closed):
 
     def test_problems(self):
         s = {"q": [2, 1.1], "qd": [0, 0]}
-        held = [{"frame": "tip", "axes": ["x"]}]
         post = lambda operation, more: self.client.post(f"/v1/models/five_bar/{operation}", {**s, "step": H, **more})
-        self.refused(post("step", {"tau": [0, 0], "held": held}), "not-for-loops", "/held")
-        self.refused(post("rollout", {"torques": [[0, 0]], "held": held}), "not-for-loops", "/held")
-        self.refused(post("rollout", {"torques": [[0, 0]], "phases": [{"steps": 1, "held": held}]}), "not-for-loops", "/phases")
         self.refused(post("step", {"tau": [0, 0], "friction_at_rest": "stick"}), "not-for-loops", "/friction_at_rest")
         self.refused(self.client.post("/v1/models/two_link/step", {**s, "tau": [0, 0], "step": H, "outputs": ["full"]}), "bad-value", "/outputs/0")
 

@@ -601,7 +601,8 @@ class Operations:
         are closed at the start, as in every operation, and at each position at which the integrator evaluates a, along the
         straight line from the start; where they cannot be closed the answer is the 422 of such a state. q₊ itself is not
         closed: the next step does so. `full` describes the start: its passive coordinates are the `guess` with which the next
-        step keeps the assembly. `held`, `impact` and friction_at_rest stick are the 422 not-for-loops.
+        step keeps the assembly; it is not available with held frames. `held` frames and `impact` hold as for other models: a is
+        then that of the mechanism with closed loops and held frames. friction_at_rest stick is the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
