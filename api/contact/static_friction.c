@@ -1,5 +1,6 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
+#include "api/model/loops.h"
 #include "api/request/fields.h"
 #include "dynamics/friction_map.h"
 #include <string.h>
@@ -11,11 +12,29 @@ struct api_static_friction {
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
 
-static bool list(api_query *q, const api_static_friction **sticking)
+/* Finds the coordinate of a model with loops that is coordinate `tree_v` of its tree. Passive joints, which have none,
+ * are refused: where several joints move together, it is undetermined which of them holds how much. */
+static bool find_actuated(api_query *q, const api_place *at, size_t tree_v, size_t *v)
+{
+    const api_loops *l = q->model->loops;
+    size_t           b = 0;
+    for (*v = 0; *v < q->model->nv; ++*v)
+        if ((size_t)l->active_v[*v] == tree_v) return true;
+    while (b + 1 < q->model->dyn->n_bodies &&
+           (q->model->dyn->body[b].joint.mimic || q->model->dyn->body[b].joint.v != (int)tree_v))
+        b++;
+    return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                       "friction_at_rest \"stick\" is not for passive joints with sharp friction: %.64s is one",
+                       api_joint_of(q->model, (int)b));
+}
+
+static bool list(api_query *q, const api_place *at, const api_static_friction **sticking)
 {
     api_static_friction *s = api_take(q->pool, sizeof *s);
-    if (!s || !(s->joint = api_take(q->pool, q->model->nv * sizeof *s->joint))) return false;
-    s->n      = api_stiction_list_joints(q->model->dyn, s->joint);
+    if (!s || !(s->joint = api_take(q->pool, (size_t)q->model->dyn->nv * sizeof *s->joint))) return false;
+    s->n = api_stiction_list_joints(q->model->dyn, s->joint);
+    for (size_t i = 0; q->model->loops && i < s->n; i++)
+        if (!find_actuated(q, at, s->joint[i].tree_v, &s->joint[i].v)) return false;
     *sticking = s;
     return true;
 }
@@ -31,9 +50,6 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
     if (strcmp(name, "none") == 0) return true;
     if (strcmp(name, "stick") != 0)
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
-    if (q->model->loops)
-        return api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
-                           "friction_at_rest \"stick\" is not available for models with loops");
     if (contact)
         return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                            "friction_at_rest \"stick\" cannot be combined with held: leave out one of them");
@@ -43,7 +59,7 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
                            "friction_at_rest \"stick\" is not for motors of coupled transmissions with sharp friction: "
                            "%.64s is one",
                            q->model->mover_names[dyn_drive_mover(q->model->dyn, drive)]);
-    return list(q, sticking);
+    return list(q, &at, sticking);
 }
 
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)

@@ -22,6 +22,18 @@ static double magnitude(const dyn_body *b, int side, double rate)
     return r * (fast + (slow - fast) * exp(-u * u));
 }
 
+/* The derivative of `magnitude` by the size of the rate. */
+static double magnitude_slope(const dyn_body *b, int side, double rate)
+{
+    const dyn_friction *f       = &b->joint.friction;
+    const double        r       = fabs(b->joint.ratio);
+    const bool          forward = (b->joint.ratio > 0) == (side > 0);
+    if (!(f->stribeck_velocity > 0)) return 0;
+    const double excess = forward ? f->breakaway_positive - f->positive : f->breakaway_negative - f->negative;
+    const double u      = r * fabs(rate) / f->stribeck_velocity;
+    return -2 * r * r * u * excess * exp(-u * u) / f->stribeck_velocity;
+}
+
 /* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
  * number of entries. */
 static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
@@ -29,7 +41,7 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
     size_t k = 0;
     while (k < n && joints[k].v != (size_t)b->joint.v)
         k++;
-    if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v};
+    if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v, .tree_v = (size_t)b->joint.v};
     joints[k].positive += magnitude(b, 1, 0);
     joints[k].negative += magnitude(b, -1, 0);
     joints[k].load += b->joint.friction.load;
@@ -77,6 +89,15 @@ double api_stiction_sliding(const dyn_model *m, size_t v, int side, double rate)
         if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
             friction += magnitude(&m->body[i], side, rate);
     return side > 0 ? friction : -friction;
+}
+
+double api_stiction_slope(const dyn_model *m, size_t v, int side, double rate)
+{
+    double slope = 0;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
+            slope += magnitude_slope(&m->body[i], side, rate);
+    return slope;
 }
 
 /* --- the complementarity problem --------------------------------------------------------------------------------- */

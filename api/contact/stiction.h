@@ -18,7 +18,8 @@
 
 /* One coordinate that can stick. Friction limits against positive and negative motion: N m or N. */
 typedef struct api_stiction_joint {
-    size_t v;
+    size_t v;                  /* of the model */
+    size_t tree_v;             /* of its dyn_model, which has other coordinates if the model has loops */
     double positive, negative; /* without load */
     double load;               /* what the limits grow by for each N m or N that the joint transmits */
     bool   stribeck;           /* true: it slides with less friction than these limits, depending on its rate */
@@ -44,9 +45,12 @@ size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *join
  */
 api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u);
 
-/* Returns the sharp friction, N m or N, with which coordinate v slides in the direction `side` (1 or -1) at a rate,
- * rad/s or m/s. Only the size of the rate counts. */
+/* Returns the sharp friction, N m or N, with which coordinate v of `model` slides in the direction `side` (1 or -1) at
+ * a rate, rad/s or m/s. Only the size of the rate counts. */
 double api_stiction_sliding(const dyn_model *model, size_t v, int side, double rate);
+
+/* Returns the derivative of the size of api_stiction_sliding by the size of the rate. */
+double api_stiction_slope(const dyn_model *model, size_t v, int side, double rate);
 
 /* The complementarity problem for the friction of n joints at rest. The caller provides all arrays. */
 typedef struct api_stiction_problem {

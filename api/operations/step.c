@@ -234,7 +234,7 @@ void api_step_take(const api_step_options *o, const api_held_range *range, const
     step.sites           = range->sites;
     step.impact          = range->impact;
     if (o->friction)
-        api_step_friction_apply(o->friction, &means, step, sticking);
+        api_step_friction_apply(o->friction, &means, &step, sticking);
     else
         api_step_integrate(&means, &step);
 }

@@ -1,5 +1,6 @@
 /* step_friction.c - stops joints within a step of integration by sharp Coulomb friction (step_friction.h). */
 #include "step_friction.h"
+#include <math.h>
 #include <string.h>
 
 /* --- request ---------------------------------------------------------------------------------------------------- */
@@ -13,14 +14,6 @@ bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_
     for (size_t r = 0; r < held->n; r++)
         if (held->range[r].contact) contact = held->range[r].contact;
     if (!api_static_friction_read(q, contact, given, up, friction)) return false;
-    size_t                    n      = 0;
-    const api_stiction_joint *joints = *friction ? api_static_friction_joints(*friction, &n) : NULL;
-    for (size_t i = 0; i < n; i++)
-        if (joints[i].stribeck)
-            return api_fail_at(
-                q->problem, &at, API_NOT_SUPPORTED,
-                "friction_at_rest \"stick\" of a step is not for joints with a stribeck_velocity: %.64s has one",
-                q->model->velocity_names[joints[i].v]);
     return !*friction || method == DYN_EXPLICIT_EULER || method == DYN_SEMI_IMPLICIT_EULER ||
            api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                        "friction_at_rest \"stick\" is for the integrators explicit_euler and semi_implicit_euler");
@@ -30,7 +23,7 @@ bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *tau, *A, *B, *stops;                                     /* in lanes: nv, 2 nv x 2 nv, 2 nv x nv, n */
+    double *tau, *A, *B, *stops, *slides;                            /* in lanes: nv, 2 nv x 2 nv, 2 nv x nv, n, n */
     double *block, *factor, *v, *positive, *negative, *f, *solution; /* one state: n x n, n x n, n each */
     size_t *coordinate;                                              /* [n] */
     int    *side;                                                    /* [n] */
@@ -43,10 +36,14 @@ size_t api_step_friction_joints(const api_static_friction *friction)
     return n;
 }
 
+static size_t entries_of(size_t nv)
+{
+    return nv + 6 * nv * nv + 2 * nv + 2 * nv * nv + 7 * nv;
+}
+
 size_t api_step_friction_entries(const api_model *m, const api_static_friction *friction)
 {
-    const size_t nv = m->nv;
-    return friction ? nv + 6 * nv * nv + nv + 2 * nv * nv + 7 * nv : 0;
+    return friction ? entries_of(m->nv) : 0;
 }
 
 size_t api_step_friction_work(const api_query *q, const api_static_friction *friction)
@@ -61,7 +58,8 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
     a.A            = a.tau + nv * W;
     a.B            = a.A + 4 * nv * nv * W;
     a.stops        = a.B + 2 * nv * nv * W;
-    a.block        = a.stops + nv * W;
+    a.slides       = a.stops + nv * W;
+    a.block        = a.slides + nv * W;
     a.factor       = a.block + n * n;
     a.v            = a.factor + n * n;
     a.positive     = a.v + n;
@@ -74,21 +72,46 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
     return a;
 }
 
-/* Adds the sharp friction that the kernel subtracts, by the sign of the velocity before the step. */
-static void leave_out_friction(const api_stiction_joint *joint, size_t n, const double *qd, size_t W, double *tau)
+/* A block of states: the joints that may stick, and the arrays. */
+typedef struct friction_block {
+    const dyn_model          *tree;
+    const api_stiction_joint *joint; /* [n] */
+    size_t                    n, nv, W;
+    const double             *qd; /* NULL: zero */
+    arrays                    a;
+} friction_block;
+
+static double rate_of(const friction_block *b, size_t i, size_t lane)
 {
-    for (size_t k = 0; k < n; k++)
-        for (size_t lane = 0; qd && lane < W; lane++) {
-            const double rate = qd[joint[k].v * W + lane];
-            if (rate != 0) tau[joint[k].v * W + lane] += rate > 0 ? joint[k].positive : -joint[k].negative;
+    return b->qd ? b->qd[b->joint[i].v * b->W + lane] : 0;
+}
+
+/* The size of the sharp friction of joint i in the direction `side`: with Stribeck's curve at the rate before the step.
+ */
+static double limit_of(const friction_block *b, size_t i, int side, size_t lane)
+{
+    const api_stiction_joint *j = &b->joint[i];
+    if (j->stribeck) return fabs(api_stiction_sliding(b->tree, j->tree_v, side, rate_of(b, i, lane)));
+    return side > 0 ? j->positive : j->negative;
+}
+
+/* Adds the sharp friction that the kernel subtracts, by the sign of the velocity before the step. */
+static void leave_out_friction(const friction_block *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t lane = 0; lane < b->W; lane++) {
+            const double rate = rate_of(b, i, lane);
+            double      *tau  = &b->a.tau[b->joint[i].v * b->W + lane];
+            if (rate != 0) *tau += rate > 0 ? limit_of(b, i, 1, lane) : -limit_of(b, i, -1, lane);
         }
 }
 
-/* Decides which joints of one lane stop: subtracts the friction from tau and sets `stops`. False if that cannot be
- * decided. */
-static bool decide(const api_stiction_joint *joint, size_t n, const arrays *a, const dyn_step *first, size_t lane,
-                   size_t nv, size_t W)
+/* Decides which joints of one lane stop: subtracts the friction from tau and sets `stops` and `side`. False if that
+ * cannot be decided. */
+static bool decide(const friction_block *b, const dyn_step *first, size_t lane)
 {
+    const arrays              *a = &b->a;
+    const size_t               n = b->n, nv = b->nv, W = b->W;
     const api_stiction_problem p = {.n        = n,
                                     .A        = a->block,
                                     .b        = a->v,
@@ -99,17 +122,18 @@ static bool decide(const api_stiction_joint *joint, size_t n, const arrays *a, c
                                     .factor   = a->factor,
                                     .solution = a->solution};
     for (size_t i = 0; i < n; i++) {
-        const double *row = first->input_matrix + (nv + joint[i].v) * nv * W + lane;
-        a->v[i]           = first->qd_after[joint[i].v * W + lane];
-        a->positive[i]    = joint[i].positive;
-        a->negative[i]    = joint[i].negative;
+        const double *row = first->input_matrix + (nv + b->joint[i].v) * nv * W + lane;
+        a->v[i]           = first->qd_after[b->joint[i].v * W + lane];
+        a->positive[i]    = limit_of(b, i, 1, lane);
+        a->negative[i]    = limit_of(b, i, -1, lane);
         for (size_t j = 0; j < n; j++)
-            a->block[i * n + j] = row[joint[j].v * W];
+            a->block[i * n + j] = row[b->joint[j].v * W];
     }
     if (!api_stiction_solve(&p)) return false;
     for (size_t i = 0; i < n; i++) {
-        a->tau[joint[i].v * W + lane] -= a->f[i];
-        a->stops[i * W + lane] = a->side[i] == 0;
+        a->tau[b->joint[i].v * W + lane] -= a->f[i];
+        a->stops[i * W + lane]  = a->side[i] == 0;
+        a->slides[i * W + lane] = a->side[i];
     }
     return true;
 }
@@ -125,34 +149,61 @@ static dyn_step evaluate_free(const api_step_means *by, const dyn_step *io, cons
     first.input_matrix     = a->B;
     first.wrench_matrix    = NULL;
     first.parameter_matrix = NULL;
-    dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, &first, 1);
+    api_step_integrate(by, &first);
     return first;
 }
 
-void api_step_friction_apply(const api_static_friction *friction, const api_step_means *by, dyn_step io,
+/* Corrects A where Stribeck's curve of a joint that turns back acts on the other side than before the step. With the
+ * rate qd before the step, the kernel differentiates the friction -sign(qd) f(|qd|) of the side of qd, but the step has
+ * that of the other side, whose slope has the other sign. */
+static void correct_slopes(const friction_block *b, const dyn_step *io, size_t i)
+{
+    const size_t v = b->joint[i].v, nv = b->nv, W = b->W;
+    for (size_t lane = 0; lane < W; lane++) {
+        const double rate = rate_of(b, i, lane), side = b->a.slides[i * W + lane];
+        if (!(rate * side < 0)) continue;
+        const double slope = api_stiction_slope(b->tree, b->joint[i].tree_v, 1, rate) +
+                             api_stiction_slope(b->tree, b->joint[i].tree_v, -1, rate);
+        for (size_t r = 0; r < 2 * nv; r++)
+            io->state_matrix[(r * 2 * nv + nv + v) * W + lane] += slope * io->input_matrix[(r * nv + v) * W + lane];
+    }
+}
+
+/* Evaluates the step with the friction that is decided. */
+static void evaluate_final(const friction_block *b, const api_step_means *by, dyn_step io)
+{
+    for (size_t i = 0; i < b->n; i++)
+        b->a.coordinate[i] = b->joint[i].v;
+    io.tau        = b->a.tau;
+    io.n_stopping = b->n;
+    io.stopping   = b->a.coordinate;
+    io.stops      = b->a.stops;
+    api_step_integrate(by, &io);
+    for (size_t i = 0; io.state_matrix && i < b->n; i++)
+        if (b->joint[i].stribeck) correct_slopes(b, &io, i);
+}
+
+void api_step_friction_apply(const api_static_friction *friction, const api_step_means *by, const dyn_step *io,
                              double *sticking)
 {
-    const size_t              nv = (size_t)by->scene->model->nv, W = (size_t)by->kernels->lanes;
-    size_t                    n     = 0;
-    const api_stiction_joint *joint = api_static_friction_joints(friction, &n);
-    const arrays              a     = lay_out(nv, n, W, by->room);
-    bool                      decided[DYN_MAX_LANES];
-    memcpy(a.tau, io.tau, nv * W * sizeof *a.tau);
-    leave_out_friction(joint, n, io.qd, W, a.tau);
-    const dyn_step first = evaluate_free(by, &io, &a);
-    memset(a.stops, 0, n * W * sizeof *a.stops);
+    const size_t   nv = (size_t)(by->joints ? by->joints->nv : by->scene->model->nv), W = (size_t)by->kernels->lanes;
+    friction_block b     = {.tree = by->scene->model, .nv = nv, .W = W, .qd = io->qd};
+    api_step_means means = *by;
+    bool           decided[DYN_MAX_LANES];
+    b.joint    = api_static_friction_joints(friction, &b.n);
+    b.a        = lay_out(nv, b.n, W, by->room);
+    means.room = by->room + entries_of(nv) * W;
+    memcpy(b.a.tau, io->tau, nv * W * sizeof *b.a.tau);
+    leave_out_friction(&b);
+    const dyn_step first = evaluate_free(&means, io, &b.a);
+    memset(b.a.stops, 0, b.n * W * sizeof *b.a.stops);
+    memset(b.a.slides, 0, b.n * W * sizeof *b.a.slides);
     for (size_t lane = 0; lane < W; lane++)
-        decided[lane] = decide(joint, n, &a, &first, lane, nv, W);
-    for (size_t i = 0; i < n; i++)
-        a.coordinate[i] = joint[i].v;
-    io.tau        = a.tau;
-    io.n_stopping = n;
-    io.stopping   = a.coordinate;
-    io.stops      = a.stops;
-    dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, &io, 1);
+        decided[lane] = decide(&b, &first, lane);
+    evaluate_final(&b, &means, *io);
     for (size_t lane = 0; lane < W; lane++)
-        if (!decided[lane]) io.unsolved[lane] = API_STEP_UNDECIDED;
+        if (!decided[lane]) io->unsolved[lane] = API_STEP_UNDECIDED;
     if (sticking) memset(sticking, 0, nv * W * sizeof *sticking);
-    for (size_t i = 0; sticking && i < n; i++)
-        memcpy(sticking + joint[i].v * W, a.stops + i * W, W * sizeof *sticking);
+    for (size_t i = 0; sticking && i < b.n; i++)
+        memcpy(sticking + b.joint[i].v * W, b.a.stops + i * W, W * sizeof *sticking);
 }

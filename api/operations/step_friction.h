@@ -3,7 +3,8 @@
  *
  * With v the velocities after the step without the sharp friction of joints, and B = dv/dtau, friction f gives v - B f.
  * It stops a joint, or opposes its motion after the step: the complementarity problem of stiction.h with velocities in
- * place of accelerations (Stewart & Trinkle 1996). Then v and its derivatives are those of the step with f, in which
+ * place of accelerations (Stewart & Trinkle 1996). Stribeck's curve gives the limits of f at the rates before the step:
+ * the breakaway friction of joints at rest. Then v and its derivatives are those of the step with f, in which
  * the joints that stop have no velocity. */
 #pragma once
 #include "api/contact/static_friction.h"
@@ -25,5 +26,5 @@ size_t api_step_friction_work(const api_query *q, const api_static_friction *fri
 
 /* Evaluates the step of one block. Writes 1 to the entries of `sticking` (nv in lanes) whose joints do not move after
  * the step, 0 to the others; NULL: they are not wanted. */
-void api_step_friction_apply(const api_static_friction *friction, const api_step_means *by, dyn_step io,
+void api_step_friction_apply(const api_static_friction *friction, const api_step_means *by, const dyn_step *io,
                              double *sticking);

@@ -133,9 +133,6 @@ class StepFriction(ServerCase):
         self.assertProblem(post({**s, "friction": False}), 422, "/friction")
         for more in ({"integrator": "rk4"}, {"integrator": "implicit_euler"}, {"held": [{"frame": "wheel"}]}):
             self.assertEqual(self.assertProblem(post({**s, **more}), 422, "/friction_at_rest")["code"], "not-supported")
-        grabbing = {**self.WHEEL["links"][0]["joint"], "friction": {"coulomb": 1, "breakaway": 2, "stribeck_velocity": 0.1}}
-        self.put_model("grabbing", {**self.WHEEL, "links": [{**self.WHEEL["links"][0], "joint": grabbing}]})
-        self.assertIn("axle", self.assertProblem(post(s, "grabbing"), 422, "/friction_at_rest")["detail"])
         phases = {"q": [0.3], "torques": [[0]], "step": H, **STICK, "phases": [{"steps": 1, "held": [{"frame": "wheel"}]}]}
         self.assertProblem(post(phases, operation="rollout"), 422, "/friction_at_rest")
         self.assertProblem(post({"q": [0.3], "tau": [0], "step": H, "outputs": ["sticking"]}), 422, "/outputs/0")
