@@ -107,8 +107,9 @@ class AsyncOperations:
         (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given,
         plus load |T| where friction depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move
         against its full friction. Which joints stick is one problem for all joints; its solution is unique, and simulations
-        with a tolerance start with it. `friction` is then among the outputs by default. It cannot be combined with `held`, with
-        `"friction": false`, or with models with loops: a 422.
+        with a tolerance start with it. `friction` is then among the outputs by default. It cannot be combined with `held` or
+        with `"friction": false`: a 422. In a model with loops actuated joints may stick; sharp friction of passive joints is
+        the 422 not-supported, because what each of several joints that move together holds is undetermined.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -588,22 +589,25 @@ class AsyncOperations:
         motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints, whose solution is
         unique. Rows of qd₊ of joints that stick are zero in the matrices; rows of other joints are derivatives while the same
         joints stick and the others slide on. `sticking` marks the joints that stick and is then among the outputs by default.
-        "stick" needs the explicit or semi-implicit Euler method, no `held`, friction, and joints without a `stribeck_velocity`;
-        anything else is a 422. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given
-        components and points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as
-        in regressor: m, m·c, then the moments and products of inertia about the link's origin. A payload adds its own
-        parameters, about the origin and in the axes of its link, to those of the link, so that the columns of the link are
-        those of the payload as well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the
-        constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
-        Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
-        sensitivity. Rows and columns of the matrices are first those of q, then those of qd. The derivative of sign(qd) is
-        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint. For models with loops x
-        has the actuated coordinates, and a(q, qd) and its derivatives are those of the mechanism whose loops stay closed. Loops
-        are closed at the start, as in every operation, and at each position at which the integrator evaluates a, along the
-        straight line from the start; where they cannot be closed the answer is the 422 of such a state. q₊ itself is not
-        closed: the next step does so. `full` describes the start: its passive coordinates are the `guess` with which the next
-        step keeps the assembly; it is not available with held frames. `held` frames and `impact` hold as for other models: a is
-        then that of the mechanism with closed loops and held frames. friction_at_rest stick is the 422 not-for-loops.
+        With a `stribeck_velocity` the friction of the step is that of the curve at the rate before the step: `breakaway` holds
+        a joint at rest, and where a joint slides, the slope of the curve is in A. "stick" needs the explicit or semi-implicit
+        Euler method, no `held`, and friction; anything else is a 422. In a model with loops actuated joints may stick; sharp
+        friction of passive joints is the 422 not-supported, because what each of several joints that move together holds is
+        undetermined. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and
+        points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m,
+        m·c, then the moments and products of inertia about the link's origin. A payload adds its own parameters, about the
+        origin and in the axes of its link, to those of the link, so that the columns of the link are those of the payload as
+        well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the
+        axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊
+        have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns
+        of the matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is
+        zero. A mass matrix that is singular is a 422 naming the joint. For models with loops x has the actuated coordinates,
+        and a(q, qd) and its derivatives are those of the mechanism whose loops stay closed. Loops are closed at the start, as
+        in every operation, and at each position at which the integrator evaluates a, along the straight line from the start;
+        where they cannot be closed the answer is the 422 of such a state. q₊ itself is not closed: the next step does so.
+        `full` describes the start: its passive coordinates are the `guess` with which the next step keeps the assembly; it is
+        not available with held frames. `held` frames and `impact` hold as for other models: a is then that of the mechanism
+        with closed loops and held frames.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
