@@ -1,5 +1,5 @@
 /* trajectory_outputs.h - the outputs and options of the operation trajectory, shared by trajectory.c, which reads
- * requests, and trajectory_evaluate.c, which evaluates states. */
+ * requests, trajectory_evaluate.c, which evaluates states, and trajectory_cost.c, which estimates their time. */
 #pragma once
 #include "api/request/operation.h"
 #include "free_efforts.h"
@@ -90,3 +90,7 @@ static inline const api_motion *api_trajectory_motion(const api_selection *selec
 size_t api_trajectory_spare(const api_model *model, const api_selection *selected);
 bool   api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
 bool   api_trajectory_finish(const api_evaluation *e, const api_selection *selected);
+
+/* Estimates, functions of api_operation (trajectory_cost.c). */
+double api_trajectory_state_seconds(const api_call *call, const api_input *input);
+double api_trajectory_decoded_seconds(const api_query *q, const api_selection *selected);

@@ -957,7 +957,8 @@ class AsyncOperations:
         are from their `limits` at each sample, as in the operation margins, with the same gradients as torques; `kinds` chooses
         the limits, whose margins are then default outputs. `least_margins` has of each limit the least margin of a motion, and
         `least_gradients` its derivatives by all control points, duration and knots: those at the sample that has it, the first
-        one if several have it. Gradients of effort rates are for models without `loops`. It is not available in evaluate.
+        one if several have it. Gradients of effort rates, like those of tau_dot, are for models without `loops`: they would
+        need the third derivatives of the loops' conditions. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
