@@ -181,6 +181,10 @@ class FreeTrajectory(ServerCase):
         """dtau_dot_dparameters is that of torque-derivative at the sampled states, with free coordinates and without."""
         for model in (*MODELS, *LOOPS):
             request, mask = self.motion(model, 7, signals=False)
+            if model == "loaded":
+                answer = self.client.post(f"/v1/models/{model}/trajectory", {**request, "outputs": ["dtau_dot_dparameters"]})
+                self.assertEqual(self.assertProblem(answer, 422)["code"], "not-supported")
+                continue
             for free in (True, False):
                 asked = request if free else self.given(request)
                 got = self.ask(model, "trajectory", {**asked, "outputs": ["q", "qd", "qdd", "qddd", "dtau_dot_dparameters"]})
