@@ -139,6 +139,7 @@ api_loop_status api_loop_status_of(const api_loop_workspace *c, size_t lane)
 bool api_loop_may_continue(const api_loop_workspace *c)
 {
     api_problem late;
+    api_problem_clear(&late);
     return api_deadline_check(c->closure.deadline, &late);
 }
 
