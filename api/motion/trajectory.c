@@ -1,5 +1,6 @@
 /* trajectory.c - read requests for the operation trajectory: the dynamics along joint motions, with gradients by
  * control points, duration and knots. */
+#include "api/evaluate/motor_efforts.h"
 #include "api/request/fields.h"
 #include "api/request/point_fields.h"
 #include "motion_knots.h"
@@ -56,7 +57,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!m || !o) return false;
     *o = (api_trajectory_options){.motion = m};
     if (!api_free_efforts_read(q, given, m, &o->efforts) || !check_free(q, selected, given, up) ||
-        !read_points(q, selected, given, o) || !read_limits(q, selected, given, o))
+        !read_points(q, selected, given, o) || !read_limits(q, selected, given, o) ||
+        !api_motor_efforts_check(q, selected, MOTOR_TAU, given, up))
         return false;
     api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
     api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
@@ -154,7 +156,8 @@ const api_operation api_trajectory = {
                         [DMARGINS_DKNOTS]      = {"dmargins_dknots", false, {API_JOINT_LIMITS, API_SPLINE_KNOTS}},
                         [LEAST_MARGINS]        = {"least_margins", false, {API_STRUCTURED}},
                         [LEAST_GRADIENTS]      = {"least_gradients", false, {API_STRUCTURED}},
-                        [DTAU_DOT_DPARAMETERS] = {"dtau_dot_dparameters", false, {API_NV, API_BODY_PARAMETERS}}},
+                        [DTAU_DOT_DPARAMETERS] = {"dtau_dot_dparameters", false, {API_NV, API_BODY_PARAMETERS}},
+                        [MOTOR_TAU]            = {"motor_tau", false, {API_COUPLED_MOTORS}}},
     .alone           = true,
     .wrench_signals  = true,
     .one_by_one      = true,

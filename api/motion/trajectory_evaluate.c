@@ -2,6 +2,7 @@
  *
  * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of motion_chain.h. */
 #include "api/evaluate/loop_evaluation.h"
+#include "api/evaluate/motor_efforts.h"
 #include "api/evaluate/parameter_rates.h"
 #include "api/lanes/failed_rows.h"
 #include "motion_knots.h"
@@ -117,8 +118,8 @@ static bool find_free_motion(const api_evaluation *e, const api_selection *selec
     return api_trajectory_free_motion(e, &o->efforts, block, (selected->outputs & of_jerks) != 0, work);
 }
 
-/* Computes the torques and the margins. Calls the kernel torque_derivative only if tau_dot is needed, otherwise
- * inverse_dynamics; both kernels give the same bits of tau. */
+/* Computes the torques, those of motors and the margins. Calls the kernel torque_derivative only if tau_dot is needed,
+ * otherwise inverse_dynamics; both kernels give the same bits of tau. */
 static void torques(const api_evaluation *e, const api_selection *selected, size_t block, const scratch *s)
 {
     const api_trajectory_options *o       = selected->options;
@@ -133,7 +134,9 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
                                              .tau            = api_result_block(e, selected, TAU, block),
                                              .tau_dot        = api_result_block(e, selected, TAU_DOT, block),
                                              .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
+    double                       *motors  = api_result_block(e, selected, MOTOR_TAU, block);
     if (!io.tau && margins && o->efforts_limited) io.tau = s->tau;
+    if (!io.tau && motors) io.tau = s->work; /* which is free again when this function returns */
     if (!io.tau_dot && margins && o->rates_limited) io.tau_dot = s->tau_dot;
     if (io.tau_dot) {
         kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
@@ -142,6 +145,7 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
         kernels->inverse_dynamics(&e->query->scene, e->workspace, &plain, 1);
     }
     if (o->efforts.driven) api_trajectory_free_restore(e, &o->efforts, block, io.tau, io.tau_dot);
+    if (motors) api_motor_efforts(e, io.tau, 1, motors);
     const double *const limited[API_MARGIN_KINDS] = {io.q, io.qd, io.tau, io.tau_dot};
     if (margins) api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }

@@ -208,6 +208,9 @@ class Transmissions(ServerCase):
         self.assertEqual([(m["joint"], m["kind"]) for m in margins], [("pitch", "velocity"), ("roll", "velocity")])
 
     def test_efforts_of_motors_that_are_refused(self):
+        problem = self.client.post("/v1/models/wrist-plain/trajectory", {
+            "degree": 2, "duration": 1, "samples": 2, "control_points": [[0] * 4] * 4, "outputs": ["motor_tau"]})
+        self.assertProblem(problem, 422, "/outputs/0")
         for operation, more in (("inverse-dynamics", {}), ("simulate", {"duration": 1, "samples": 2, "step": 0.1, "integrator": "rk4"})):
             request = {"q": [0] * 4, "outputs": ["motor_tau"], **more}
             self.assertProblem(self.client.post(f"/v1/models/wrist-plain/{operation}", request), 422, "/outputs/0")
@@ -242,6 +245,35 @@ class Transmissions(ServerCase):
                 m = np.array([self.ask(name, "margins", {**one, "outputs": ["margins"]})["margins"] for one in moved])
                 slopes = np.moveaxis((m[0::2] - m[1::2]) / (2 * h), 0, -1)
                 self.assertClose(answer[gradient], slopes.tolist(), 1e-6, scale=max(1, np.abs(slopes).max()), what=gradient)
+
+    def test_motors_along_trajectories(self):
+        """Efforts and margins are those of the samples' states; gradients of margins against differences."""
+        points = np.random.default_rng(4).uniform(-1, 1, (6, 4))
+        motion = {"degree": 4, "duration": 0.9, "samples": 5}
+        states = ["q", "qd", "qdd", "qddd"]
+        answer = self.ask("wrist", "trajectory", {**motion, "control_points": points.tolist(), "outputs": [
+            *states, "tau", "motor_tau", "limits", "margins"]})
+        self.assertClose(answer["motor_tau"], (np.array(answer["tau"])[:, [2, 3]] @ np.array(WRIST)).tolist(), 1e-14)
+        alone = self.ask("wrist", "trajectory", {**motion, "control_points": points.tolist(), "outputs": ["motor_tau"]})
+        self.assertEqual(alone, {"motor_tau": answer["motor_tau"]})
+        margins = self.ask("wrist", "margins", {name: answer[name] for name in states})
+        self.assertEqual(answer["limits"], margins["limits"])
+        self.assertClose(answer["margins"], margins["margins"], 1e-12)
+        h, gradients = 1e-4, ["dmargins_dcontrol_points", "dmargins_dduration"]
+        given = self.ask("wrist", "trajectory", {**motion, "control_points": points.tolist(), "dense": True, "outputs": gradients})
+
+        def along(points, duration):
+            return np.array(self.ask("wrist", "trajectory", {**motion, "control_points": points.tolist(), "duration": duration,
+                                                             "outputs": ["margins"]})["margins"])
+        slopes = np.zeros((5, 3, 6, 4))
+        for place in np.ndindex(6, 4):
+            step = np.zeros((6, 4))
+            step[place] = h
+            slopes[(slice(None), slice(None), *place)] = (along(points + step, 0.9) - along(points - step, 0.9)) / (2 * h)
+        by_duration = (along(points, 0.9 + h) - along(points, 0.9 - h)) / (2 * h)
+        for name, expected in zip(gradients, (slopes, by_duration)):
+            for limit in range(3):
+                self.assertClose(np.array(given[name])[:, limit].tolist(), expected[:, limit].tolist(), 1e-5, what=name)
 
     def test_least_margins_of_motors(self):
         state, _ = self.states("wrist", 50)

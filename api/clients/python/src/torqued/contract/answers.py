@@ -596,6 +596,8 @@ class TrajectoryAnswer(Answer):
     dtau_dparameters: Array
     # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dot_dparameters: Array
+    # N × motors: the efforts of the motors of `transmissions`, as in inverse-dynamics.
+    motor_tau: Array
     # Never batched; the other outputs have this order.
     limits: list[MarginLimit]
     # N × limits: in the unit of the limit.
