@@ -178,9 +178,9 @@ static void assert_fixed_point(const api_model *model)
 
 static void putting_back_is_the_same(void **state)
 {
-    static const char *const robots[] = {"two_link", "prismatic_revolute", "stanford", "puma560", "three_link", "ur5",
-                                         "panda"};
-    api_model               *model    = model_of(everything);
+    static const char *const robots[] = {
+        "two_link", "prismatic_revolute", "stanford", "puma560", "three_link", "ur5", "panda", "tx40"};
+    api_model *model = model_of(everything);
     assert_non_null(strstr(model->document, "\"gravity\":[0.1,-0,-9.80665]"));
     assert_non_null(strstr(model->document, "\"xyz\":[1e-7,1e+21,123456789012345680000]"));
     assert_non_null(strstr(model->document, "\"origin\":{\"dh\":{}}"));

@@ -132,7 +132,7 @@ static void every_model_is_sound(void **state)
     } robots[] = {
         {"two_link", 2, 0, 1},      {"prismatic_revolute", 2, 0, 1}, {"stanford", 6, 0, 20.77},
         {"puma560", 6, 2, 23.45},   {"three_link", 3, 0, 14.368},    {"ur5", 6, 0, 17.0489},
-        {"panda", 7, 0, 16.062132},
+        {"panda", 7, 0, 16.062132}, {"tx40", 6, 0, 22.37},
     };
     for (size_t i = 0; i < sizeof robots / sizeof *robots; i++) {
         api_model *model = bundled_model(robots[i].name);

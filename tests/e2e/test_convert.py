@@ -18,9 +18,9 @@ ROBOTS = {name[:-5]: os.path.join(folder, name) for folder in (os.path.join(ROOT
           for name in sorted(os.listdir(folder)) if name.endswith(".json")}
 EXACT = 1e-10
 # What the targets lack, and what therefore differs.
-NOT_MJCF = {"hua": "elastic joints, motors", "three_link": "screws", "prismatic_revolute": "screws",
+NOT_MJCF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws",
             "stewart": "homes of spherical joints"}
-NOT_URDF = {"hua": "elastic joints, motors", "three_link": "screws", "prismatic_revolute": "screws"}
+NOT_URDF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws"}
 LOOPS = ("delta", "stewart", "four_bar", "five_bar", "prismatic_revolute")
 
 RICH = {

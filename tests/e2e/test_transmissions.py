@@ -362,5 +362,40 @@ class Transmissions(ServerCase):
         self.ask("sharp", "simulate", {"q": zero, "duration": 0.1, "integrator": "rk4", "step": 0.01, "samples": 2})
 
 
+class Tx40(ServerCase):
+    """The bundled robot with a coupled wrist, against the equations in which its figures are published."""
+    VISCOUS, COULOMB = [8.05, 5.53, 1.97, 1.11, 1.86, 0.65], [7.14, 8.26, 6.34, 2.48, 3.03, 0.282]
+    ROTOR = [0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105]
+    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}     # of motor 6, at the joint
+
+    def setUp(self):
+        document = self.ok(self.client.get("/v1/models/tx40/document"))
+        del document["transmissions"]
+        for link in document["links"]:
+            for field in ("friction", "rotor_inertia"):
+                link["joint"].pop(field, None)
+        self.put_model("bodies", {**document, "name": "bodies"})
+
+    def test_torques(self):
+        choose = np.random.default_rng(6)
+        q, qd, qdd = choose.uniform(-1, 1, (3, 20, 6))
+        state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist()}
+        tau = np.array(self.ask("bodies", "inverse-dynamics", state)["tau"])
+        tau += self.ROTOR * qdd + self.VISCOUS * qd + self.COULOMB * np.sign(qd)
+        both = self.SIX["coulomb"] * np.sign(qd[:, 4] + qd[:, 5])
+        for v, other in ((4, 5), (5, 4)):
+            tau[:, v] += self.SIX["rotor"] * qdd[:, other] + self.SIX["viscous"] * qd[:, other] + both
+        answer = self.ask("tx40", "inverse-dynamics", {**state, "outputs": ["tau", "motor_tau"]})
+        self.assertClose(answer["tau"], tau.tolist(), 1e-14)
+        motors = np.transpose([(tau[:, 4] - tau[:, 5]) / 45, tau[:, 5] / 32])
+        self.assertClose(answer["motor_tau"], motors.tolist(), 1e-13)
+
+    def test_stretched_upwards(self):
+        """The wrist is 225 mm + 225 mm above the shoulder, which is 320 mm above the floor; gravity has no moment about joint 1."""
+        pose = self.ask("tx40", "kinematics", {"q": [0] * 6, "frames": ["link6"]})["poses"]["link6"]
+        self.assertClose(pose["position"], [0, 0.035, 0.77], 1e-15)
+        self.assertClose(self.ask("tx40", "bias", {"q": [0] * 6})["bias"][0], 0, 1e-15, scale=1)
+
+
 if __name__ == "__main__":
     tap.main()
