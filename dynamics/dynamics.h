@@ -182,8 +182,8 @@ typedef struct dyn_reference_dynamics {
  * ignored. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
  * about the origin of its link and in link axes, with the rotors on the link locked. The parameters of a mover
  * (dyn_model.n_movers) are rotor inertia, viscous friction and Coulomb friction. If the mover has a motor, the motor's
- * spin inertia replaces the rotor inertia. If friction depends on the load and the scene includes it, the columns are
- * the derivatives of tau by these parameters, in which it is not linear; a reference is not allowed. */
+ * spin inertia replaces the rotor inertia. If the scene has friction that depends on the load, the columns are the
+ * derivatives of tau, which is not linear in them: no reference then, and regressor_dot needs regressor beside it. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     const double *qd_reference, *qdd_reference; /* both NULL: no reference; one of them NULL: zeros */

@@ -6,29 +6,30 @@
 
 /* Second derivatives of tau, contracted with multipliers m: entry (j, k) of x_y is the derivative with respect to y_k
  * of the derivative of m . tau with respect to x_j. Derivatives with respect to q are taken along the directions of
- * dyn_sensitivity; those of one joint with a quaternion do not commute in q_q. Second derivatives with respect to qd
- * and qdd, and to qdd twice, are zero. Results that are NULL are not computed. */
+ * dyn_sensitivity; those of one joint with a quaternion do not commute in q_q. qd_qdd is zero but for the rows of
+ * coordinates with friction that depends on the load; second derivatives with respect to qdd twice are zero. Results
+ * that are NULL are not computed. */
 typedef struct dyn_hessian {
     const double *q, *qd, *qdd, *wrenches;
     const double *multipliers; /* nv; NULL: each result has nv matrices, number i of the derivatives of tau_i */
-    double       *q_q, *q_qd, *q_qdd, *qd_qd; /* nv x nv, or nv x nv x nv */
+    double       *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd; /* nv x nv, or nv x nv x nv */
 } dyn_hessian;
 
-/* The same of forward dynamics: derivatives of m . qdd with respect to q, qd and tau. Those with respect to qd and tau,
- * and to tau twice, are zero. */
+/* The same of forward dynamics: derivatives of m . qdd with respect to q, qd and tau. qd_tau is zero without friction
+ * that depends on the load; second derivatives with respect to tau twice are zero. */
 typedef struct dyn_forward_hessian {
     const double *q, *qd, *tau, *wrenches;
     const double *multipliers; /* nv; NULL: each result has nv matrices, number i of the derivatives of qdd_i */
     size_t        first, n;    /* without multipliers: only the n matrices from number `first` on are computed */
-    double       *q_q, *q_qd, *qd_qd, *q_tau; /* nv x nv, or nv x nv x nv */
-    double       *work;                       /* dyn_forward_hessian_work(): scratch; must not be NULL */
-    double       *singular;                   /* 1: first body whose pivot of M is zero up to rounding, or -1 */
+    double       *q_q, *q_qd, *qd_qd, *q_tau, *qd_tau; /* nv x nv, or nv x nv x nv */
+    double       *work;                                /* dyn_forward_hessian_work(): scratch; must not be NULL */
+    double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1 */
 } dyn_forward_hessian;
 
 /* Returns the entries per state of `work` of dyn_forward_hessian. */
 static inline size_t dyn_forward_hessian_work(const dyn_model *model)
 {
-    return (5 * (size_t)model->nv + 2) * (size_t)model->nv;
+    return ((model->has_load ? 6 : 5) * (size_t)model->nv + 2) * (size_t)model->nv;
 }
 
 /* Evaluate `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for these. */

@@ -5,13 +5,18 @@
  *
  *     d2ID/dx dy + d2ID/dx dqdd qdd_y + (d2ID/dy dqdd qdd_x)^T + M qdd_xy = 0,
  *
- * where ID does not depend on tau. Contract it with mu = M^-1 m, and let N = mu . d2ID/dq dqdd. Then m . qdd has the
- * second derivatives
+ * where ID does not depend on tau. Contract it with mu = M^-T m, and let N = mu . d2ID/dq dqdd and L = mu . d2ID/dqd
+ * dqdd. Then m . qdd has the second derivatives
  *
- *     q_q:  -(mu . d2ID/dq dq + N qdd_q + (N qdd_q)^T),    q_qd:   -(mu . d2ID/dq dqd + N qdd_qd),
- *     qd_qd: -mu . d2ID/dqd dqd,                           q_tau:  -N M^-1. */
+ *     q_q:   -(mu . d2ID/dq dq + N qdd_q + (N qdd_q)^T),        q_tau:  -N M^-1,
+ *     q_qd:  -(mu . d2ID/dq dqd + N qdd_qd + (L qdd_q)^T),      qd_tau: -L M^-1,
+ *     qd_qd: -(mu . d2ID/dqd dqd + L qdd_qd + (L qdd_qd)^T).
+ *
+ * Only friction that depends on the load makes L other than zero. It also scales the rows of M, which is no longer
+ * symmetric. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
@@ -24,12 +29,13 @@ typedef struct forward_pass {
     size_t           nv;
     lane            *qdd, *mu;                     /* [nv] */
     lane            *qdd_q, *qdd_qd, *inverse, *N; /* nv x nv; inverse: M^-1 */
-    lane            *product;                      /* nv x nv: N qdd_q */
+    lane            *product;                      /* nv x nv */
+    lane            *L;                            /* nv x nv; NULL: zero */
 } forward_pass;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
 typedef struct results {
-    lane *q_q, *q_qd, *qd_qd, *q_tau;
+    lane *q_q, *q_qd, *qd_qd, *q_tau, *qd_tau;
 } results;
 
 static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *work)
@@ -44,7 +50,8 @@ static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *
                           .qdd_qd  = work + 2 * nv + n,
                           .inverse = work + 2 * nv + 2 * n,
                           .N       = work + 2 * nv + 3 * n,
-                          .product = work + 2 * nv + 4 * n};
+                          .product = work + 2 * nv + 4 * n,
+                          .L       = scene_has_load(scene) ? work + 2 * nv + 5 * n : NULL};
 }
 
 /* Sets C = A B for matrices nv x nv; four columns at a time stay in registers. */
@@ -71,14 +78,40 @@ static void multiply(size_t nv, const lane *A, const lane *B, lane *C)
     }
 }
 
-/* Sets mu = M^-1 m. */
+/* Sets mu = M^-T m. */
 static void solve(const forward_pass *p, const lane *multipliers)
 {
     for (size_t i = 0; i < p->nv; i++) {
         p->mu[i] = lane_of(0);
         for (size_t j = 0; j < p->nv; j++)
-            p->mu[i] = add_mul(p->mu[i], p->inverse[i * p->nv + j], multipliers[j]);
+            p->mu[i] = add_mul(p->mu[i], p->inverse[j * p->nv + i], multipliers[j]);
     }
+}
+
+/* Adds the terms with L to those of ID, and writes qd_tau. */
+static void add_load_terms(const forward_pass *p, const results *out)
+{
+    const size_t nv = p->nv, n = nv * nv;
+    if (!p->L) {
+        clear(out->qd_tau, n);
+        return;
+    }
+    if (out->q_qd) {
+        multiply(nv, p->L, p->qdd_q, p->product);
+        for (size_t j = 0; j < nv; j++)
+            for (size_t k = 0; k < nv; k++)
+                out->q_qd[j * nv + k] += p->product[k * nv + j];
+    }
+    if (out->qd_qd) {
+        multiply(nv, p->L, p->qdd_qd, p->product);
+        for (size_t j = 0; j < nv; j++)
+            for (size_t k = 0; k < nv; k++)
+                out->qd_qd[j * nv + k] += p->product[j * nv + k] + p->product[k * nv + j];
+    }
+    if (!out->qd_tau) return;
+    multiply(nv, p->L, p->inverse, out->qd_tau);
+    for (size_t e = 0; e < n; e++)
+        out->qd_tau[e] = -out->qd_tau[e];
 }
 
 /* Replaces the contracted derivatives of ID by those of m . qdd. */
@@ -122,8 +155,10 @@ static void contract(const forward_pass *p, const block_state *x, const results 
                     .q_q         = (double *)out->q_q,
                     .q_qd        = (double *)out->q_qd,
                     .q_qdd       = (double *)p->N,
-                    .qd_qd       = (double *)out->qd_qd},
+                    .qd_qd       = (double *)out->qd_qd,
+                    .qd_qdd      = (double *)p->L},
      1);
+    add_load_terms(p, out);
     put_results(p, out);
 }
 
@@ -147,7 +182,7 @@ static void differentiate(const forward_pass *p, const block_state *x, lane *sin
 static results results_of(const dyn_forward_hessian *io, size_t index, size_t n)
 {
     return (results){block_out(io->q_q, index, n), block_out(io->q_qd, index, n), block_out(io->qd_qd, index, n),
-                     block_out(io->q_tau, index, n)};
+                     block_out(io->q_tau, index, n), block_out(io->qd_tau, index, n)};
 }
 
 void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_forward_hessian *io, size_t blocks)
@@ -166,7 +201,7 @@ void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_
             if (multipliers)
                 solve(&p, multipliers);
             else
-                memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* row i of M^-1, which is symmetric */
+                memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* row i of M^-1 */
             contract(&p, &x, &out);
         }
     }

@@ -28,6 +28,7 @@
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/virtual_motion.h"
 
 typedef struct workspace {
@@ -55,7 +56,7 @@ static workspace place(arena *a, const dyn_model *m)
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
 typedef struct results {
-    lane *q_q, *q_qd, *q_qdd, *qd_qd;
+    lane *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd;
 } results;
 
 typedef struct hessian_pass {
@@ -188,12 +189,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
         qd_qd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
             cube * multipliers[b->joint.v] * joint_friction_slope_rate(b, joint_rate(b, qd), lane_of(1));
     }
-    for (size_t k = 0; qd_qd && drive_has_friction(scene) && k < m->n_drives; k++) {
-        const dyn_drive *d = &m->drive[k];
-        drive_put_square(d, (size_t)m->nv,
-                         drive_sum(d, multipliers) * friction_slope_rate(&d->friction, drive_sum(d, qd), lane_of(1)),
-                         qd_qd);
-    }
+    if (qd_qd && drive_has_friction(scene)) drives_add_friction_curvature(m, qd, multipliers, qd_qd);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
@@ -220,6 +216,7 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
     clear(out->q_qd, n);
     clear(out->q_qdd, n);
     clear(out->qd_qd, n);
+    clear(out->qd_qdd, n);
     motions(scene, ws, x.qd, x.qdd);
     virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual, ws->phi);
     if (x.wrenches) spatial_subtract_externals(scene, x.wrenches, ws->body, ws->world_fixed);
@@ -231,13 +228,17 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
 {
     return (results){block_out(io->q_q, index, n), block_out(io->q_qd, index, n), block_out(io->q_qdd, index, n),
-                     block_out(io->qd_qd, index, n)};
+                     block_out(io->qd_qd, index, n), block_out(io->qd_qdd, index, n)};
 }
 
 dyn_hessian_kernel LANE_NAME(hessian);
 
 void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian *io, size_t blocks)
 {
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_hessian)(scene, memory, io, blocks);
+        return;
+    }
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
     arena            a  = {.base = memory};

@@ -14,6 +14,7 @@ DYN_KERNELS(X)
  * scene without friction. load_size: the bytes of a workspace, if the kernel itself needs `inner` bytes, and
  * `matrices` matrices of nv x nv lanes are needed beside it. */
 size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
+struct dyn_hessian;
 #define X(name) void LANE_NAME(loaded_##name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
 X(inverse_dynamics)
 X(forward_dynamics)
@@ -22,6 +23,7 @@ X(sensitivity)
 X(sensitivity_rate)
 X(reference_dynamics)
 X(regressor)
+X(hessian)
 #undef X
 
 /* Bytes of a workspace of the kernel of friction_map.h. */

@@ -210,7 +210,18 @@ void LANE_NAME(loaded_sensitivity)(const dyn_scene *scene, void *memory, const d
     }
 }
 
-/* Rows of the regressor, and of the columns of rotor inertias, are those of T. */
+/* (a Y)' = a Y' + a' Y for a regressor Y of T, with n columns. */
+static void map_regressor_rate(const workspace *ws, size_t nv, size_t n, const lane *qdd, const lane *Y, lane *Y_dot)
+{
+    scale_rows(ws, nv, n, Y_dot);
+    for (size_t v = 0; Y_dot && v < nv; v++) {
+        const lane a_dot = load_factor_rate(&ws->friction[v], ws->T[v], value_at(qdd, v));
+        for (size_t e = v * n; e < (v + 1) * n; e++)
+            Y_dot[e] = add_mul(Y_dot[e], a_dot, Y[e]);
+    }
+}
+
+/* Rows of the regressor, and of the columns of rotor inertias, are those of T times a. */
 void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
     arena            a     = {.base = memory};
@@ -218,6 +229,7 @@ void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn
     const dyn_scene  rigid = scene_without_friction(scene);
     const workspace  ws    = place(&a, m, 0);
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = 9 * scene->n_wrenches, nm = m->n_movers;
+    const size_t     n = 10 * m->n_rows;
     LANE_NAME(regressor)(&rigid, ws.memory, io, blocks);
     for (size_t block = 0; block < blocks; block++) {
         const dyn_inverse_dynamics efforts = {.q        = (const double *)block_in(io->q, block, nq),
@@ -227,7 +239,9 @@ void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn
                                               .tau      = (double *)ws.T};
         LANE_NAME(inverse_dynamics)(&rigid, ws.memory, &efforts, 1);
         load_friction_set(m, block_in(efforts.qd, 0, 0), ws.friction);
-        scale_rows(&ws, nv, 10 * m->n_rows, block_out(io->regressor, block, nv * 10 * m->n_rows));
+        lane *Y = block_out(io->regressor, block, nv * n), *Y_dot = block_out(io->regressor_dot, block, nv * n);
+        map_regressor_rate(&ws, nv, n, block_in(efforts.qdd, 0, 0), Y, Y_dot);
+        scale_rows(&ws, nv, n, Y);
         lane *joints = block_out(io->joint_regressor, block, nv * 3 * nm);
         for (size_t v = 0; joints && v < nv; v++)
             for (size_t mover = 0; mover < nm; mover++)

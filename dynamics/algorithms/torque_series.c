@@ -6,13 +6,14 @@
  *
  * where the integral is the vector of the skew-symmetric matrix R'' E R^T - R E R''^T. From the tips to the base,
  * f_p += f and n_p += n + d x f, and tau is the component of f or n along the joint's axis, with rotor, friction and
- * springs as in joint_forces.h.
+ * springs as in joint_forces.h. Friction that depends on the load T is added last, with the series sign(T) T of |T|.
  *
  * The rotor of a motor has the momentum J (z . w + s') z, where w is the angular velocity of the link that carries it
  * and z its axis. Its own rotation, at a hundred times the rate of the joints, is in no series: the terms of R would
  * grow with powers of this rate. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/external_wrenches.h"
 #include "dynamics/recursion/series_motion.h"
 
@@ -120,8 +121,10 @@ static void own_wrenches(const series_pass *p)
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Adds friction to the effort of a joint. `sd`: series of its rate; `free`: four series of scratch. */
-static void add_friction(const series_pass *p, const dyn_friction *f, const lane *sd, lane *free, lane *effort)
+/* Adds friction to the effort of a joint. `sd`: series of its rate; `load`: of the magnitude that depends on the load,
+ * NULL: zero; `free`: four series of scratch. */
+static void add_friction(const series_pass *p, const dyn_friction *f, const lane *sd, const lane *load, lane *free,
+                         lane *effort)
 {
     const size_t n = p->n - 2;
     lane        *x = free, *sense = x + p->n, *slope = sense + p->n, *magnitude = slope + p->n;
@@ -142,6 +145,7 @@ static void add_friction(const series_pass *p, const dyn_friction *f, const lane
             magnitude[k] = at_rest * magnitude[k];
     }
     magnitude[0] += coulomb_magnitude(f, sd[0]);
+    if (load) series_add_scaled(n, load, 1, magnitude);
     series_add_scaled(n, sd, f->viscous, effort);
     series_add_product(n, magnitude, sense, effort);
 }
@@ -156,7 +160,7 @@ static void add_joint_forces(const series_pass *p, const dyn_body *b, lane *effo
     series_rate(n, sd, sdd);
     series_add_scaled(n, sdd, b->joint.rotor_inertia, effort);
     if (b->joint.has_friction && (p->scene->terms & DYN_FRICTION))
-        add_friction(p, &b->joint.friction, sd, sdd + p->n, effort);
+        add_friction(p, &b->joint.friction, sd, NULL, sdd + p->n, effort);
     if (!b->joint.has_spring || !(p->scene->terms & DYN_SPRINGS)) return;
     s[0] = s[0] - b->joint.spring.rest;
     series_add_scaled(n, s, b->joint.spring.stiffness, effort);
@@ -200,8 +204,11 @@ static void joint_efforts(const series_pass *p, size_t i, lane *tau)
     effort_out(p, effort, b->joint.v, tau);
 }
 
-/* Adds the efforts of the motors of coupled transmissions: w (J sdd + friction), with the rates sd = w . qd. */
-static void drive_efforts(const series_pass *p, lane *tau)
+enum { DRIVE_INERTIA = 1, DRIVE_FRICTION = 2 };
+
+/* Adds the efforts of the motors of coupled transmissions: w (J sdd + friction), with the rates sd = w . qd. `parts`:
+ * which of the two terms. */
+static void drive_efforts(const series_pass *p, unsigned parts, lane *tau)
 {
     const size_t n      = p->n - 2;
     lane        *effort = p->scratch, *sd = effort + p->n, *sdd = sd + p->n, *weighted = sdd + p->n;
@@ -214,8 +221,8 @@ static void drive_efforts(const series_pass *p, lane *tau)
             sd[k] = drive_sum(d, p->motion + p->scene->model->nq + k * (size_t)p->scene->model->nv) / factorial;
         }
         series_rate(n, sd, sdd);
-        series_add_scaled(n, sdd, d->rotor_inertia, effort);
-        if (drive_has_friction(p->scene)) add_friction(p, &d->friction, sd, weighted, effort);
+        if (parts & DRIVE_INERTIA) series_add_scaled(n, sdd, d->rotor_inertia, effort);
+        if (parts & DRIVE_FRICTION) add_friction(p, &d->friction, sd, NULL, weighted, effort);
         for (size_t j = 0; j < d->n; j++) {
             for (size_t k = 0; k < n; k++)
                 weighted[k] = d->weight[j] * effort[k];
@@ -251,24 +258,67 @@ static void efforts(const series_pass *p, lane *tau)
         joint_efforts(p, i, tau);
         wrench_to_parent(p, i);
     }
-    drive_efforts(p, tau);
+    drive_efforts(p, DRIVE_INERTIA | (drive_has_friction(p->scene) ? DRIVE_FRICTION : 0), tau);
     couplings_add(p->scene, p->motion, rates_of(p, 1), 1, tau);
     for (size_t k = 1; k < p->n - 2; k++)
         couplings_add_rates(p->scene, rates_of(p, k), rates_of(p, k + 1), tau + k * nv);
+}
+
+/* --- friction that depends on the load -------------------------------------------------------------------------- */
+
+/* Sets the series of |T| of all coordinates, from T and its derivatives. */
+static void set_loads(const series_pass *p, const lane *T, lane *load)
+{
+    const size_t nv = (size_t)p->scene->model->nv;
+    for (size_t v = 0; v < nv; v++) {
+        const lane sign      = lane_sign(T[v]);
+        double     factorial = 1;
+        for (size_t k = 0; k < p->n - 2; k++) {
+            factorial *= k > 0 ? (double)k : 1;
+            load[v * p->n + k] = sign * T[k * nv + v] / factorial;
+        }
+    }
+}
+
+/* Adds the friction of all joints and motors to tau, which contains T (load_friction.h). The series of |T| take the
+ * memory of the bodies. */
+static void add_loaded_friction(const series_pass *p, lane *tau)
+{
+    const size_t n      = p->n - 2;
+    lane        *effort = p->scratch, *sd = effort + p->n, *load = sd + p->n, *free = load + p->n;
+    set_loads(p, tau, p->bodies);
+    for (size_t i = 0; i < p->scene->model->n_bodies; i++) {
+        const dyn_body     *b = &p->scene->model->body[i];
+        const dyn_friction *f = &b->joint.friction;
+        const double        r = b->joint.ratio;
+        if (!b->joint.has_friction) continue;
+        series_clear(n, effort), series_clear(n, load);
+        joint_position_series(p, b, sd);
+        series_rate(n, sd, sd);
+        series_add_scaled(n, p->bodies + (size_t)b->joint.v * p->n, f->load / (r < 0 ? -r : r), load);
+        add_friction(p, f, sd, load, free, effort);
+        for (size_t k = 0; k < n; k++)
+            effort[k] = coordinate_effort(b, effort[k]);
+        effort_out(p, effort, b->joint.v, tau);
+    }
+    drive_efforts(p, DRIVE_FRICTION, tau);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
 void LANE_NAME(torque_series)(const dyn_scene *scene, void *memory, const dyn_torque_series *io, size_t blocks)
 {
-    const dyn_model *m = scene->model;
+    const dyn_model *m      = scene->model;
+    const bool       loaded = scene_has_load(scene);
+    const dyn_scene  terms  = loaded ? scene_without_friction(scene) : *scene;
     const size_t     n = (size_t)io->order + 3, nv = (size_t)m->nv;
     const size_t     entries = dyn_torque_series_work(m, io->order), nw = scene->n_wrenches;
     arena            a  = {.base = memory};
     joint_transform *XJ = arena_take_joints(&a, m); /* a part of the workspace of every kernel */
     for (size_t block = 0; block < blocks; block++) {
         lane       *work = block_out(io->work, block, entries);
-        series_pass p    = {.scene    = scene,
+        lane       *tau  = block_out(io->tau, block, (n - 2) * nv);
+        series_pass p    = {.scene    = &terms,
                             .XJ       = XJ,
                             .motion   = block_in(io->motion, block, (size_t)m->nq + (n - 1) * nv),
                             .wrenches = nw ? block_in(io->wrenches, block, 9 * nw) : NULL,
@@ -278,6 +328,7 @@ void LANE_NAME(torque_series)(const dyn_scene *scene, void *memory, const dyn_to
         set_joint_transforms(m, p.motion, XJ);
         series_motions(&p);
         own_wrenches(&p);
-        efforts(&p, block_out(io->tau, block, (n - 2) * nv));
+        efforts(&p, tau);
+        if (loaded) add_loaded_friction(&p, tau);
     }
 }

@@ -90,3 +90,14 @@ static inline void drives_add_inertia(const dyn_model *m, lane *M)
     for (size_t k = 0; k < m->n_drives; k++)
         drive_put_square(&m->drive[k], (size_t)m->nv, lane_of(m->drive[k].rotor_inertia), M);
 }
+
+/* Adds the second derivatives of multipliers . friction with respect to the rates to an nv x nv matrix. */
+static inline void drives_add_friction_curvature(const dyn_model *m, const lane *qd, const lane *multipliers,
+                                                 lane *qd_qd)
+{
+    for (size_t k = 0; k < m->n_drives; k++) {
+        const dyn_drive *d         = &m->drive[k];
+        const lane       curvature = friction_slope_rate(&d->friction, drive_sum(d, qd), lane_of(1));
+        drive_put_square(d, (size_t)m->nv, drive_sum(d, multipliers) * curvature, qd_qd);
+    }
+}

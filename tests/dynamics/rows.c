@@ -246,7 +246,7 @@ void rows_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn
                             IN(dyn_hessian, qdd, nv),         IN(dyn_hessian, wrenches, 9 * scene->n_wrenches),
                             IN(dyn_hessian, multipliers, nv), OUT(dyn_hessian, q_q, n),
                             OUT(dyn_hessian, q_qd, n),        OUT(dyn_hessian, q_qdd, n),
-                            OUT(dyn_hessian, qd_qd, n)};
+                            OUT(dyn_hessian, qd_qd, n),       OUT(dyn_hessian, qd_qdd, n)};
     RUN_KERNEL(dyn_hessian_kernel_of(k), k, scene, rows, io, ports);
 }
 
@@ -261,8 +261,8 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
         IN(dyn_forward_hessian, tau, nv),         IN(dyn_forward_hessian, wrenches, 9 * scene->n_wrenches),
         IN(dyn_forward_hessian, multipliers, nv), OUT(dyn_forward_hessian, q_q, n),
         OUT(dyn_forward_hessian, q_qd, n),        OUT(dyn_forward_hessian, qd_qd, n),
-        OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, work, entries),
-        OUT(dyn_forward_hessian, singular, 1)};
+        OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, qd_tau, n),
+        OUT(dyn_forward_hessian, work, entries),  OUT(dyn_forward_hessian, singular, 1)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(dyn_forward_hessian_kernel_of(k), k, scene, rows, io, ports);

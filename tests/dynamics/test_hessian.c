@@ -10,21 +10,22 @@
  * components that may be small. A first derivative that is constant gives a rounding error of its size. */
 #define TOLERANCE 1e-11
 
-enum { ROBOTS = 120, FORWARD_ROBOTS = 80, RESULTS = 4 };
+enum { ROBOTS = 120, FORWARD_ROBOTS = 80, RESULTS = 5 };
 
-/* The four results, nv x nv x nv each: [i][j][k] for tau_i or qdd_i. */
+/* The five results, nv x nv x nv each: [i][j][k] for tau_i or qdd_i. */
 typedef struct tensors {
     double *x[RESULTS];
     double  size[RESULTS]; /* largest entry of the first and second derivatives of the joint wrenches */
 } tensors;
 
-static const char *const names[2][RESULTS] = {{"q_q", "q_qd", "q_qdd", "qd_qd"}, {"q_q", "q_qd", "q_tau", "qd_qd"}};
+static const char *const names[2][RESULTS] = {{"q_q", "q_qd", "q_qdd", "qd_qd", "qd_qdd"},
+                                              {"q_q", "q_qd", "q_tau", "qd_qd", "qd_tau"}};
 
 /* The parts of the state of which coordinate k is moved, and the first derivative that is differentiated: by q or qd.
  */
 enum { BY_Q, BY_QD, BY_QDD_OR_TAU };
-static const int moved[RESULTS]    = {BY_Q, BY_QD, BY_QDD_OR_TAU, BY_QD};
-static const int of_first[RESULTS] = {0, 0, 0, 1};
+static const int moved[RESULTS]    = {BY_Q, BY_QD, BY_QDD_OR_TAU, BY_QD, BY_QDD_OR_TAU};
+static const int of_first[RESULTS] = {0, 0, 0, 1, 1};
 
 static tensors allocate(const trial *t, size_t entries)
 {
@@ -130,7 +131,8 @@ static void evaluate(const dyn_kernels *k, const trial *t, bool forward, const d
                                                    .q_q         = got->x[0],
                                                    .q_qd        = got->x[1],
                                                    .q_tau       = got->x[2],
-                                                   .qd_qd       = got->x[3]});
+                                                   .qd_qd       = got->x[3],
+                                                   .qd_tau      = got->x[4]});
     else
         rows_hessian(k, &t->scene, 1,
                      (dyn_hessian){.q           = t->q,
@@ -141,7 +143,8 @@ static void evaluate(const dyn_kernels *k, const trial *t, bool forward, const d
                                    .q_q         = got->x[0],
                                    .q_qd        = got->x[1],
                                    .q_qdd       = got->x[2],
-                                   .qd_qd       = got->x[3]});
+                                   .qd_qd       = got->x[3],
+                                   .qd_qdd      = got->x[4]});
 }
 
 /* Sets `sum` to the tensor contracted with the multipliers. Returns the largest sum of magnitudes. */
@@ -206,17 +209,27 @@ static void test_forward(void **state)
     trial_robots(FORWARD_ROBOTS, 1, compare_forward);
 }
 
+static void test_loads(void **state)
+{
+    for (uint64_t seed = 1; seed <= FORWARD_ROBOTS; seed++) {
+        trial t = trial_make_loaded(seed, 1);
+        compare(&t, false);
+        compare(&t, true);
+        trial_free(&t);
+    }
+}
+
 /* A result does not depend on which others are requested. */
 static void test_single_results(void **state)
 {
     for (uint64_t seed = 1; seed <= 24; seed++)
         for (int forward = 0; forward < 2; forward++) {
-            trial   t   = trial_make(seed, 1);
+            trial   t   = seed % 2 ? trial_make(seed, 1) : trial_make_loaded(seed, 1);
             size_t  n   = t.nv * t.nv;
             tensors all = allocate(&t, n), one = allocate(&t, n);
             evaluate(dyn_kernels_find(NULL), &t, forward, t.qddd, &all);
             for (int r = 0; r < RESULTS; r++) {
-                tensors alone = {.x = {NULL, NULL, NULL, NULL}};
+                tensors alone = {.x = {NULL}};
                 alone.x[r]    = one.x[r];
                 evaluate(dyn_kernels_find(NULL), &t, forward, t.qddd, &alone);
                 assert_memory_equal(one.x[r], all.x[r], n * sizeof(double));
@@ -229,6 +242,7 @@ static void test_single_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots), cmocka_unit_test(test_terms),
-                                       cmocka_unit_test(test_forward), cmocka_unit_test(test_single_results)};
+                                       cmocka_unit_test(test_forward), cmocka_unit_test(test_loads),
+                                       cmocka_unit_test(test_single_results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

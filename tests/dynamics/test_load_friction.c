@@ -397,6 +397,42 @@ static void test_regressor(void **state)
     }
 }
 
+static void test_regressor_rate(void **state)
+{
+    const dyn_kernels *k;
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial            t     = trial_make_loaded(seed, 1);
+        const size_t     n     = t.nv * 10 * t.bodies;
+        complex_state    s     = in_motion(&t);
+        double _Complex *moved = complex_array(n);
+        double          *Y = trial_array(&t, n), *Y_dot = trial_array(&t, n), *expected = trial_array(&t, n), size = 0;
+        dyn_kernels_complex.regressor(&t.scene, s.workspace,
+                                      &(dyn_regressor){.q         = as_lanes(s.q),
+                                                       .qd        = as_lanes(s.qd),
+                                                       .qdd       = as_lanes(s.qdd),
+                                                       .wrenches  = as_lanes(s.wrenches),
+                                                       .regressor = as_lanes(moved)},
+                                      1);
+        complex_derivative(n, moved, expected);
+        for (size_t i = 0; i < n; i++)
+            size = fmax(size, fabs(creal(moved[i])));
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            rows_regressor(k, &t.scene, 1,
+                           (dyn_regressor){.q             = t.q,
+                                           .qd            = t.qd,
+                                           .qdd           = t.qdd,
+                                           .qddd          = t.qddd,
+                                           .wrenches      = t.wrenches,
+                                           .regressor     = Y,
+                                           .regressor_dot = Y_dot});
+            check_close_scaled("regressor_dot", seed, n, Y_dot, expected, TOLERANCE, fmax(size, largest(n, expected)));
+        }
+        complex_state_free(&s);
+        free(moved), free(Y), free(Y_dot), free(expected);
+        trial_free(&t);
+    }
+}
+
 /* --- edges -------------------------------------------------------------------------------------------------------- */
 
 /* A state gives the same bits in every batch and on every target of its class. */
@@ -483,10 +519,15 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_efforts),     cmocka_unit_test(test_other_efforts),
-        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_gravity),
-        cmocka_unit_test(test_rates),       cmocka_unit_test(test_regressor),
-        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_at_rest_without_load),
+        cmocka_unit_test(test_efforts),
+        cmocka_unit_test(test_other_efforts),
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_gravity),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_regressor),
+        cmocka_unit_test(test_regressor_rate),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_at_rest_without_load),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

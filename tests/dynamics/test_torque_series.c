@@ -119,6 +119,15 @@ static void test_terms(void **state)
     trial_terms(1, compare);
 }
 
+static void test_loads(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make_loaded(seed, 1);
+        compare(&t);
+        trial_free(&t);
+    }
+}
+
 /* The first derivatives have the same bits whatever the order. */
 static void test_order(void **state)
 {
@@ -140,6 +149,6 @@ static void test_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots), cmocka_unit_test(test_terms),
-                                       cmocka_unit_test(test_order)};
+                                       cmocka_unit_test(test_loads), cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
