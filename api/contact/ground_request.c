@@ -204,9 +204,21 @@ static bool find_normal(const api_query *q, api_ground_request *g)
     return true;
 }
 
+/* The ground takes the place of the base's efforts, so that no load of base joints is defined. */
+static bool check_base_load(const api_query *q)
+{
+    for (size_t i = 0; api_has_load(q) && i < q->model->dyn->n_bodies; i++) {
+        const dyn_body *b = &q->model->dyn->body[i];
+        if (b->joint.v < API_BASE_DOF && b->joint.friction.load > 0)
+            return api_fail_load(q, "the base of ground-reaction");
+    }
+    return true;
+}
+
 bool api_ground_request_prepare(const api_query *q, api_ground_request *g)
 {
-    size_t n         = q->scene.n_wrenches;
+    size_t n = q->scene.n_wrenches;
+    if (!check_base_load(q)) return false;
     g->ground.weight = q->scene.model->mass * api_length(q->scene.gravity);
     g->sites         = api_take(q->pool, (n + g->ground.n_contacts) * sizeof *g->sites);
     if (!g->sites) return false;

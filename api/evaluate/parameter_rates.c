@@ -1,5 +1,6 @@
 /* parameter_rates.c - differentiates tau_dot by the inertial parameters (parameter_rates.h). */
 #include "parameter_rates.h"
+#include "api/request/fields.h"
 #include "free_motion.h"
 
 /* Scratch lanes of one block of states with free coordinates. */
@@ -15,8 +16,10 @@ static size_t columns_of(const api_model *model)
     return api_extent(model, NULL, API_BODY_PARAMETERS);
 }
 
-size_t api_parameter_rates_room(const api_model *model)
+/* The rate of the regressor needs the regressor where friction depends on the load (dyn_regressor). */
+size_t api_parameter_rates_room(const api_model *model, bool is_free)
 {
+    if (!is_free) return model->dyn->has_load ? model->nv * columns_of(model) : 0;
     return model->nv * (columns_of(model) + 4 * model->nv) + api_free_room(model->nv);
 }
 
@@ -87,9 +90,14 @@ static bool add_motion(const api_evaluation *e, const bool *driven, const free_r
 bool api_parameter_rates(const api_evaluation *e, const bool *driven, const dyn_torque_derivative *motion,
                          size_t blocks, double *room, double *to)
 {
-    dyn_regressor io = {
-        .q = motion->q, .qd = motion->qd, .qdd = motion->qdd, .qddd = motion->qddd, .regressor_dot = to};
+    dyn_regressor io = {.q             = motion->q,
+                        .qd            = motion->qd,
+                        .qdd           = motion->qdd,
+                        .qddd          = motion->qddd,
+                        .wrenches      = motion->wrenches,
+                        .regressor_dot = to};
     if (!driven) {
+        if (api_has_load(e->query)) io.regressor = room;
         e->kernels->regressor(&e->query->scene, e->workspace, &io, blocks);
         return true;
     }

@@ -71,8 +71,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_trajectory_options *o = selected->options;
     api_motion             *m = o->motion;
-    if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "dtau_dot_dparameters");
+    if (o->efforts.driven && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates");
     if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)

@@ -81,8 +81,8 @@ size_t api_trajectory_spare(const api_model *model, const api_selection *selecte
     const api_trajectory_options *o    = selected->options;
     size_t                        room = partial_entries(model, selected), points = 0;
     if (o->efforts.driven) room = greater(room, api_trajectory_free_motion_room(model->nv));
-    if (o->efforts.driven && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
-        room = greater(room, api_parameter_rates_room(model));
+    if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
+        room = greater(room, api_parameter_rates_room(model, o->efforts.driven != NULL));
     if (selected->outputs & OF_POINTS)
         points = api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS));
     room = needs_free_accelerations(selected) ? room + points : greater(room, points);

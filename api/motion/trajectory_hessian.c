@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { HESSIAN };
-enum { VECTORS = 4 /* q, qd, qdd and multipliers of a sample */, MATRICES = 4 /* results of the kernel */ };
+enum { VECTORS = 4 /* q, qd, qdd and multipliers of a sample */, MATRICES = 5 /* results of the kernel */ };
 
 typedef struct hessian_options {
     api_motion   *motion;
@@ -85,7 +85,7 @@ typedef struct sample {
     size_t  first[DYN_MAX_LANES];                    /* of its control points */
     double  b[3][API_SPLINE_SUPPORT][DYN_MAX_LANES]; /* b_rk */
     double *q, *qd, *qdd, *multipliers;              /* nv */
-    double *q_q, *q_qd, *q_qdd, *qd_qd;              /* nv x nv */
+    double *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd;     /* nv x nv */
 } sample;
 
 static sample sample_of(const api_evaluation *e, size_t block)
@@ -99,7 +99,8 @@ static sample sample_of(const api_evaluation *e, size_t block)
                       .q_q         = M,
                       .q_qd        = M + matrix,
                       .q_qdd       = M + 2 * matrix,
-                      .qd_qd       = M + 3 * matrix};
+                      .qd_qd       = M + 3 * matrix,
+                      .qd_qdd      = M + 4 * matrix};
     for (size_t l = 0; l < e->lanes; l++) {
         const size_t state = block * e->lanes + l;
         s.row[l]           = state < e->query->rows ? state : e->query->rows - 1;
@@ -162,11 +163,12 @@ static inline __attribute__((always_inline)) void add_entry(size_t W, const api_
             for (size_t w = 0; w < W; w++) {
                 const double b0k = s->b[0][k][w], b1k = s->b[1][k][w], b2k = s->b[2][k][w];
                 const double b0l = s->b[0][l][w], b1l = s->b[1][l][w], b2l = s->b[2][l][w];
-                const double by_k = b0l * s->q_q[ij + w] + b1l * s->q_qd[ij + w] + b2l * s->q_qdd[ij + w];
-                const double by_l =
-                    b1k * (b0l * s->q_qd[ji + w] + b1l * s->qd_qd[ij + w]) + b2k * b0l * s->q_qdd[ji + w];
-                const size_t row = (s->first[w] + k) * nv + i;
-                out[((row * m->spline.n + s->first[w] + l) * nv + j) * W + w] += b0k * by_k + by_l;
+                const double by_position     = b0l * s->q_q[ij + w] + b1l * s->q_qd[ij + w] + b2l * s->q_qdd[ij + w];
+                const double by_rate         = b0l * s->q_qd[ji + w] + b1l * s->qd_qd[ij + w] + b2l * s->qd_qdd[ij + w];
+                const double by_acceleration = b0l * s->q_qdd[ji + w] + b1l * s->qd_qdd[ji + w];
+                const size_t row             = (s->first[w] + k) * nv + i;
+                out[((row * m->spline.n + s->first[w] + l) * nv + j) * W + w] +=
+                    b0k * by_position + b1k * by_rate + b2k * by_acceleration;
             }
 }
 
@@ -213,7 +215,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                   .q_q         = s.q_q,
                                   .q_qd        = s.q_qd,
                                   .q_qdd       = s.q_qdd,
-                                  .qd_qd       = s.qd_qd};
+                                  .qd_qd       = s.qd_qd,
+                                  .qd_qdd      = s.qd_qdd};
     memset(out, 0, api_output_entries(e->model, selected, HESSIAN) * e->lanes * sizeof *out);
     for (size_t n = 0; n < o->motion->samples; n++) {
         /* Check at each sample: with many coordinates one takes milliseconds. */
@@ -244,6 +247,6 @@ const api_operation api_trajectory_hessian = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .load            = API_LOAD_FRICTION,
+    .load            = API_LOAD_TAKEN,
     .evaluate        = evaluate,
 };

@@ -296,6 +296,6 @@ const api_operation api_feed_forward = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .load            = API_LOAD_FRICTION,
+    .load            = API_LOAD_TAKEN,
     .evaluate        = evaluate,
 };

@@ -55,14 +55,15 @@ static bool prepare(api_plan *plan, api_selection *selected)
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    double          *tau;        /* nv: efforts without ground */
-    double          *jacobian;   /* 6 x nv: Jacobian of the base */
-    double          *positions;  /* 3 each: positions of the base and the contacts */
-    double          *wrenches;   /* wrenches of the request, then of the contacts */
-    double          *d_wrench;   /* wrenches x nv x 6: derivatives of the efforts with respect to wrenches */
-    double          *H[BY];      /* nv x nv: derivatives of the efforts at constant contact wrenches */
-    double          *d_feet[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
-    double          *columns;    /* nv x 6, one state, not in lanes: the first six rows of H, transposed */
+    double          *tau;               /* nv: efforts without ground */
+    double          *jacobian;          /* 6 x nv: Jacobian of the base */
+    double          *positions;         /* 3 each: positions of the base and the contacts */
+    double          *wrenches;          /* wrenches of the request, then of the contacts */
+    double          *d_wrench;          /* wrenches x nv x 6: derivatives of the efforts with respect to wrenches */
+    double          *contact[API_FEET]; /* 6 x nv each: Jacobians of the contacts */
+    double          *H[BY];             /* nv x nv: derivatives of the efforts at constant contact wrenches */
+    double          *d_feet[BY];        /* contacts x 6 x nv: derivatives of the wrenches on the feet */
+    double          *columns;           /* nv x 6, one state, not in lanes: the first six rows of H, transposed */
     api_ground_state state[DYN_MAX_LANES];
     bool             solved[DYN_MAX_LANES]; /* the state has a solution */
 } block_lanes;
@@ -70,7 +71,7 @@ typedef struct block_lanes {
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t nv = model->nv, n = n_wrenches(selected) + n_contacts(selected);
-    return nv + 6 * nv + 3 * POINTS + SITE * n + 6 * n * nv + 6 * nv +
+    return nv + 6 * nv + 3 * POINTS + SITE * n + 6 * n * nv + 6 * nv + 6 * nv * n_contacts(selected) +
            api_missing_entries(model, selected, D_FOOT_WRENCHES, DTAU + BY - 1);
 }
 
@@ -85,6 +86,8 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
     b->d_wrench  = b->wrenches + SITE * n * W;
     b->columns   = b->d_wrench + 6 * n * nv * W;
     next         = b->columns + 6 * nv * W;
+    for (size_t k = 0; k < n_contacts(selected); k++, next += 6 * nv * W)
+        b->contact[k] = next;
     for (size_t by = 0; by < BY; by++) {
         b->d_feet[by] = api_result_or_spare(e, selected, D_FOOT_WRENCHES + by, block, &next);
         b->H[by]      = api_result_or_spare(e, selected, DTAU + by, block, &next);
@@ -184,14 +187,27 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Finds the derivatives of contact positions with respect to coordinate v: dr_k/dq_v = -dtau_v/dF_k. */
+/* Finds the Jacobians of the contacts. dtau/dW_k has them too, but times a factor of each joint whose friction depends
+ * on its load. */
+static void find_contact_jacobians(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   const block_lanes *b)
+{
+    const api_ground *ground = &grounding_of(selected)->ground;
+    for (size_t k = 0; k < n_contacts(selected); k++) {
+        const dyn_kinematics io = {
+            .q = api_state_block(e, API_Q, block), .frame = &ground->contact[k], .jacobian = b->contact[k]};
+        e->kernels->kinematics(&e->query->scene, e->workspace, &io, 1);
+    }
+}
+
+/* Gathers the derivatives of contact positions with respect to coordinate v. */
 static void gather_motion(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t lane,
                           size_t v, api_ground_rate *rate)
 {
     size_t nv = e->model->nv, W = e->lanes;
     for (size_t k = 0; k < n_contacts(selected); k++)
         for (size_t i = 0; i < 3; i++)
-            rate->contact[k][i] = -b->d_wrench[(((n_wrenches(selected) + k) * nv + v) * 6 + i) * W + lane];
+            rate->contact[k][i] = b->contact[k][(i * nv + v) * W + lane];
 }
 
 /* Finds the derivatives of one state's resultant, zero-moment point and foot wrenches with respect to q (by = 0), qd
@@ -264,6 +280,7 @@ static bool find_derivatives(const api_evaluation *e, const api_selection *selec
                           .dtau_dwrench = b->d_wrench};
     if (!check_smooth(e, selected, block, b)) return false;
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
+    find_contact_jacobians(e, selected, block, b);
     for (size_t by = 0; by < BY; by++) {
         memset(b->d_feet[by], 0, 6 * n_contacts(selected) * e->model->nv * e->lanes * sizeof *b->d_feet[by]);
         for (size_t lane = 0; lane < e->lanes; lane++)
@@ -321,6 +338,6 @@ const api_operation api_ground_reaction = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_FRICTION,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

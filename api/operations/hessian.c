@@ -4,7 +4,7 @@
 #include "api/request/fields.h"
 #include "dynamics/hessian.h"
 
-enum { Q_Q, Q_QD, Q_QDD, QD_QD, D2TAU_DQ_DQ, D2TAU_DQ_DQD, D2TAU_DQ_DQDD, D2TAU_DQD_DQD };
+enum { Q_Q, Q_QD, Q_QDD, QD_QD, QD_QDD, D2TAU_DQ_DQ, D2TAU_DQ_DQD, D2TAU_DQ_DQDD, D2TAU_DQD_DQD, D2TAU_DQD_DQDD };
 
 bool api_hessian_options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
@@ -22,7 +22,7 @@ bool api_hessian_prepare(api_plan *plan, api_selection *selected)
                        "%s needs multipliers for outputs whose names begin with hessian", selected->operation->name);
 }
 
-/* Evaluates the four results from output `first` on. */
+/* Evaluates the five results from output `first` on. */
 static void evaluate_from(const api_evaluation *e, const api_selection *selected, size_t first, size_t block,
                           size_t blocks)
 {
@@ -36,8 +36,9 @@ static void evaluate_from(const api_evaluation *e, const api_selection *selected
         .q_qd        = api_result_block(e, selected, first + Q_QD, block),
         .q_qdd       = api_result_block(e, selected, first + Q_QDD, block),
         .qd_qd       = api_result_block(e, selected, first + QD_QD, block),
+        .qd_qdd      = api_result_block(e, selected, first + QD_QDD, block),
     };
-    if (io.q_q || io.q_qd || io.q_qdd || io.qd_qd)
+    if (io.q_q || io.q_qd || io.q_qdd || io.qd_qd || io.qd_qdd)
         dyn_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, blocks);
 }
 
@@ -54,18 +55,20 @@ const api_operation api_hessian = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_MULTIPLIERS) | API_BIT(API_GRAVITY) |
              API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) |
              API_BIT(API_OUTPUTS),
-    .outputs       = {[Q_Q]           = {"hessian_q_q", true, {API_NV, API_NV}},
-                      [Q_QD]          = {"hessian_q_qd", true, {API_NV, API_NV}},
-                      [Q_QDD]         = {"hessian_q_qdd", true, {API_NV, API_NV}},
-                      [QD_QD]         = {"hessian_qd_qd", true, {API_NV, API_NV}},
-                      [D2TAU_DQ_DQ]   = {"d2tau_dq_dq", false, {API_NV, API_NV, API_NV}},
-                      [D2TAU_DQ_DQD]  = {"d2tau_dq_dqd", false, {API_NV, API_NV, API_NV}},
-                      [D2TAU_DQ_DQDD] = {"d2tau_dq_dqdd", false, {API_NV, API_NV, API_NV}},
-                      [D2TAU_DQD_DQD] = {"d2tau_dqd_dqd", false, {API_NV, API_NV, API_NV}}},
+    .outputs       = {[Q_Q]            = {"hessian_q_q", true, {API_NV, API_NV}},
+                      [Q_QD]           = {"hessian_q_qd", true, {API_NV, API_NV}},
+                      [Q_QDD]          = {"hessian_q_qdd", true, {API_NV, API_NV}},
+                      [QD_QD]          = {"hessian_qd_qd", true, {API_NV, API_NV}},
+                      [QD_QDD]         = {"hessian_qd_qdd", false, {API_NV, API_NV}},
+                      [D2TAU_DQ_DQ]    = {"d2tau_dq_dq", false, {API_NV, API_NV, API_NV}},
+                      [D2TAU_DQ_DQD]   = {"d2tau_dq_dqd", false, {API_NV, API_NV, API_NV}},
+                      [D2TAU_DQ_DQDD]  = {"d2tau_dq_dqdd", false, {API_NV, API_NV, API_NV}},
+                      [D2TAU_DQD_DQD]  = {"d2tau_dqd_dqd", false, {API_NV, API_NV, API_NV}},
+                      [D2TAU_DQD_DQDD] = {"d2tau_dqd_dqdd", false, {API_NV, API_NV, API_NV}}},
     .weight        = 8,
     .square_weight = 1,
     .options       = api_hessian_options,
     .prepare       = api_hessian_prepare,
-    .load          = API_LOAD_FRICTION,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -2,8 +2,8 @@
 #pragma once
 #include "api/lanes/plan.h"
 
-/* The first four outputs of both operations are contracted with `multipliers`; the next four are not. */
-#define API_HESSIAN_CONTRACTED (api_set)0xf
+/* The first five outputs of both operations are contracted with `multipliers`; the next five are not. */
+#define API_HESSIAN_CONTRACTED (api_set)0x1f
 
 /* Fails for models with loops. */
 bool api_hessian_options(api_query *q, api_selection *selected, const api_node *given, const api_place *up);

@@ -2,9 +2,10 @@
 #include "path_friction.h"
 #include <string.h>
 
+/* True if the friction contains the sign of the motion. */
 static bool is_coulomb(const dyn_friction *f)
 {
-    return f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0;
+    return f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0 || f->load > 0;
 }
 
 static bool is_sharp(const dyn_friction *f)
@@ -12,7 +13,8 @@ static bool is_sharp(const dyn_friction *f)
     return is_coulomb(f) && !(f->coulomb_velocity > 0);
 }
 
-/* True if the friction is a constant for each direction of motion, and so a term of c. */
+/* True if the friction that does not depend on the load is a constant for each direction of motion, and so a term of c.
+ */
 static bool is_constant(const dyn_friction *f)
 {
     return is_sharp(f) && !(f->stribeck_velocity > 0);
@@ -75,22 +77,24 @@ void api_path_add_coulomb(const api_evaluation *e, const double *dq, double *c)
         add_coulomb_of_motor(&m->drive[k], W, dq, c);
 }
 
-/* Emits the friction of a joint that moves at `ratio` times the rate of the coordinate, or of a motor with ratio 1. */
+/* Emits the friction of a joint that moves at `ratio` times the rate of the coordinate, or of a motor with ratio 1.
+ * Constant magnitudes are terms of c, and 0 here. */
 static void emit_smooth(const dyn_friction *f, const char *name, double ratio, api_emit *to)
 {
     const bool   against = ratio < 0;
-    const double r       = against ? 0 - ratio : ratio;
-    if (!is_coulomb(f) || is_constant(f)) return;
+    const double r = against ? 0 - ratio : ratio, factor = is_constant(f) ? 0 : r;
+    if (!is_coulomb(f) || (is_constant(f) && !(f->load > 0))) return;
     api_emit_object(to);
     api_emit_string_member(to, "joint", name);
-    api_emit_number_member(to, "positive", r * (against ? f->negative : f->positive));
-    api_emit_number_member(to, "negative", r * (against ? f->positive : f->negative));
+    api_emit_number_member(to, "positive", factor * (against ? f->negative : f->positive));
+    api_emit_number_member(to, "negative", factor * (against ? f->positive : f->negative));
     api_emit_number_member(to, "velocity", f->coulomb_velocity / r);
     if (f->stribeck_velocity > 0) {
         api_emit_number_member(to, "breakaway_positive", r * (against ? f->breakaway_negative : f->breakaway_positive));
         api_emit_number_member(to, "breakaway_negative", r * (against ? f->breakaway_positive : f->breakaway_negative));
         api_emit_number_member(to, "stribeck_velocity", f->stribeck_velocity / r);
     }
+    if (f->load > 0) api_emit_number_member(to, "load", f->load);
     api_emit_end(to);
 }
 
@@ -183,9 +187,10 @@ const dyn_model *api_path_without_coulomb(const api_query *q)
     dyn_body        *bodies = api_take(q->pool, m->n_bodies * sizeof *bodies);
     dyn_drive       *drives = api_take(q->pool, (m->n_drives > 0 ? m->n_drives : 1) * sizeof *drives);
     if (!copy || !bodies || !drives) return NULL;
-    *copy       = *m;
-    copy->body  = bodies;
-    copy->drive = drives;
+    *copy          = *m;
+    copy->body     = bodies;
+    copy->drive    = drives;
+    copy->has_load = false;
     memcpy(bodies, m->body, m->n_bodies * sizeof *bodies);
     for (size_t i = 0; i < m->n_bodies; i++)
         bodies[i].joint.friction = (dyn_friction){.viscous = m->body[i].joint.friction.viscous};

@@ -233,6 +233,6 @@ const api_operation api_task_space = {
     .square_weight = 30,
     .options       = options,
     .spare         = spare,
-    .load          = API_LOAD_FRICTION,
+    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

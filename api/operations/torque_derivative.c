@@ -28,8 +28,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "dtau_dot_dparameters");
+    if (driven_of(selected) && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates");
     return api_free_check_tau(plan, selected);
 }
 
@@ -38,8 +38,10 @@ static bool prepare(api_plan *plan, api_selection *selected)
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const size_t nv = model->nv, motion = 1 + api_free_jerks_room(nv);
-    const size_t rates = selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) ? api_parameter_rates_room(model) : 0;
-    if (!driven_of(selected)) return 0;
+    const bool   is_free = driven_of(selected) != NULL;
+    const size_t rates =
+        selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) ? api_parameter_rates_room(model, is_free) : 0;
+    if (!is_free) return rates;
     return (motion > rates ? motion : rates) + api_missing_entries(model, selected, QDD, QDDD);
 }
 

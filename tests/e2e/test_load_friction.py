@@ -22,11 +22,27 @@ def arm(load=(0.2, 0.1, 0.15), **more):
                     "friction": {"viscous": 0.1, "load": 0.3 if load[1] else 0, "coulomb_velocity": 0.5}}], **more}
 
 
+def elastic_arm(coulomb_velocity=0.5):
+    """The same arm with an elastic elbow: its own friction is that of `arm` without load, its motor's depends on the load."""
+    document = arm((0.2, 0, 0.15))
+    document["links"][1]["joint"]["elastic"] = {"stiffness": 120, "rest": 0.1}
+    document["motors"][0]["friction"].update(load=0.3, coulomb=0.02, coulomb_velocity=coulomb_velocity)
+    return document
+
+
+def walker(load=0.2):
+    """A floating trunk with two legs."""
+    leg = lambda name, y: {"name": name, "parent": "trunk", "inertial": body(1, (0.02, 0.01, -0.2)), "joint": {
+        "name": name + "_hip", "type": "revolute", "axis": [0.3, 0.9, 0.1], "origin": {"xyz": [0, y, -0.1]},
+        "friction": {"viscous": 0.2, "coulomb": 0.5, "coulomb_velocity": SMOOTH, "load": load}}}
+    return {"base": {"type": "floating", "link": "trunk", "inertial": body(8, (0, 0, 0.02))}, "links": [leg("left", 0.1), leg("right", -0.1)]}
+
+
 class LoadFriction(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for name, document in (("loaded", arm()), ("unloaded", arm((0, 0, 0)))):
+        for name, document in (("loaded", arm()), ("unloaded", arm((0, 0, 0))), ("elastic", elastic_arm()), ("walker", walker()), ("light_walker", walker(0))):
             assert cls.client.put("/v1/models/" + name, document).status == 201
 
     def states(self, n, seed=1):
@@ -110,6 +126,7 @@ class LoadFriction(ServerCase):
         wrench = {"wrenches": [{"link": "fore", "force": [3, -2, 4], "point": [0.1, 0, 0]}]}
         for operation, derivative, output, request in (
                 ("inverse-dynamics", "sensitivity", "tau", {**inverse, **wrench}),
+                ("torque-derivative", "torque-derivative", "tau_dot", {**inverse, "qddd": s["tau"], **wrench}),
                 ("forward-dynamics", "forward-sensitivity", "qdd", {**forward, **wrench})):
             name = f"d{output}_dparameters"
             a = np.array(self.ask("loaded", derivative, {**request, "outputs": [name]})[name])
@@ -159,6 +176,112 @@ class LoadFriction(ServerCase):
                     expected = (8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h)
                     self.assertClose(got[:, :, k, v].tolist(), expected.tolist(), 1e-7, max(1, np.abs(got).max()), name)
 
+    def test_feed_forward(self):
+        """The motor of an elastic joint carries the load: its torque without friction is the spring's and the rotor's. The
+        torques of all joints bring about the motion."""
+        s = np.random.default_rng(8).uniform(-2, 2, (5, 10, 4))
+        motion = dict(zip(("q", "qd", "qdd", "qddd", "qdddd"), s.tolist()))
+        a = self.ask("elastic", "feed-forward", motion)
+        state = {name: a[name] for name in ("q", "qd", "qdd")}
+        T = np.array(self.ask("elastic", "inverse-dynamics", {**state, "friction": False})["tau"])
+        q, qd, qdd = (np.array(a[name]) for name in ("q", "qd", "qdd"))
+        spring = 120 * (q[:, 1] - q[:, 3] - 0.1)
+        self.assertClose((-20e-4 * (qdd[:, 0] - 20 * qdd[:, 3]) - spring).tolist(), T[:, 3].tolist(), 1e-11)
+        motor = T[:, 3] + 0.1 * qd[:, 3] + np.tanh(qd[:, 3] / 0.5) * (0.02 + 0.3 * np.abs(T[:, 3]))
+        self.assertClose(np.array(a["tau"])[:, 3].tolist(), motor.tolist(), 1e-12)
+        self.assertEqual(np.array(a["tau"])[:, 1].tolist(), [0] * 10)
+        qdd = self.ask("elastic", "forward-dynamics", {"q": a["q"], "qd": a["qd"], "tau": a["tau"]})["qdd"]
+        self.assertClose(qdd, a["qdd"], 1e-9)
+
+    def test_second_derivatives(self):
+        """hessian and forward-hessian against differences of the first derivatives, contracted and in full; the motion's
+        Hessian against differences of the gradient."""
+        s = self.states(3, 9)
+        for row in range(3):
+            at, m = {name: s[name][row] for name in s}, np.random.default_rng(row).uniform(-1, 1, 3)
+            for operation, first, names, of in (("hessian", "sensitivity", ("q", "qd", "qdd"), "tau"),
+                                                ("forward-hessian", "forward-sensitivity", ("q", "qd", "tau"), "qdd")):
+                state, last = {name: at[name] for name in names}, names[2]
+                pairs = (("q", "q"), ("q", "qd"), ("q", last), ("qd", "qd"), ("qd", last))
+                a = self.ask("loaded", operation, {**state, "multipliers": m.tolist(), "outputs": [
+                    *(f"hessian_{x}_{y}" for x, y in pairs), *(f"d2{of}_d{x}_d{y}" for x, y in pairs)]})
+                for x, y in pairs:
+                    name = f"d{of}_d{x}"
+                    expected = self.difference(first, [name], state, y)[name].reshape(3, 3, 3)
+                    size = np.abs(expected).max() + 1
+                    self.assertClose(a[f"d2{of}_d{x}_d{y}"], expected.tolist(), 1e-7, size, name + y)
+                    self.assertClose(a[f"hessian_{x}_{y}"], np.einsum("i,ijk->jk", m, expected).tolist(), 1e-7, size, name + y)
+        points, h = np.random.default_rng(10).uniform(-1, 1, (5, 3)), 1e-4
+        motion, multipliers = {"degree": 3, "duration": 1.3, "times": [0.17, 0.55, 1.1]}, np.array(s["q"])
+        moved = [points + d * h * e.reshape(5, 3) for e in np.eye(15) for d in (1, -1, 2, -2)]
+        gradient = np.array(self.ask("loaded", "trajectory", {**motion, "dense": True, "outputs": ["dtau_dcontrol_points"],
+                                                              "control_points": [x.tolist() for x in moved]})["dtau_dcontrol_points"])
+        x = np.einsum("ni,bnikj->bkj", multipliers, gradient).reshape(15, 4, 15)
+        expected = (8 * (x[:, 0] - x[:, 1]) - (x[:, 2] - x[:, 3])) / (12 * h)
+        got = self.ask("loaded", "trajectory-hessian", {**motion, "control_points": points.tolist(),
+                                                        "torque_multipliers": multipliers.tolist()})["hessian_control_points"]
+        self.assertClose(np.array(got).reshape(15, 15).tolist(), expected.tolist(), 1e-7, np.abs(expected).max())
+
+    def test_path(self):
+        """The polynomial and the listed friction of |T|, with T by the polynomial without friction, are the torque. The sharp
+        ones are listed with the velocity 0; where the path turns back they jump."""
+        s, v, u = self.states(8, 11), 0.7, -0.4
+        path = {"q": s["q"], "qd": s["qd"], "qdd": s["qdd"], "outputs": ["tau_a", "tau_b", "tau_c", "tau_d", "smooth_friction", "jumps"]}
+        a, rigid = (self.ask("loaded", "path", {**path, **more}) for more in ({}, {"friction": False}))
+        value = lambda a: sum(np.array(a["tau_" + name]) * x for name, x in zip("abcd", (u, v * v, 1, v)))
+        self.assertEqual([(term["joint"], term["velocity"], term["load"]) for term in a["smooth_friction"]],
+                         [("shoulder", 0, 0.2), ("elbow", SMOOTH, 0.1), ("slide", 0, 0.15), ("elbow", 0.5, 0.3)])
+        tau, T, rate = value(a), np.abs(value(rigid)), v * np.array(s["qd"])
+        for term in a["smooth_friction"]:
+            i = ["shoulder", "elbow", "slide"].index(term["joint"])
+            sense = np.tanh(rate[:, i] / term["velocity"]) if term["velocity"] else np.sign(rate[:, i])
+            tau[:, i] += sense * (np.where(rate[:, i] > 0, term["positive"], term["negative"]) + term["load"] * T[:, i])
+        moving = {"q": s["q"], "qd": rate.tolist(), "qdd": (v * v * np.array(s["qdd"]) + u * np.array(s["qd"])).tolist()}
+        self.assertClose(self.ask("loaded", "inverse-dynamics", moving)["tau"], tau.tolist(), 1e-12)
+        turns = np.sign(np.array(s["qd"]))[1:] != np.sign(np.array(s["qd"]))[:-1]
+        turns[:, 1] = False
+        self.assertEqual((np.array(a["jumps"])[:-1] > 0).tolist(), turns.tolist())
+
+    def test_task_space(self):
+        """The bias is that of the bias at qdd = 0; the inertia has no friction."""
+        s = self.states(4)
+        frame = {"q": s["q"], "frame": "hand", "axes": ["x", "z"]}
+        a = self.ask("loaded", "task-space", {**frame, "qd": s["qd"],
+                                              "outputs": ["inertia", "jacobian_inverse", "jacobian_dot_qd", "bias"]})
+        h = np.array(self.ask("loaded", "bias", {"q": s["q"], "qd": s["qd"]})["bias"])
+        expected = np.einsum("bvk,bv->bk", a["jacobian_inverse"], h) - np.einsum("bkl,bl->bk", a["inertia"], a["jacobian_dot_qd"])
+        self.assertClose(a["bias"], expected.tolist(), 1e-11)
+        self.assertEqual(a["inertia"], self.ask("unloaded", "task-space", frame)["inertia"])
+
+    def test_ground_reaction(self):
+        """tau = T + f + g |T| with the wrenches of the feet, and its derivatives against differences."""
+        choose, h = np.random.default_rng(12), 1e-4
+        state = np.concatenate([[0.1, 0.2, 0.5, 0, 0, 0, 1], choose.uniform(-0.3, 0.3, 2), choose.uniform(-1, 1, 16)])
+        fields = lambda x: {"q": x[..., :9].tolist(), "qd": x[..., 9:17].tolist(), "qdd": x[..., 17:].tolist(),
+                            "feet": [{"link": "left", "point": [0, 0, -0.4]}, {"link": "right", "point": [0, 0.05, -0.4]}]}
+        a = self.ask("walker", "ground-reaction", {**fields(state), "outputs": ["tau", "foot_wrenches", *(
+            f"d{name}_d{x}" for name in ("tau", "_foot_wrenches") for x in ("q", "qd", "qdd"))]})
+        T = np.array(self.ask("light_walker", "ground-reaction", {**fields(state), "friction": False})["tau"])[6:]
+        rate = state[15:17]
+        g = 0.2 * np.tanh(rate / SMOOTH)
+        self.assertClose(a["tau"][6:], (T + 0.2 * rate + 0.5 * np.tanh(rate / SMOOTH) + g * np.abs(T)).tolist(), 1e-11)
+        entries = [*range(7, 25)]
+        rows = np.array([state + d * e for e in np.eye(25)[entries] for d in (h, -h, 2 * h, -2 * h)])
+        b = self.ask("walker", "ground-reaction", {**fields(rows), "outputs": ["tau", "foot_wrenches"]})
+        for name, prefix in (("tau", "dtau"), ("foot_wrenches", "d_foot_wrenches")):
+            v = np.array(b[name]).reshape(18, 4, -1)
+            expected = ((8 * (v[:, 0] - v[:, 1]) - (v[:, 2] - v[:, 3])) / (12 * h)).T
+            got = np.concatenate([np.array(a[f"{prefix}_d{x}"]).reshape(len(expected), 8) for x in ("q", "qd", "qdd")], 1)[:, 6:]
+            self.assertClose(got.tolist(), expected.tolist(), 1e-8, np.abs(expected).max(), name)
+        chain = [{"name": f"part{i}", "parent": f"part{i - 1}" if i else "base",
+                  "joint": {"name": f"joint{i}", "type": "prismatic" if i < 3 else "revolute", "axis": np.eye(3)[i % 3].tolist()}}
+                 for i in range(6)]
+        chain[0]["joint"]["friction"] = {"load": 0.1}
+        chain[5]["inertial"] = body(3, (0, 0, 0.1))
+        self.put_model("guided", {"links": chain})
+        refused = self.client.post("/v1/models/guided/ground-reaction", {"q": [0] * 6, "outputs": ["resultant"]})
+        self.assertEqual(self.assertProblem(refused, 422)["code"], "not-supported")
+
     def test_margins(self):
         """The effort limit is compared with the torque that includes the friction."""
         m = self.motion(5)
@@ -168,26 +291,16 @@ class LoadFriction(ServerCase):
                          (50 - np.abs(tau)).tolist(), 1e-12)
 
     def test_operations_that_refuse(self):
-        """Never an answer without the friction that was asked for; without friction, all but identify and regressor answer."""
+        """Never an answer without the friction that was asked for."""
         s = self.states(4)
         q, qd, qdd, tau = (s[name] for name in ("q", "qd", "qdd", "tau"))
         motion = {"q": q, "qd": qd, "qdd": qdd}
-        for operation, request in (
-                ("hessian", {**motion, "multipliers": tau}), ("forward-hessian", {"q": q, "qd": qd, "tau": tau, "multipliers": tau}),
-                ("path", {"q": q, "qd": qd, "qdd": qdd, "qddd": tau}),
-                ("task-space", {"q": q, "frame": "hand", "axes": ["x"]}),
-                ("trajectory-hessian", {"duration": 1, "degree": 3, "control_points": q, "samples": 4, "torque_multipliers": tau})):
-            answer = self.client.post(f"/v1/models/loaded/{operation}", request)
-            problem = self.assertProblem(answer, 422)
-            self.assertEqual(problem["code"], "not-supported", (operation, problem))
-            self.assertIn("load", problem["detail"])
-            self.ok(self.client.post(f"/v1/models/loaded/{operation}", {**request, "friction": False}))
         for operation, request in (
                 ("regressor", motion), ("identify", {**motion, "tau": tau}),
                 ("step", {"q": q, "tau": tau, "step": 0.01, "friction_at_rest": "stick"})):
             answer = self.client.post(f"/v1/models/loaded/{operation}", request)
             self.assertEqual(self.assertProblem(answer, 422)["code"], "not-supported", operation)
-        evaluate = {**motion, "operations": {"inverse-dynamics": {}, "hessian": {"outputs": ["d2tau_dq_dq"]}}}
+        evaluate = {**motion, "operations": {"inverse-dynamics": {}, "regressor": {}}}
         self.assertProblem(self.client.post("/v1/models/loaded/evaluate", evaluate), 422)
 
     def test_documents_that_refuse(self):

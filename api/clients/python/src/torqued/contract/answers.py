@@ -335,6 +335,8 @@ class HessianAnswer(Answer):
     hessian_q_qdd: Array
     # nv × nv: by qd twice, symmetric.
     hessian_qd_qd: Array
+    # nv × nv: rows by qd, columns by qdd.
+    hessian_qd_qdd: Array
     # nv × nv × nv: hessian_q_q for each torque.
     d2tau_dq_dq: Array
     # nv × nv × nv: hessian_q_qd for each torque.
@@ -343,6 +345,8 @@ class HessianAnswer(Answer):
     d2tau_dq_dqdd: Array
     # nv × nv × nv: hessian_qd_qd for each torque.
     d2tau_dqd_dqd: Array
+    # nv × nv × nv: hessian_qd_qdd for each torque.
+    d2tau_dqd_dqdd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -360,6 +364,8 @@ class ForwardHessianAnswer(Answer):
     hessian_qd_qd: Array
     # nv × nv: rows by q, columns by tau.
     hessian_q_tau: Array
+    # nv × nv: rows by qd, columns by tau.
+    hessian_qd_tau: Array
     # nv × nv × nv: hessian_q_q for each acceleration.
     d2qdd_dq_dq: Array
     # nv × nv × nv: hessian_q_qd for each acceleration.
@@ -368,6 +374,8 @@ class ForwardHessianAnswer(Answer):
     d2qdd_dqd_dqd: Array
     # nv × nv × nv: hessian_q_tau for each acceleration.
     d2qdd_dq_dtau: Array
+    # nv × nv × nv: hessian_qd_tau for each acceleration.
+    d2qdd_dqd_dtau: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

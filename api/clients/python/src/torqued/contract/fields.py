@@ -711,6 +711,8 @@ class PathSmoothFrictionItem(_PathSmoothFrictionItemNeeded, total=False):
     breakaway_negative: float
     # rad/s or m/s.
     stribeck_velocity: float
+    # No unit: N m or N for each N m or N of |T|.
+    load: float
 
 
 Evaluations = TypedDict("Evaluations", {
@@ -813,11 +815,11 @@ class EvaluationsForwardSensitivity(TypedDict, total=False):
 
 
 class EvaluationsHessian(TypedDict, total=False):
-    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd']]
+    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd', 'hessian_qd_qdd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd', 'd2tau_dqd_dqdd']]
 
 
 class EvaluationsForwardHessian(TypedDict, total=False):
-    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau']]
+    outputs: Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau', 'hessian_qd_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau', 'd2qdd_dqd_dtau']]
 
 
 class _EvaluationsStepNeeded(TypedDict):

@@ -489,8 +489,8 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd', 'd2tau_dq_dq',
-            'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd']]] = None,
+            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd',
+            'hessian_qd_qdd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd', 'd2tau_dqd_dqdd']]] = None,
             timeout: Optional[float] = None,
     ) -> HessianAnswer:
         """Second derivatives of the torques.
@@ -499,10 +499,10 @@ class Operations:
         which Newton and SQP methods need for constraints on torques. Row j and column k of `hessian_x_y` are ∂/∂y_k (λᵀ
         ∂tau/∂x_j), with the derivatives of sensitivity. For a floating base or joint and a spherical joint the derivatives with
         respect to `q` are along p += R e_v, R ← R exp(e_w). They are taken first by x_j, then by y_k: within one such joint
-        hessian_q_q is not symmetric. Derivatives by qd and qdd, and by qdd twice, are zero. The outputs `d2tau_…` are the same
-        matrices for every torque, without `multipliers`. Components of wrenches, in their named axes, and their points are
-        constant. The second derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the
-        422 not-for-loops.
+        hessian_q_q is not symmetric. Derivatives by qdd twice are zero. Those by qd and qdd, `hessian_qd_qdd`, are zero but for
+        friction that depends on the load with a `coulomb_velocity`. The outputs `d2tau_…` are the same matrices for every
+        torque, without `multipliers`. Components of wrenches, in their named axes, and their points are constant. The second
+        derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -528,17 +528,17 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau', 'd2qdd_dq_dq',
-            'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau']]] = None,
+            outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau',
+            'hessian_qd_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau', 'd2qdd_dqd_dtau']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardHessianAnswer:
         """Second derivatives of the accelerations.
 
         Second derivatives of forward-dynamics, contracted with the `multipliers` λ of the accelerations: those of λᵀqdd with
-        respect to q, qd and tau, in the order and along the directions of hessian. Derivatives by qd and tau, and by tau twice,
-        are zero. The outputs `d2qdd_…` are the same matrices for every acceleration, without `multipliers`. Missing `qd` is
-        zero. A mass matrix that is singular at the state is a 422 naming the joint; models with loops are the 422
-        not-for-loops.
+        respect to q, qd and tau, in the order and along the directions of hessian. Derivatives by tau twice are zero. Those by
+        qd and tau, `hessian_qd_tau`, are zero but for friction that depends on the load with a `coulomb_velocity`. The outputs
+        `d2qdd_…` are the same matrices for every acceleration, without `multipliers`. Missing `qd` is zero. A mass matrix that
+        is singular at the state is a 422 naming the joint; models with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -791,8 +791,9 @@ class Operations:
 
         Along the k `axes` of `frame` (world axes at its origin; default all six), with J the k × nv Jacobian, a force F at the
         frame (tau = Jᵀ F) accelerates it by ẍ: F = Λ ẍ + bias, with Λ = (J M⁻¹ Jᵀ + damping²)⁻¹, bias = J̄ᵀ h - Λ J̇ q̇, h
-        being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. If the frame cannot move
-        along all of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero.
+        being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. Friction that depends on
+        the load is in h as at qdd = 0: F = Λ ẍ + bias then leaves out how it changes with ẍ. If the frame cannot move along all
+        of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero.
 
         frame: A link or frame of the model.
         q: Positions, nq entries: rad or m.
@@ -1192,7 +1193,8 @@ class Operations:
         derivatives are not. Without a pressing normal force (more than a billionth of weight and resultant) there is no
         zero-moment point: 422 `no-zero-moment-point`. A model without such a base, or a state in which its three revolute axes
         lie in one plane, is a 422 `no-free-base`. Loops within the robot are allowed; a loop that joins it with the world would
-        carry a part of the resultant: 422 `not-for-loops`.
+        carry a part of the resultant: 422 `not-for-loops`. Friction that depends on the load of one of the first six joints,
+        which the ground moves, is a 422 `not-supported`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1374,10 +1376,11 @@ class Operations:
         the motors (`<joint>.motor`), and the torques of all joints; an elastic joint's is that of its motor, and that of the
         link's side is 0. Entries of the request that belong to motors have no effect. Missing derivatives up to `qdddd` are
         zero; sharp Coulomb friction has slope 0. All effects of the motors are included, those of their mounting on moving
-        links, too. The torque of an elastic joint that moves motors of other elastic joints depends on higher derivatives,
-        which `higher_derivatives` gives: on those up to the sixth if these joints move no motors of elastic joints themselves,
-        on those up to the eighth if they move such joints' motors, and on two more for each further joint of the chain. If one
-        is missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect. 422
+        links, too. Friction that depends on the load is that of the motor of an elastic joint: T is the torque of its spring
+        and rotor. The torque of an elastic joint that moves motors of other elastic joints depends on higher derivatives, which
+        `higher_derivatives` gives: on those up to the sixth if these joints move no motors of elastic joints themselves, on
+        those up to the eighth if they move such joints' motors, and on two more for each further joint of the chain. If one is
+        missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect. 422
         `not-supported`: an elastic joint with damping, whose motor's position depends on the past, or one whose torque depends
         on derivatives above the 24th, as those of two joints that move each other's motors do. For models without `loops`.
 
