@@ -33,14 +33,11 @@ def motion(spline, s, v, u, j):
             "qddd": third * v ** 3 + 3 * second * v * u + first * j}
 
 
-class Coefficients:
-    """tau and its rate, with their derivatives by s and the derivatives v, u, j of s by time."""
+class Polynomials:
+    """What the coefficients of an answer give: torques and their rates, with their derivatives by s and the derivatives
+    v, u, j of s by time."""
 
-    def __init__(self, service, model, spline):
-        grid = np.linspace(0, 1, ROWS)
-        answer = service.ask(model, "path", {**rows(spline, grid), "outputs": [*NAMES, *RATES, "smooth_friction"]})
-        if answer["smooth_friction"]:
-            raise ValueError(f"{model} has smooth friction, which is no polynomial: it is not planned for here")
+    def __init__(self, grid, answer):
         self.values = [CubicHermiteSpline(grid, answer[name], answer[rate]) for name, rate in zip(NAMES, RATES)]
         self.rates = [CubicSpline(grid, answer[rate]) for rate in RATES]
 
@@ -61,3 +58,38 @@ class Coefficients:
         value = a * j + mixed * v * u + db * v ** 3 + d * u + dd * v ** 2 + dc * v
         return value, (da * j + d_mixed * v * u + d2b * v ** 3 + dd * u + d2d * v ** 2 + d2c * v,
                        mixed * u + 3 * db * v ** 2 + 2 * dd * v + dc, mixed * v + d, a)
+
+
+class Coefficients:
+    """tau and its rate, with their derivatives by s and the derivatives v, u, j of s by time. Where friction depends on the
+    load, tau = P + g |T|: P is the polynomial, T the torque without friction, g the loads times the signs of dq/ds."""
+
+    def __init__(self, service, model, spline):
+        grid = np.linspace(0, 1, ROWS)
+        request = {**rows(spline, grid), "outputs": [*NAMES, *RATES, "smooth_friction"]}
+        answer = service.ask(model, "path", request)
+        if any(term["velocity"] or term["positive"] or term["negative"] for term in answer["smooth_friction"]):
+            raise ValueError(f"{model} has smooth friction, which is no polynomial: it is not planned for here")
+        names = service.models[model].description["velocity_names"]
+        self.loads = np.array([sum(term["load"] for term in answer["smooth_friction"] if term["joint"] == name) for name in names])
+        self.slope, self.whole, self.rigid = spline.derivative(), Polynomials(grid, answer), None
+        if self.loads.any():
+            self.rigid = Polynomials(grid, service.ask(model, "path", {**request, "friction": False}))
+
+    def _add(self, s, T, whole, rigid):
+        """P + g |T| or its rate, and the derivatives, with those of P and of T."""
+        g = self.loads * np.sign(self.slope(s)) * np.sign(T)
+        return whole[0] + g * rigid[0], tuple(p + g * t for p, t in zip(whole[1], rigid[1]))
+
+    def torque(self, s, v, u):
+        """tau, n x nv, and its derivatives by s, v, u."""
+        whole = self.whole.torque(s, v, u)
+        if not self.rigid:
+            return whole
+        rigid = self.rigid.torque(s, v, u)
+        return self._add(s, rigid[0], whole, rigid)
+
+    def rate(self, s, v, u, j):
+        """The rate of tau, n x nv, and its derivatives by s, v, u, j. It jumps where T changes its sign."""
+        whole = self.whole.rate(s, v, u, j)
+        return self._add(s, self.rigid.torque(s, v, u)[0], whole, self.rigid.rate(s, v, u, j)) if self.rigid else whole
