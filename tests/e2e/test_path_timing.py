@@ -9,9 +9,14 @@ import tempfile
 import numpy as np
 import tap
 from harness import ROOT, ServerCase
+from samples import body
 from scipy.interpolate import make_interp_spline
 
 FOLDER = os.path.join(ROOT, "api", "clients", "planner")
+sys.path.append(FOLDER)
+from geometry import Coefficients, motion  # noqa: E402
+from service import Service  # noqa: E402
+
 OPTIMA = 0.480995, 0.537235     # s, without and with limits of rates; from tests/bench/path_reference.py
 INTERVALS = 24
 BETWEEN = 37                # instants in an interval, coprime to what the program looks at
@@ -59,6 +64,34 @@ class PathTiming(ServerCase):
                 self.assertLess((np.abs(answer["tau_dot"]) / (20 * effort)).max(), 1 + 1e-6)
             self.assertLess(timing["duration"], 1.01 * optimum)
             self.assertGreater(timing["duration"], 0.999 * optimum)
+
+    def test_friction_of_the_load(self):
+        """Torques and rates are those of the server, and their derivatives by s, v, u and j those of differences."""
+        joint = lambda name, axis, load: {"name": name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.2, 0, -0.3]},
+                                          "friction": {"viscous": 0.3, "coulomb": {"positive": 1, "negative": 2}, "load": load}}
+        self.put_model("loaded", {"links": [
+            {"name": "upper", "parent": "base", "inertial": body(4, (0.2, 0, -0.1)), "joint": joint("a", [0, 0, 1], 0.2)},
+            {"name": "fore", "parent": "upper", "inertial": body(2, (0.1, 0, -0.2)), "joint": joint("b", [0, 1, 0], 0.1)},
+            {"name": "hand", "parent": "fore", "inertial": body(1, (0.1, 0, 0)), "joint": joint("c", [0.6, 0.8, 0], 0)}]})
+        spline = make_interp_spline(np.linspace(0, 1, 6), np.cumsum([[0.2, -0.3, 0.4]] * 6, 0) * [[1 + 0.1 * i] for i in range(6)], k=5)
+        service = Service(self.server.url())
+        service.model("loaded")
+        found, choose = Coefficients(service, "loaded", spline), np.random.default_rng(1)
+        s, v, u, j = choose.uniform(0, 1, 50), choose.uniform(0.5, 2, 50), choose.uniform(-5, 5, 50), choose.uniform(-9, 9, 50)
+        moving = {name: x.tolist() for name, x in motion(spline, s, v, u, j).items()}
+        answer = self.ask("loaded", "torque-derivative", moving)
+        tau, by = found.torque(s, v, u)
+        rate, rate_by = found.rate(s, v, u, j)
+        self.assertClose(tau.tolist(), answer["tau"], 1e-8)
+        self.assertClose(rate.tolist(), answer["tau_dot"], 1e-7)
+        h, at = 1e-5, [s, v, u, j]
+        for i in range(4):
+            forth, back = ([x + d if k == i else x for k, x in enumerate(at)] for d in (h, -h))
+            if i < 3:
+                difference = (found.torque(*forth[:3])[0] - found.torque(*back[:3])[0]) / (2 * h)
+                self.assertLess(np.median(np.abs(by[i] - difference)), 1e-5)
+            difference = (found.rate(*forth)[0] - found.rate(*back)[0]) / (2 * h)
+            self.assertLess(np.median(np.abs(rate_by[i] - difference)), 1e-4)
 
     def test_errors(self):
         for arguments, text in ((["--path", "nowhere"], "there is no path nowhere"),
