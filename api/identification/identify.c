@@ -219,7 +219,6 @@ const api_operation api_identify = {
                         [API_IDENTIFY_UNOBSERVABLE] = {"unobservable", true, {API_STRUCTURED}},
                         [API_IDENTIFY_PAYLOAD]      = {"payload", false, {API_STRUCTURED}},
                         [API_IDENTIFY_MODEL]        = {"model", false, {API_STRUCTURED}}},
-    .load            = API_LOAD_TAKEN,
     .alone           = true,
     .one_by_one      = true,
     .regresses       = true,

@@ -169,7 +169,6 @@ const api_operation api_trajectory = {
     .prepare         = prepare,
     .spare           = api_trajectory_spare,
     .begin           = begin,
-    .load            = API_LOAD_TAKEN,
     .emit            = emit,
     .evaluate        = api_trajectory_evaluate,
     .finish          = api_trajectory_finish,

@@ -247,6 +247,5 @@ const api_operation api_trajectory_hessian = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .load            = API_LOAD_TAKEN,
     .evaluate        = evaluate,
 };

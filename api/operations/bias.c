@@ -30,6 +30,5 @@ const api_operation api_bias = {
                  [GRAVITY]  = {"gravity", false, {API_NV}},
                  [FRICTION] = {"friction", false, {API_NV}}},
     .weight   = 1,
-    .load     = API_LOAD_TAKEN,
     .evaluate = evaluate,
 };

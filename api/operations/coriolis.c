@@ -26,6 +26,5 @@ const api_operation api_coriolis = {
     .one_by_one    = true,
     .weight        = 3,
     .square_weight = 0.3,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -37,6 +37,5 @@ const api_operation api_energy = {
                  [MOMENTUM]        = {"momentum", false, {6}},
                  [MOMENTUM_MATRIX] = {"momentum_matrix", false, {6, API_NV}}},
     .weight   = 1,
-    .load     = API_LOAD_TAKEN,
     .evaluate = evaluate,
 };

@@ -296,6 +296,5 @@ const api_operation api_feed_forward = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .load            = API_LOAD_TAKEN,
     .evaluate        = evaluate,
 };

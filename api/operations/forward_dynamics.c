@@ -258,6 +258,5 @@ const api_operation api_forward_dynamics = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

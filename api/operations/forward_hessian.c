@@ -71,6 +71,5 @@ const api_operation api_forward_hessian = {
     .options       = api_hessian_options,
     .prepare       = api_hessian_prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -207,6 +207,5 @@ const api_operation api_forward_sensitivity = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

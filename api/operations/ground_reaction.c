@@ -338,6 +338,5 @@ const api_operation api_ground_reaction = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

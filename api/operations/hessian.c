@@ -69,6 +69,5 @@ const api_operation api_hessian = {
     .square_weight = 1,
     .options       = api_hessian_options,
     .prepare       = api_hessian_prepare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

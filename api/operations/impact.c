@@ -115,6 +115,5 @@ const api_operation api_impact = {
     .square_weight = 30,
     .options       = options,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

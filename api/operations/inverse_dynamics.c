@@ -139,6 +139,5 @@ const api_operation api_inverse_dynamics = {
     .options  = options,
     .prepare  = prepare,
     .spare    = spare,
-    .load     = API_LOAD_TAKEN,
     .evaluate = evaluate,
 };

@@ -160,6 +160,5 @@ const api_operation api_inverse_kinematics = {
     .own_entries   = own_entries,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -183,6 +183,5 @@ const api_operation api_kinematics = {
     .weight     = 1,
     .options    = options,
     .frame_name = frame_name,
-    .load       = API_LOAD_TAKEN,
     .evaluate   = evaluate,
 };

@@ -366,7 +366,6 @@ const api_operation api_margins = {
     .prepare       = prepare,
     .spare         = spare,
     .emit          = emit,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
     .finish        = finish,
     .unordered     = true,

@@ -33,6 +33,5 @@ const api_operation api_mass_matrix = {
     .weight        = 1,
     .square_weight = 0.1,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -268,6 +268,5 @@ const api_operation api_path = {
     .prepare      = prepare,
     .spare        = spare,
     .emit         = emit,
-    .load         = API_LOAD_TAKEN,
     .evaluate     = evaluate,
 };

@@ -72,8 +72,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                     : api_result_block(e, selected, REGRESSOR, block),
           .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
     };
+    dyn_scene scene = e->query->scene;
+    scene.terms &=
+        ~(unsigned)DYN_FRICTION; /* with friction that depends on the load the columns would not be those of T */
     if (base && !api_base_check_gravity(e->query, e->problem)) return false;
-    e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
+    e->kernels->regressor(&scene, e->workspace, &io, 1);
     if (chosen && base) choose_columns(e, base, io.regressor, chosen);
     return true;
 }

@@ -223,6 +223,5 @@ const api_operation api_rollout = {
     .prepare       = prepare,
     .spare         = api_step_spare,
     .begin         = begin,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = api_step_evaluate,
 };

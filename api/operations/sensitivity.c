@@ -243,6 +243,5 @@ const api_operation api_sensitivity = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

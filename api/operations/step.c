@@ -329,6 +329,5 @@ const api_operation api_step = {
     .options       = options,
     .prepare       = api_step_prepare,
     .spare         = api_step_spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = api_step_evaluate,
 };

@@ -233,6 +233,5 @@ const api_operation api_task_space = {
     .square_weight = 30,
     .options       = options,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

@@ -120,6 +120,5 @@ const api_operation api_torque_derivative = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
-    .load          = API_LOAD_TAKEN,
     .evaluate      = evaluate,
 };

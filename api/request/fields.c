@@ -156,20 +156,6 @@ bool api_fail_load(const api_query *q, const char *what)
                     what);
 }
 
-static bool check_load(const api_query *q)
-{
-    for (size_t i = 0; q->scene.model->has_load && i < q->n_selected; i++) {
-        const api_operation *operation = q->selected[i].operation;
-        if (operation->load == API_LOAD_REFUSED) return api_fail_load(q, operation->name);
-        if (operation->load == API_LOAD_FRICTION && api_has_load(q))
-            return api_fail(q->problem, API_NOT_SUPPORTED, "/friction",
-                            "%s has friction that depends on the load (\"load\"), which %s does not take: send "
-                            "\"friction\": false to leave out all friction",
-                            q->model->name, operation->name);
-    }
-    return true;
-}
-
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
 bool api_decode_surroundings(api_query *q)
@@ -183,5 +169,5 @@ bool api_decode_surroundings(api_query *q)
     bool rubs = true;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
     q->scene.terms = rubs ? DYN_ALL_TERMS : DYN_ALL_TERMS & ~DYN_FRICTION;
-    return check_load(q);
+    return true;
 }

@@ -68,27 +68,19 @@ typedef struct api_output {
     int extent[API_MAX_RANK];
 } api_output;
 
-/* Whether an operation takes models whose friction depends on the load (dyn_friction.load). */
-typedef enum api_load_use {
-    API_LOAD_REFUSED,  /* no */
-    API_LOAD_FRICTION, /* only with "friction": false */
-    API_LOAD_TAKEN
-} api_load_use;
-
 typedef struct api_operation {
-    const char  *name;                     /* name in the URL */
-    api_set      needs, takes;             /* fields that a request must have, and other fields that it may have */
-    api_set      needs_options;            /* those options in `takes` that a request must have */
-    api_output   outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
-    bool         wrench_rates;             /* wrenches may have force_rate and torque_rate */
-    bool         wrench_signals;           /* force and torque of wrenches may be signals, which the options read */
-    api_set      tree_outputs;             /* outputs that models with loops do not have */
-    api_load_use load;
-    bool         alone;      /* cannot be part of `evaluate`: its rows differ from those of other operations */
-    bool         one_by_one; /* evaluates a block at a time, to need fewer scratch lanes */
-    bool         regresses;  /* true: calls the regressor kernel, whose results are not outputs */
-    double       weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
-                                         * dynamics costs 1 per body */
+    const char *name;                     /* name in the URL */
+    api_set     needs, takes;             /* fields that a request must have, and other fields that it may have */
+    api_set     needs_options;            /* those options in `takes` that a request must have */
+    api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
+    bool        wrench_rates;             /* wrenches may have force_rate and torque_rate */
+    bool        wrench_signals;           /* force and torque of wrenches may be signals, which the options read */
+    api_set     tree_outputs;             /* outputs that models with loops do not have */
+    bool        alone;      /* cannot be part of `evaluate`: its rows differ from those of other operations */
+    bool        one_by_one; /* evaluates a block at a time, to need fewer scratch lanes */
+    bool        regresses;  /* true: calls the regressor kernel, whose results are not outputs */
+    double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
+                                        * dynamics costs 1 per body */
     /* Estimate the seconds of work that the weights do not cover, per state and per request, from a peek at the body
      * before it is decoded (api/cost/peek.h). NULL: none. */
     double (*state_seconds)(const api_call *call, const api_input *input);

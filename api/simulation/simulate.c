@@ -195,7 +195,6 @@ const api_operation api_simulate = {
     .options         = options,
     .prepare         = prepare,
     .begin           = begin,
-    .load            = API_LOAD_TAKEN,
     .evaluate        = evaluate,
     .emit            = emit,
 };

@@ -296,12 +296,11 @@ class LoadFriction(ServerCase):
         q, qd, qdd, tau = (s[name] for name in ("q", "qd", "qdd", "tau"))
         motion = {"q": q, "qd": qd, "qdd": qdd}
         for operation, request in (
-                ("regressor", motion), ("identify", {**motion, "tau": tau}),
-                ("step", {"q": q, "tau": tau, "step": 0.01, "friction_at_rest": "stick"})):
+                ("identify", {**motion, "tau": tau}), ("step", {"q": q, "tau": tau, "step": 0.01, "friction_at_rest": "stick"}),
+                ("torque-derivative", {"q": q, "qd": qd, "free": ["elbow"], "tau": tau, "outputs": ["dtau_dot_dparameters"]})):
             answer = self.client.post(f"/v1/models/loaded/{operation}", request)
             self.assertEqual(self.assertProblem(answer, 422)["code"], "not-supported", operation)
-        evaluate = {**motion, "operations": {"inverse-dynamics": {}, "regressor": {}}}
-        self.assertProblem(self.client.post("/v1/models/loaded/evaluate", evaluate), 422)
+        self.assertEqual(self.ask("loaded", "regressor", motion), self.ask("unloaded", "regressor", motion))
 
     def test_documents_that_refuse(self):
         """A load coefficient that no operation could take is refused with the model."""
