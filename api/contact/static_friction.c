@@ -65,6 +65,8 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)
 {
     api_place at = api_place_key(NULL, "friction");
+    if (sticking && q->model->loops && api_has_load(q))
+        return api_fail_load(q, "friction_at_rest \"stick\" of models with loops");
     return !sticking || (q->scene.terms & DYN_FRICTION) ||
            api_fail_at(q->problem, &at, API_BAD_VALUE,
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
@@ -166,7 +168,10 @@ bool api_static_friction_apply(const api_evaluation *e, const api_static_frictio
         .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
     e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
     dyn_friction_map unheld = {.qd = qd, .tau = tau, .result = a.tau};
-    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &unheld, 1);
+    if (e->model->loops)
+        memcpy(a.tau, tau, nv * W * sizeof *a.tau); /* without load, whose limits depend on efforts */
+    else
+        dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &unheld, 1);
     memset(friction, 0, nv * W * sizeof *friction);
     memset(a.stuck, 0, nv * W * sizeof *a.stuck);
     for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {
