@@ -61,24 +61,24 @@ class FailingSetUp(unittest.TestCase):
 
 
 class Runner(unittest.TestCase):
-    def run_file(self, text):
+    def run_file(self, text, extra=""):
         """What tests/run says of a file of that text, one entry a test: did it pass, and was it skipped?"""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "test_it.py")
             with open(path, "w") as file:
                 file.write(HEAD + text + "tap.main()\n")
             done = subprocess.run([os.path.join(ROOT, "tests", "run"), path], cwd=ROOT, capture_output=True, text=True,
-                                  timeout=PATIENCE)
+                                  timeout=PATIENCE, env={**os.environ, "EXTRA_IS_HERE": extra})
         lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
         plans = [line for line in lines if line.startswith("1..")]
         self.assertEqual(plans, [f"1..{len(lines) - 1}"], done.stdout + done.stderr)
         return [(line.startswith("ok"), "# SKIP" in line) for line in lines if line not in plans]
 
-    def skipping(self, reason):
+    def skipping(self, reason, extra=""):
         return self.run_file(f"""class T(unittest.TestCase):
     def test_it(self):
         self.skipTest({reason!r})
-""")
+""", extra)
 
     def test_a_file_without_tests_fails(self):
         self.assertEqual(self.run_file(""), [(False, False)])
@@ -96,6 +96,10 @@ class Runner(unittest.TestCase):
             self.assertEqual(self.skipping(reason), [(True, True)], reason)
         for reason in ("no tables beside the checkout", "no scipy here", "no nginx here, or no tables", ""):
             self.assertEqual(self.skipping(reason), [(False, False)], reason)
+
+    def test_nothing_that_is_installed_is_skipped(self):
+        for reason, fine in (("no zsh here", False), ("no mandoc here", False), ("no postgres here", True)):
+            self.assertEqual(self.skipping(reason, extra="1"), [(fine, fine)], reason)
 
     def test_a_whole_file_is_skipped_for_the_same_reasons(self):
         for reason, fine in (("no node here", True), ("no tables", False)):
