@@ -40,9 +40,11 @@ LANE_INLINE dyn_scene scene_without_friction(const dyn_scene *scene)
 LANE_INLINE void load_friction_add(const dyn_body *b, const lane *qd, const lane *side, load_friction *to)
 {
     const double   r = b->joint.ratio, size = r < 0 ? -r : r, load = b->joint.friction.load;
-    const lane     rate  = joint_rate(b, qd);
-    friction_sense sense = sense_of(&b->joint.friction, rate);
-    if (side && !(b->joint.friction.coulomb_velocity > 0)) sense.value = (r < 0 ? -1.0 : 1.0) * side[b->joint.v];
+    const bool     smooth = b->joint.friction.coulomb_velocity > 0;
+    const lane     rate = joint_rate(b, qd), way = side && !smooth ? (r < 0 ? -1.0 : 1.0) * side[b->joint.v] : rate;
+    const lane     sharp = lane_sign(way); /* that of sense_of: GCC 12 cannot compile its comparison in two lanes */
+    friction_sense sense = sense_of(&b->joint.friction, way);
+    if (!smooth) sense.value = sharp;
     to->value += coordinate_effort(b, friction_effort_of(&b->joint.friction, rate, sense.value));
     to->slope += r * r * joint_friction_slope(b, rate);
     to->curvature += r * r * r * joint_friction_slope_rate(b, rate, lane_of(1));
