@@ -740,17 +740,18 @@ class AsyncOperations:
         """Inverse dynamics as a matrix times the robot's parameters.
 
         tau = regressor · (inertial parameters) + joint_regressor · (joint parameters), without springs and wrenches, friction
-        sharp and equal in both directions. The ten parameters of each body of the model are m, m·c (3), Ixx, Ixy, Iyy, Ixz,
-        Iyz, Izz about its link's origin, in link axes, motors' rotors locked; the three of each moving joint are rotor_inertia,
-        viscous, coulomb (zeros for joints of several coordinates); those of each motor coordinate `<joint>.motor` follow after
-        all joints. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or, if that is elastic, at
-        its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. With `qd_reference` or
-        `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same reference. Motion cannot
-        distinguish all inertial parameters, only the base parameters β: regressor · (inertial parameters) = base_regressor · β
-        at every state. They are computed numerically, once per model, for its own gravity (a request with another `gravity` is
-        a 422) and for up to 100 moving bodies. The first request for them waits, some tenths of a second with 50 bodies; with a
-        shorter `Request-Timeout` it fails and a later request computes them. Parameters that appear in no β have no effect. The
-        base parameters of a model with loops hold for the assembly of its `reference`, and for others that move alike.
+        sharp, equal in both directions and the same under every load. The ten parameters of each body of the model are m, m·c
+        (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its link's origin, in link axes, motors' rotors locked; the three of each moving
+        joint are rotor_inertia, viscous, coulomb (zeros for joints of several coordinates); those of each motor coordinate
+        `<joint>.motor` follow after all joints. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the
+        joint or, if that is elastic, at its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero.
+        With `qd_reference` or `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same
+        reference. Motion cannot distinguish all inertial parameters, only the base parameters β: regressor · (inertial
+        parameters) = base_regressor · β at every state. They are computed numerically, once per model, for its own gravity (a
+        request with another `gravity` is a 422) and for up to 100 moving bodies. The first request for them waits, some tenths
+        of a second with 50 bodies; with a shorter `Request-Timeout` it fails and a later request computes them. Parameters that
+        appear in no β have no effect. The base parameters of a model with loops hold for the assembly of its `reference`, and
+        for others that move alike.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1335,9 +1336,13 @@ class AsyncOperations:
         ṡ and p = `positive` where v > 0, `negative` where v < 0; p sign(v) if `velocity` is 0. With a `stribeck_velocity` p is
         positive + (breakaway_positive - positive) exp(-(v / stribeck_velocity)²) where v > 0, and likewise where v < 0. The
         friction f of a motor of `transmissions` depends on its rate v = P dq/ds ṡ in the same way, and adds P^T f to tau; its
-        `joint` is the name of the motor. With a floating base or spherical joints the derivatives are those of velocities at ṡ
-        = 1. With elastic joints the path is one of all coordinates, those of motors included. Models with `loops` have no joint
-        wrenches and no Coulomb friction here. Missing `qdd` and `qddd` are zero.
+        `joint` is the name of the motor. Friction that depends on the load is in the same list: with `load`, p also contains
+        load |T|, where T is the torque without friction, of the coefficients that the same request with `friction` false gives.
+        While v and T keep their signs and `velocity` is 0, tau = (1 + g sign(T)) T + f, with f the rest and g the sum of load
+        sign(v) of the joint: tau grows with T, so that tau ≤ limit is T ≤ (limit - f) / (1 + g sign(limit - f)). With a
+        floating base or spherical joints the derivatives are those of velocities at ṡ = 1. With elastic joints the path is one
+        of all coordinates, those of motors included. Models with `loops` have no joint wrenches and no Coulomb friction here.
+        Missing `qdd` and `qddd` are zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
