@@ -19,8 +19,8 @@ bool api_path_is_damped(const api_query *q);
 void api_path_add_coulomb(const api_evaluation *e, const double *dq, double *c);
 
 /* Emits the list of smooth Coulomb friction and of friction that depends on the load, an object for each joint that has
- * it, and then for the motors of transmissions: the coordinate or motor has the effort p tanh(rate / velocity), with p =
- * `positive` at rates > 0, else `negative`, plus `load` |T|, where T is the effort without friction. Joints with a
+ * it, and then for the motors of transmissions: the coordinate or motor has the effort p tanh(rate / velocity), with p
+ * = `positive` at rates > 0, else `negative`, plus `load` |T|, where T is the effort without friction. Joints with a
  * negative ratio move against their coordinates, so that the two magnitudes change places. */
 void api_path_emit_smooth_friction(const api_query *q, api_emit *to);
 
