@@ -1,8 +1,9 @@
 """Margins of trajectory: against margins at the sampled states, gradients against extrapolated differences, least margins against
 the margins of all samples, for joints with one coordinate and quaternions, elastic joints, loops and free coordinates."""
+import cbor2
 import numpy as np
 import tap
-from harness import ServerCase
+from harness import Server, ServerCase
 from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS
 from test_free_turns import TREE, on_arm
 
@@ -24,7 +25,7 @@ class TrajectoryMargins(ServerCase):
         super().setUpClass()
         documents = {name: cls.client.get(f"/v1/models/{name}/document").json() for name in ("ur5", "hua", "delta")}
         documents.update(springy=SPRINGY, tree=TREE, floating=on_arm("floating"))
-        cls.about = {}
+        cls.about, cls.documents = {}, documents
         for name, document in documents.items():
             answer = cls.client.put(f"/v1/models/{name}", {**limited(document), "name": name})
             assert answer.status in (200, 201), answer
@@ -127,6 +128,32 @@ class TrajectoryMargins(ServerCase):
             one = {**request, "control_points": request["control_points"][1], "duration": 1.3}
             one = self.ask(model, "trajectory", {**one, "outputs": ["least_margins", "least_gradients"]})
             self.assertEqual(one, {name: got[name][1] for name in one})
+
+    def test_targets(self):
+        """One lane and several give the same bits, with least margins in blocks of any size."""
+        outputs = ["margins", *GRADIENTS, "least_margins", "least_gradients"]
+        server = Server("--target", "scalar")
+        client = server.client()
+        for model in ("ur5", "floating", "delta"):
+            request = {**self.motion(model, 9, rows=3), "outputs": outputs}
+            answer = client.put(f"/v1/models/{model}", {**self.documents[model], "name": model})
+            self.assertIn(answer.status, (200, 201))
+            given = client.post(f"/v1/models/{model}/trajectory", request)
+            expected = self.client.post(f"/v1/models/{model}/trajectory", request)
+            if given.headers["Arithmetic"] == expected.headers["Arithmetic"]:
+                self.assertEqual(given.texts(), expected.texts(), model)
+        client.close()
+        self.assertIsNone(server.stop())
+
+    def test_cbor(self):
+        request = {**self.motion("ur5", 10, rows=2), "outputs": ["least_margins", "least_gradients"]}
+        plain = self.ask("ur5", "trajectory", request)
+        answer = self.client.post("/v1/models/ur5/trajectory", request, Accept="application/cbor")
+        got = cbor2.loads(answer.body)
+        self.assertEqual(got["least_margins"], plain["least_margins"])
+        for one, expected in zip(sum(got["least_gradients"], []), sum(plain["least_gradients"], []), strict=True):
+            self.assertEqual(np.frombuffer(one["dcontrol_points"].value[1].value).tolist(), sum(expected["dcontrol_points"], []))
+            self.assertEqual((one["sample"], one["dduration"]), (expected["sample"], expected["dduration"]))
 
     def test_nearer_limit(self):
         request = self.motion("ur5", 5, kinds=["velocity", "position"])
