@@ -16,7 +16,7 @@ typedef struct sample {
     double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
 } sample;
 
-static sample sample_of(const api_motion *m, size_t n, double duration)
+static sample evaluate_sample(const api_motion *m, size_t n, double duration)
 {
     sample s        = {.duration = duration};
     double fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
@@ -86,7 +86,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
         if (n % API_CHUNK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t b = 0; b < e->query->rows; b++) {
             double duration = m->durations[m->durations_differ ? b : 0];
-            if (b == 0 || !shared) s = sample_of(m, n, duration);
+            if (b == 0 || !shared) s = evaluate_sample(m, n, duration);
             s.duration   = duration;
             s.time       = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
             size_t state = b * m->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;

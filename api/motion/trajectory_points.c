@@ -34,7 +34,7 @@ static double *entries_of(const api_evaluation *e, double *gradient, size_t k, s
 }
 
 /* to += J y for `columns` columns of y */
-static void add_product(const api_evaluation *e, const double *J, const double *y, size_t columns, double *to)
+static void add_jacobian_product(const api_evaluation *e, const double *J, const double *y, size_t columns, double *to)
 {
     const size_t W = e->lanes, nv = e->model->nv;
     for (size_t i = 0; i < 6; i++)
@@ -65,8 +65,8 @@ static void change_acceleration(const api_evaluation *e, const api_point_task *t
     a->by_duration = api_behind(e, room, 6 * nv, 1);
     memset(room, 0, (6 * nv + 6) * e->lanes * sizeof *room);
     for (size_t r = 0; r < 3; r++)
-        add_product(e, J, qdd->by[r], nv, a->by[r]);
-    add_product(e, J, qdd->by_duration, 1, a->by_duration);
+        add_jacobian_product(e, J, qdd->by[r], nv, a->by[r]);
+    add_jacobian_product(e, J, qdd->by_duration, 1, a->by_duration);
 }
 
 static void put_gradients(const api_evaluation *e, const api_point_task *task, size_t block, size_t k,
