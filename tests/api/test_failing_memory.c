@@ -318,6 +318,12 @@ static const char *const further_fields[][2] = {
                       "'outputs':['full','wrench_matrix','parameter_matrix']}"},
     {"five_bar/rollout", "{'q':[[2,1.1],[2.1,1]],'torques':[[1,0],[0,1],[0,0]],'step':0.01,'integrator':'rk4',"
                          "'on_error':'row'}"},
+    {"two_link/trajectory",
+     "{'degree':2,'duration':1,'samples':5,'control_points':[[[0,0],[1,1],[0,1]],[[0,0],[1,2],[0,0]]],"
+     "'free':['joint2'],'points':[{'link':'link2'}],'outputs':['limits','dmargins_dknots','least_margins',"
+     "'least_gradients','dtau_dot_dparameters','d_point_accelerations_dduration'],'on_error':'row'}"},
+    {"delta/trajectory", "{'degree':1,'duration':1,'samples':2,'control_points':[[0,0,0],[0.1,0,0]],'kinds':['effort'],"
+                         "'outputs':['least_gradients']}"},
     {"panda/inverse-kinematics", "{'frame':'panda_flange','position':[[0.5,0.1,0.4],[0.4,0.2,0.5]],'starts':4,"
                                  "'acceleration':[0,0,0.1],'outputs':['q','qd','qdd','iterations']}"},
 };
