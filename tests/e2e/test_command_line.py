@@ -118,6 +118,8 @@ class Call(Case):
             self.assertEqual(self.said("call", "two_link", "inverse-dynamics", *given, given=body), expected)
         self.assertEqual(self.said("call", "two_link", "inverse-dynamics", self.path("state.json"), "qd=[1,2]"), expected)
         self.assertNotEqual(self.said("call", "two_link", "inverse-dynamics", self.path("state.json"), "qd=[2,2]"), expected)
+        text = self.said("call", "tx40", "inverse-dynamics", "q=[0,0,0,0,1,0]", 'outputs=["motor_tau"]', "--to", "csv").decode()
+        self.assertEqual(text.splitlines()[0], "motor_tau.motor5,motor_tau.motor6")
         text = self.said("call", "two_link", "kinematics", "q=[0,0]", 'frames=["link2"]', "frame=link2", "--to", "csv").decode()
         self.assertEqual(text.splitlines()[0], ",".join([f"poses.link2.position.{i}" for i in (1, 2, 3)]
                                                         + [f"poses.link2.orientation.{i}" for i in (1, 2, 3, 4)]))

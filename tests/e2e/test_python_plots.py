@@ -65,6 +65,13 @@ class Plots(ServerCase):
         figure = plotting.plot(mixed, {"tau": np.zeros((4, mixed.nv)), "kinetic": np.zeros(4)})
         self.assertEqual([axes.get_ylabel() for axes in figure.get_axes()], ["tau / (N m, N)", "kinetic / J"])
 
+    def test_motors_of_transmissions(self):
+        tx40 = self.torqued.model("tx40")
+        answer = tx40.inverse_dynamics(np.zeros((4, 6)), outputs=["motor_tau"])
+        axes = plotting.plot(tx40, {"motor_tau": answer.motor_tau}).get_axes()[0]
+        self.assertEqual(axes.get_ylabel(), "motor_tau / N m")
+        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["motor5", "motor6"])
+
     def test_table(self):
         if importlib.util.find_spec("pandas") is None:
             self.skipTest("no pandas here")

@@ -1,5 +1,6 @@
 /* coordinates.c - see coordinates.h. */
 #include "coordinates.h"
+#include <stdint.h>
 #include <string.h>
 
 const char *const cli_state_fields[CLI_STATE_FIELDS + 1] = {
@@ -8,6 +9,9 @@ const char *const cli_state_fields[CLI_STATE_FIELDS + 1] = {
 /* Outputs with one entry for each velocity. */
 static const char *const velocity_outputs[] = {"tau_dot",  "qd_after", "bias",           "coriolis",       "gravity",
                                                "friction", "noise",    "position_error", "velocity_error", NULL};
+
+/* Outputs with one entry for each motor of the model's transmissions. */
+static const char *const motor_outputs[] = {"motor_tau", "motor_jumps", NULL};
 
 static bool is_among(const char *const *names, const char *name)
 {
@@ -53,14 +57,32 @@ void cli_coordinates_free(cli_coordinates *coordinates)
     *coordinates = (cli_coordinates){0};
 }
 
+/* Counts the motors of transmissions, and stores the name of number `index` if there is one. */
+static size_t count_motors(const cli_coordinates *coordinates, size_t index, const char **name)
+{
+    const json_t *transmissions = json_object_get(coordinates->model, "transmissions");
+    size_t        n             = 0;
+    for (size_t i = 0; i < json_array_size(transmissions); i++) {
+        const json_t *motors = json_object_get(json_array_get(transmissions, i), "motors");
+        for (size_t k = 0; k < json_array_size(motors); k++)
+            if (n++ == index) *name = json_string_value(json_object_get(json_array_get(motors, k), "name"));
+    }
+    return n;
+}
+
 size_t cli_coordinate_entries(const cli_coordinates *coordinates, const char *field)
 {
+    const char *name = NULL;
     if (strcmp(field, "q") == 0) return coordinates->nq;
+    if (is_among(motor_outputs, field)) return count_motors(coordinates, SIZE_MAX, &name);
     return is_among(cli_state_fields, field) || is_among(velocity_outputs, field) ? coordinates->nv : 0;
 }
 
 const char *cli_coordinate_name(const cli_coordinates *coordinates, const char *field, size_t index)
 {
-    const char *list = strcmp(field, "q") == 0 ? "position_names" : "velocity_names";
-    return json_string_value(json_array_get(json_object_get(coordinates->model, list), index));
+    const char *list = strcmp(field, "q") == 0 ? "position_names" : "velocity_names", *name = NULL;
+    if (is_among(motor_outputs, field)) count_motors(coordinates, index, &name);
+    return is_among(motor_outputs, field)
+               ? name
+               : json_string_value(json_array_get(json_object_get(coordinates->model, list), index));
 }

@@ -1,4 +1,5 @@
-/* coordinates.h - know the names of a model's coordinates, and which fields have one entry for each of them. */
+/* coordinates.h - know the names of a model's coordinates and of the motors of its transmissions, and which fields have
+ * one entry for each of them. */
 #pragma once
 #include "connection.h"
 #include <jansson.h>
@@ -20,8 +21,8 @@ void cli_coordinates_free(cli_coordinates *coordinates);
 enum { CLI_STATE_FIELDS = 10 };
 extern const char *const cli_state_fields[CLI_STATE_FIELDS + 1];
 
-/* Returns how many entries a field of requests or answers has for one state: nq or nv; 0 if the field does not belong
- * to the coordinates. */
+/* Returns how many entries a field of requests or answers has for one state: nq, nv or the number of motors of
+ * transmissions; 0 if the field belongs to neither. */
 size_t cli_coordinate_entries(const cli_coordinates *coordinates, const char *field);
 
 /* Returns the name of entry `index` of such a field. */

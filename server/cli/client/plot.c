@@ -32,23 +32,12 @@ static const char *unit_of(const char *name)
 {
     static const struct {
         const char *name, *unit;
-    } units[] = {{"q", "rad, m"},
-                 {"qd", "rad/s, m/s"},
-                 {"qd_after", "rad/s, m/s"},
-                 {"qdd", "rad/s², m/s²"},
-                 {"qddd", "rad/s³, m/s³"},
-                 {"tau", "N m, N"},
-                 {"bias", "N m, N"},
-                 {"gravity", "N m, N"},
-                 {"coriolis", "N m, N"},
-                 {"friction", "N m, N"},
-                 {"tau_dot", "N m/s, N/s"},
-                 {"kinetic", "J"},
-                 {"potential", "J"},
-                 {"actuator_work", "J"},
-                 {"friction_work", "J"},
-                 {"wrench_work", "J"},
-                 {"com", "m"},
+    } units[] = {{"q", "rad, m"},         {"qd", "rad/s, m/s"},     {"qd_after", "rad/s, m/s"},
+                 {"qdd", "rad/s², m/s²"}, {"qddd", "rad/s³, m/s³"}, {"tau", "N m, N"},
+                 {"motor_tau", "N m, N"}, {"bias", "N m, N"},       {"gravity", "N m, N"},
+                 {"coriolis", "N m, N"},  {"friction", "N m, N"},   {"tau_dot", "N m/s, N/s"},
+                 {"kinetic", "J"},        {"potential", "J"},       {"actuator_work", "J"},
+                 {"friction_work", "J"},  {"wrench_work", "J"},     {"com", "m"},
                  {"mass", "kg"}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].name, name) == 0) return units[i].unit;

@@ -11,6 +11,7 @@ from .described import Described
 ANGULAR = {"q": "rad", "qd": "rad/s", "qdd": "rad/s²", "qddd": "rad/s³", "tau": "N m", "tau_dot": "N m/s", "bias": "N m",
            "position_error": "rad", "velocity_error": "rad/s", "qd_after": "rad/s", "coriolis": "N m", "gravity": "N m",
            "friction": "N m"}       # the outputs with one column for each coordinate
+MOTORS = {"motor_tau": "N m", "motor_jumps": ""}    # the outputs with one column for each motor of a transmission
 LINEAR = {"rad": "m", "rad/s": "m/s", "rad/s²": "m/s²", "rad/s³": "m/s³", "N m": "N", "N m/s": "N/s"}
 OTHERS = {"kinetic": "J", "potential": "J", "actuator_work": "J", "friction_work": "J", "wrench_work": "J", "com": "m"}
 
@@ -33,14 +34,17 @@ def _names(model: Described, output: str, count: int) -> Optional[list[str]]:
         return model.position_names
     if count == model.nv and output in ANGULAR:
         return model.velocity_names
+    motors = [motor["name"] for one in model.description.get("transmissions", []) for motor in one["motors"]]
+    if count == len(motors) and output in MOTORS:
+        return motors
     return [f"{output}.{axis}" for axis in "xyz"] if count == 3 else None
 
 
 def unit(model: Described, output: str) -> str:
     """The unit of an output; both where a model has joints that turn and joints that slide."""
-    if output not in ANGULAR:
+    turning = ANGULAR.get(output) or MOTORS.get(output)
+    if not turning:
         return OTHERS.get(output, "")
-    turning = ANGULAR[output]
     kinds = {joint["type"] for joint in model.description["joints"]}
     if model.description["base"] == "fixed" and kinds <= {"revolute", "continuous", "spherical"}:
         return turning
