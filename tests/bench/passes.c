@@ -3,8 +3,12 @@
 #include "passes.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
+#include "dynamics/torque_series.h"
 #include "step_passes.h"
 #include <stdlib.h>
+#include <string.h>
+
+enum { SERIES_ORDER = 2 /* of the highest derivative of tau */, SERIES_RATES = SERIES_ORDER + 2 };
 
 static void inverse_dynamics(void *what)
 {
@@ -29,6 +33,14 @@ static void torque_derivative(void *what)
     dyn_torque_derivative io = {
         .q = s->q, .qd = s->qd, .qdd = s->qdd, .qddd = s->qddd, .tau = s->out[0], .tau_dot = s->out[1]};
     f->kernels->torque_derivative(&f->scene, s->workspace, &io, f->blocks);
+}
+
+/* tau with two time derivatives, as elastic joints with a motor on a moving link ask for it. */
+static void torque_series(void *what)
+{
+    const workload   *f  = what;
+    dyn_torque_series io = {.order = SERIES_ORDER, .motion = f->motion, .tau = f->states.out[0], .work = f->series};
+    dyn_torque_series_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
 /* The calls of the operation `path` for a robot without dampers: three of inverse dynamics, three of the derivative. */
@@ -281,6 +293,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "inverse dynamics", .pass = inverse_dynamics, .per_joint = true},
     {.name = "inverse dynamics and joint wrenches", .pass = joint_wrenches},
     {.name = "torque derivative", .pass = torque_derivative, .per_joint = true},
+    {.name = "torque with its first and second rate", .pass = torque_series},
     {.name = "coefficients along a path", .pass = path},
     {.name = "sensitivity: dtau by q, qd, qdd", .pass = sensitivity},
     {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
@@ -310,6 +323,22 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "energies, centre of mass", .pass = energy},
 };
 
+/* Sets the motion of the series block by block: q, qd, qdd, qddd, and tau for the fourth derivative. */
+static void prepare_series(workload *w)
+{
+    const dyn_model *m = w->scene.model;
+    const size_t     W = (size_t)w->kernels->lanes, nq = (size_t)m->nq * W, nv = (size_t)m->nv * W;
+    const double    *rate[SERIES_RATES] = {w->states.qd, w->states.qdd, w->states.qddd, w->states.tau};
+    w->motion                           = aligned(w->blocks * (nq + SERIES_RATES * nv) * sizeof(double));
+    w->series = aligned(w->blocks * W * dyn_torque_series_work(m, SERIES_ORDER) * sizeof(double));
+    for (size_t block = 0; block < w->blocks; block++) {
+        double *to = w->motion + block * (nq + SERIES_RATES * nv);
+        memcpy(to, w->states.q + block * nq, nq * sizeof *to);
+        for (size_t k = 0; k < SERIES_RATES; k++)
+            memcpy(to + nq + k * nv, rate[k] + block * nv, nv * sizeof *to);
+    }
+}
+
 void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, size_t n_states, size_t entries)
 {
     *w = (workload){.kernels = kernels,
@@ -318,10 +347,13 @@ void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, s
                     .blocks  = n_states / (size_t)kernels->lanes};
     states_prepare(&w->states, r->model, kernels, n_states, entries);
     w->work = allocate_step_work(&w->scene, kernels);
+    prepare_series(w);
 }
 
 void workload_release(workload *w)
 {
     states_release(&w->states);
     free(w->work);
+    free(w->motion);
+    free(w->series);
 }

@@ -9,7 +9,8 @@ typedef struct workload {
     states             states;
     dyn_frame          tip; /* of Jacobians */
     size_t             blocks;
-    double            *work; /* of steps and of held frames */
+    double            *work;            /* of steps and of held frames */
+    double            *motion, *series; /* of the series of tau: q and its derivatives, and scratch */
 } workload;
 
 /* `n_states`: a multiple of all widths; `entries`: the most that one state's result holds. */
@@ -23,5 +24,5 @@ typedef struct kernel_pass {
     bool fixed_base; /* of a robot that moves freely it is not asked */
 } kernel_pass;
 
-enum { N_KERNELS = 30 };
+enum { N_KERNELS = 31 };
 extern const kernel_pass kernel_passes[N_KERNELS];

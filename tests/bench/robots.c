@@ -145,7 +145,7 @@ void robot_release(robot *r)
         dyn_model_free(r->model);
 }
 
-static void *aligned(size_t bytes)
+void *aligned(size_t bytes)
 {
     void *memory = aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
     if (!memory) abort();

@@ -31,6 +31,9 @@ typedef struct states {
     void   *workspace;
 } states;
 
+/* Zeroed memory for lanes; free() frees. Ends the program if there is none. */
+void *aligned(size_t bytes);
+
 /* `entries`: of each of `out`, per state. */
 void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels, size_t n_states, size_t entries);
 void states_release(states *s);
