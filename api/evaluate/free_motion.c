@@ -2,7 +2,7 @@
 #include "free_motion.h"
 #include "api/request/fields.h"
 #include "api/request/free_coordinates.h"
-#include "dynamics/friction_map.h"
+#include "friction.h"
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ const double *api_free_find_load(const api_evaluation *e, dyn_inverse_dynamics a
     at.tau            = to;
     at.joint_wrenches = NULL;
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &at, 1);
-    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &map, 1);
+    api_friction_map(e, &map);
     return to;
 }
 

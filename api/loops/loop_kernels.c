@@ -95,6 +95,7 @@ void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inver
     api_loop_tree_torques(c, scene, io->wrenches);
     api_loop_find_forces(c);
     if (io->tau) api_loop_project(c, 1, c->tau, io->tau);
+    if (io->tau) api_loop_add_load(c, scene, io->qd, io->tau);
     if (!io->joint_wrenches) return;
     dyn_scene            pushed = api_loop_add_wrenches(c, scene, io->wrenches);
     dyn_inverse_dynamics inner  = {
@@ -125,6 +126,7 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
     api_loop_workspace *c = ws;
     size_t              W = c->W;
     double             *h = c->tau_dot, *M = c->square[1];
+    const double       *R = api_loop_remove_load(c, scene, io->qd, io->tau);
     api_loop_find_accelerations(c, scene, io->qd, NULL);
     api_loop_tree_torques(c, scene, io->wrenches);
     api_loop_project(c, 1, c->tau, h);
@@ -132,7 +134,7 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
     for (size_t lane = 0; lane < c->closure.live; lane++) {
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
-            solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
+            solved[i] = (R ? R[i * W + lane] : 0) - h[i * W + lane];
         if (io->driven) fix_driven(c, lane, io->driven, io->driven_qdd, M, solved);
         if (api_loop_factor_mass(c, M, lane, &io->singular[lane]))
             LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)c->nv, 1, c->dense, (lapack_int)c->nv, solved,
@@ -146,6 +148,18 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
 
 /* --- terms of the equation of motion ------------------------------------------------------------------------------ */
 
+/* Adds the friction by the load at qdd = 0, for which c->qdd is set, to the friction without load. */
+static void add_load_at_rest(api_loop_workspace *c, const dyn_scene *scene, const dyn_bias *io)
+{
+    double *R = c->vector[0], *tau = c->vector[1];
+    api_loop_tree_torques(c, scene, io->wrenches);
+    api_loop_project(c, 1, c->tau, R);
+    memcpy(tau, R, c->nv * c->W * sizeof *tau);
+    api_loop_add_load(c, scene, io->qd, tau);
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        io->friction[i] += tau[i] - R[i];
+}
+
 void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -155,6 +169,7 @@ void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
     if (io->bias) {
         api_loop_tree_torques(c, scene, io->wrenches);
         api_loop_project(c, 1, c->tau, io->bias);
+        api_loop_add_load(c, scene, io->qd, io->bias);
     }
     if (io->coriolis) {
         api_loop_tree_torques(c, &still, NULL);
@@ -166,6 +181,7 @@ void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
     c->tree->bias(scene, c->workspace, &inner, 1);
     if (io->gravity) api_loop_project(c, 1, c->tau, io->gravity);
     if (io->friction) api_loop_project(c, 1, c->tau_dot, io->friction);
+    if (io->friction) add_load_at_rest(c, scene, io);
 }
 
 /* to = X G, with X rows x nvt and qd_tree = G qd. */
@@ -233,7 +249,10 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     if (io->tau_dot) {
         api_loop_project(c, 1, c->tau_dot, io->tau_dot);
         api_matrix_mul_transposed(c->W, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
+        api_loop_project(c, 1, c->tau, c->vector[0]);
+        api_loop_add_load_rate(c, scene, io, c->vector[0]);
     }
+    if (io->tau) api_loop_add_load(c, scene, io->qd, io->tau);
     if (!io->joint_wrenches && !io->joint_wrench_rates) return;
     double *left = c->tau_dot;
     api_loop_find_forces(c);
@@ -278,6 +297,7 @@ void api_loop_reference_dynamics(const dyn_scene *scene, void *ws, const dyn_ref
     find_reference(c, io->qd_reference, io->qdd_reference, c->vector[0], c->vector[1]);
     c->tree->reference_dynamics(scene, c->workspace, &inner, 1);
     api_loop_project(c, 1, c->tau, io->tau);
+    api_loop_add_load(c, scene, io->qd_reference, io->tau);
 }
 
 /* Sets regressor_dot = G'^T Y_tree + G^T Y_tree' at the motion that api_loop_find_jerks found. `tree` has room for
@@ -292,6 +312,13 @@ static void find_regressor_rate(const api_loop_workspace *c, const dyn_scene *sc
     inner.regressor_dot = tree;
     c->tree->regressor(scene, c->workspace, &inner, 1);
     api_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->G, tree, 1, to);
+}
+
+static void add_load_to_rows(api_loop_workspace *c, const dyn_scene *scene, const dyn_regressor *io)
+{
+    if (!c->loops->loaded) return;
+    api_loop_tree_torques(c, scene, io->wrenches);
+    api_loop_load_rows(c, scene, io->qd, 10 * c->model->n_bodies, io->regressor);
 }
 
 /* tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial parameters. G, of qd_tree = G qd, does
@@ -317,5 +344,6 @@ void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
     }
     c->tree->regressor(scene, c->workspace, &inner, 1);
     if (io->regressor) api_loop_project(c, bodies, inner.regressor, io->regressor);
+    if (io->regressor) add_load_to_rows(c, scene, io);
     if (io->joint_regressor) api_loop_project(c, joints, inner.joint_regressor, io->joint_regressor);
 }

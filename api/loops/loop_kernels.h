@@ -26,6 +26,7 @@
 #include "api/model/model.h"
 #include "api/work/deadline.h"
 #include "dynamics/frame_sensitivity.h"
+#include "dynamics/friction_map.h"
 
 typedef enum api_loop_status {
     API_LOOPS_CLOSED,
@@ -76,6 +77,13 @@ bool api_loop_restore(api_loop_workspace *c, const dyn_scene *scene, const doubl
  * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
  * Returns false if a lane's status is not API_LOOPS_CLOSED. */
 bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q);
+
+/* The kernel of friction_map.h, for the actuated joints of a model with loops->loaded. T is the effort that the drive
+ * of a joint exerts on the mechanism, passive joints' friction included. */
+void api_loop_friction_map(const dyn_scene *scene, void *ws, const dyn_friction_map *io, size_t blocks);
+
+/* Computes io->friction at io->qd, of all joints, under the efforts tau (nv in lanes). */
+void api_loop_friction(const dyn_scene *scene, void *ws, const dyn_bias *io, const double *tau);
 
 /* The kernel of frame_sensitivity.h. It needs api_loop_frame_entries(tree's nv) entries per state of the `extra` of
  * api_loop_workspace_open. */

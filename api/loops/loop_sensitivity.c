@@ -175,11 +175,10 @@ static void find_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
     api_loop_project(c, c->nv, by_q, io->dtau_dq);
 }
 
-void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
+/* Differentiates the efforts without the friction that depends on the load. */
+static void differentiate(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
-    (void)blocks; /* always 1 */
-    api_loop_workspace *c = ws;
-    size_t              n = c->nvt * c->W;
+    size_t n = c->nvt * c->W;
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     api_loop_tree_torques(c, scene, io->wrenches);
     api_loop_find_forces(c);
@@ -200,6 +199,13 @@ void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
         api_loop_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
     if (io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd)
         api_loop_joint_wrenches(c, scene, io);
+}
+
+void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    differentiate(ws, scene, io);
+    api_loop_load_sensitivity(ws, scene, io);
 }
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
@@ -232,7 +238,8 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
                                .dtau_dqdd    = M,
                                .dtau_dwrench = io->dqdd_dwrench};
     api_loop_forward_dynamics(scene, ws, &forward, blocks);
-    api_loop_sensitivity(scene, ws, &inverse, blocks);
+    differentiate(c, scene, &inverse);
+    api_loop_load_slopes(c, scene, io->qd, io->tau, io->dqdd_dqd);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
         if (!api_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
@@ -241,6 +248,7 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
             solve_columns(c, lane, 6, io->dqdd_dwrench + 6 * w * c->nv * c->W);
         if (io->dqdd_dtau) api_loop_put_inverse(c, lane, io->dqdd_dtau);
     }
+    if (io->dqdd_dtau) api_loop_load_columns(c, scene, io->dqdd_dtau);
 }
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */

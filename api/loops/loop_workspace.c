@@ -106,7 +106,7 @@ api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *mod
     take_wrenches(c, &t, n_wrenches);
     take_dense(c, &t);
     c->extra = take(&t, extra > motion ? extra : motion);
-    return t.succeeded ? c : NULL;
+    return t.succeeded && api_loop_load_open(pool, c) ? c : NULL;
 }
 
 dyn_kernels api_loop_kernels(const dyn_kernels *tree)

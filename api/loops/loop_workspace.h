@@ -9,6 +9,13 @@
 
 enum { API_LOOP_SQUARE_MATRICES = 3, API_LOOP_WIDE_MATRICES = 8, API_LOOP_VECTORS = 8 };
 
+/* The friction of actuated joints that depends on their load (loop_load.c); nv or nv x nv each. */
+typedef struct api_loop_load {
+    double *own;               /* friction without load */
+    double *T, *effort;        /* efforts without the joints' own friction; efforts with it: scratch */
+    double *factor, *slope[2]; /* derivatives of tau by T, and by qd at T and at T = 0 */
+} api_loop_load;
+
 struct api_loop_workspace {
     api_closure        closure; /* finds the passive coordinates */
     const api_model   *model;
@@ -34,6 +41,7 @@ struct api_loop_workspace {
     double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
     double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
     double          *extra;
+    api_loop_load    load;
     dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
     double          *wrenches, *wrench_rates;
     double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
@@ -95,6 +103,31 @@ dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, c
 /* Writes the rates of all wrenches to c->wrench_rates, for the constraint force rates c->lambda_dot and tree velocities
  * qd (NULL: zero). `rates` are the rates of the request's wrenches, whose number is `given` (NULL: zero). */
 void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd);
+
+/* --- loop_load.c ----------------------------------------------------------------------------------------------- */
+
+/* Takes c->load, if friction depends on the load. Returns false with the pool's problem. */
+bool api_loop_load_open(api_pool *pool, api_loop_workspace *c);
+
+/* R below are efforts (nv) with the friction of all joints, but without the part that depends on the load. These
+ * functions do nothing if friction does not depend on the load. qd NULL: zero. */
+
+/* Replaces R by tau at qd. */
+void api_loop_add_load(api_loop_workspace *c, const dyn_scene *scene, const double *qd, double *efforts);
+/* Returns R from tau at qd (NULL: zero); tau itself if friction does not depend on the load. */
+const double *api_loop_remove_load(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau);
+/* Replaces io->tau_dot, the time derivative of R, by that of tau. */
+void api_loop_add_load_rate(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *io,
+                            const double *R);
+/* Replaces the derivatives of R by those of tau, at the efforts of the tree c->tau. */
+void api_loop_load_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
+/* Multiplies the rows of derivatives of R by constants, nv x columns, by dtau/dT, at the efforts of the tree c->tau. */
+void api_loop_load_rows(api_loop_workspace *c, const dyn_scene *scene, const double *qd, size_t columns, double *rows);
+/* Subtracts dR/dqd at constant tau from a derivative of R by qd. */
+void api_loop_load_slopes(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
+                          double *dR_dqd);
+/* Replaces derivatives by R (nv x nv) by those by tau, after api_loop_load_slopes. */
+void api_loop_load_columns(api_loop_workspace *c, const dyn_scene *scene, double *by_R);
 
 /* --- loop_kernels.c -------------------------------------------------------------------------------------------- */
 

@@ -51,7 +51,9 @@ typedef struct api_loops {
     const bool   *has_home; /* [nv] by coordinate of the tree: true when the document gives its joint a home */
     const double *travel; /* [nv] by coordinate of the tree: the largest motion of a joint inside a loop per unit of it,
                              in rad or in units of `length`; 0: no effect */
-    double *reference;    /* [nq] by coordinate of the tree: a position near home in which the loops are closed */
+    const dyn_model *loaded; /* if friction depends on the load: the actuated joints with their motors, by coordinate of
+                                the model, for friction_map.h; NULL: it does not */
+    double *reference;       /* [nq] by coordinate of the tree: a position near home in which the loops are closed */
 } api_loops;
 
 /* The difference of a frame at y with rotation R from a given position and rotation: the translation, then the

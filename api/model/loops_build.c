@@ -251,6 +251,24 @@ static bool check(const api_model *model, const api_loops *loops, api_reader *re
     return true;
 }
 
+/* Sets loops->loaded to the bodies with friction that move actuated coordinates. */
+static bool put_loaded(api_model *model, api_loops *loops)
+{
+    if (!model->loaded) return true;
+    dyn_body  *body   = api_arena_take(&model->arena, model->n_loaded, sizeof *body);
+    dyn_model *joints = api_arena_take(&model->arena, 1, sizeof *joints);
+    if (!body || !joints) return false;
+    *joints = (dyn_model){.nv = (int)model->nv, .has_load = true, .body = body};
+    for (size_t i = 0; i < model->n_loaded; i++) {
+        const int v = loops->active_index_v[model->loaded[i].joint.v];
+        if (v < 0) continue;
+        body[joints->n_bodies]           = model->loaded[i];
+        body[joints->n_bodies++].joint.v = v;
+    }
+    loops->loaded = joints;
+    return true;
+}
+
 bool api_loops_build(api_model *model, const api_document *document, api_reader *reader)
 {
     if (document->n_loops == 0) return true;
@@ -260,7 +278,7 @@ bool api_loops_build(api_model *model, const api_document *document, api_reader 
     if (!put_loops(model, document, loops, reader)) return false;
     measure(model, loops);
     put_rows(loops);
-    if (!put_home(model, document, loops) || !sort_coordinates(model, document, loops))
+    if (!put_home(model, document, loops) || !sort_coordinates(model, document, loops) || !put_loaded(model, loops))
         return api_reader_no_memory(reader);
     loops->reference = api_arena_take(&model->arena, loops->nq, sizeof *loops->reference);
     if (!loops->reference) return api_reader_no_memory(reader);

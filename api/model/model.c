@@ -69,6 +69,30 @@ static bool check_figures(const api_model *model, const api_document *document, 
     return true;
 }
 
+static bool has_load(const dyn_description *d)
+{
+    bool loaded = false;
+    for (size_t k = 0; k < d->n_links; k++)
+        loaded |= d->links[k].friction.load > 0 || d->links[k].motor.friction.load > 0;
+    return loaded;
+}
+
+/* Copies the bodies with friction, and sets the load coefficients of the links to zero: in a model with loops the load
+ * of a joint is not the effort in the tree. */
+static bool separate_loads(api_model *model, const dyn_description *d, dyn_link *links, api_problem *problem)
+{
+    dyn_model *tree = NULL;
+    if (!has_load(d)) return true;
+    if (dyn_model_build(d, &tree, NULL) != DYN_OK) return true; /* reported when the model itself is built */
+    model->loaded = api_arena_take(&model->arena, tree->n_bodies, sizeof *model->loaded);
+    for (size_t i = 0; model->loaded && i < tree->n_bodies; i++)
+        if (tree->body[i].joint.has_friction) model->loaded[model->n_loaded++] = tree->body[i];
+    dyn_model_free(tree);
+    for (size_t k = 0; k < d->n_links; k++)
+        links[k].friction.load = links[k].motor.friction.load = 0;
+    return model->loaded || no_memory(problem);
+}
+
 static bool build(api_model *model, const api_document *document, api_reader *reader)
 {
     size_t    n     = document->n_links;
@@ -87,6 +111,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     if (!api_transmissions_list_drives(document, reader->arena, &description)) return no_memory(reader->problem);
     memcpy(description.gravity, document->gravity, sizeof description.gravity);
 
+    if (document->n_loops > 0 && !separate_loads(model, &description, links, reader->problem)) return false;
     int        where  = DYN_WORLD;
     dyn_status status = dyn_model_build(&description, &model->dyn, &where);
     if (status != DYN_OK) return fail_to_build(document, status, where, reader->problem);

@@ -90,8 +90,11 @@ typedef struct api_model {
     dyn_bound              *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const struct api_loops *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
                                        coordinates (loops.h) */
-    json_t *report;                 /* [{"severity","code","where","text"}...] */
-    char   *document;               /* the canonical document as JSON, with the model's name */
+    size_t    n_loaded;
+    dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
+                         joint depends on its load; `dyn` is without load coefficients */
+    json_t *report;   /* [{"severity","code","where","text"}...] */
+    char   *document; /* the canonical document as JSON, with the model's name */
     size_t  document_length;
     _Atomic(struct api_base *)
               base[4]; /* base parameters, indexed by flags API_BASE_*; NULL until first computed, then constant */

@@ -69,10 +69,13 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 /* Samples the motion. The outputs that are its samples (times, q and its derivatives) are complete then. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    api_trajectory_options *o = selected->options;
-    api_motion             *m = o->motion;
-    if (o->efforts.driven && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates");
+    api_trajectory_options *o     = selected->options;
+    api_motion             *m     = o->motion;
+    const bool              loops = plan->query->model->loops != NULL;
+    if ((o->efforts.driven || loops) && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates or loops");
+    if (loops && selected->outputs & (OF_TAU_DOT | OF_MARGIN_GRADIENTS) && api_has_load(plan->query))
+        return api_fail_load(plan->query, "the gradient of tau_dot or of margins with loops");
     if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)

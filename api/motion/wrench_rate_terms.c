@@ -1,7 +1,7 @@
 /* wrench_rate_terms.c - add the terms of time-dependent wrenches to derivatives: see wrench_rate_terms.h. */
 #include "wrench_rate_terms.h"
+#include "api/evaluate/friction.h"
 #include "api/request/fields.h"
-#include "dynamics/friction_map.h"
 #include <string.h>
 
 enum { WRENCH = 9 /* numbers of a wrench in lanes: force, torque, point */, RATE = 6 };
@@ -62,7 +62,7 @@ void api_wrench_terms_find_load(api_wrench_terms *p)
                  .qd = efforts.qd, .tau = tau, .result = tau, .factor = p->load[0], .factor_slope = p->load[1]};
     if (!api_has_load(e->query)) return;
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &efforts, 1);
-    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &map, 1);
+    api_friction_map(e, &map);
 }
 
 static void find_efforts_by_q(api_wrench_terms *p)

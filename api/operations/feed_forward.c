@@ -296,5 +296,6 @@ const api_operation api_feed_forward = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
+    .load_in_trees   = true,
     .evaluate        = evaluate,
 };

@@ -1,13 +1,12 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
  * (api/contact/contact.h). The joint wrenches follow by inverse dynamics with this qdd. */
 #include "api/cost/peek.h"
+#include "api/evaluate/friction.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "api/http/call.h"
 #include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
 #include "api/contact/static_friction.h"
-#include "api/request/fields.h"
-#include "dynamics/friction_map.h"
 #include <string.h>
 
 #define ROUNDING 1e-9 /* tolerance of api_contact_is_consistent */
@@ -174,26 +173,11 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
 
 /* --- friction ---------------------------------------------------------------------------------------------------- */
 
-/* Computes the friction of moving joints; that which depends on the load is tau - T. */
-static void find_own_friction(const api_evaluation *e, double *friction, size_t block)
-{
-    const double *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
-    if (!api_has_load(e->query)) {
-        dyn_bias io = {.q = api_state_block(e, API_Q, block), .qd = qd, .friction = friction};
-        e->kernels->bias(&e->query->scene, e->workspace, &io, 1);
-        return;
-    }
-    dyn_friction_map io = {.qd = qd, .tau = tau, .result = friction};
-    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
-    for (size_t i = 0; i < e->model->nv * e->lanes; i++)
-        friction[i] = tau[i] - friction[i];
-}
-
 /* Adds the friction of moving joints to `friction`, with `own` as a work array. With `own` NULL, it overwrites
  * `friction`. */
 static void find_friction(const api_evaluation *e, double *friction, double *own, size_t block)
 {
-    find_own_friction(e, own ? own : friction, block);
+    api_friction_find(e, block, own ? own : friction);
     for (size_t i = 0; own && i < e->model->nv * e->lanes; i++)
         friction[i] += own[i];
 }

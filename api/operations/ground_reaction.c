@@ -338,5 +338,6 @@ const api_operation api_ground_reaction = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .load_in_trees = true,
     .evaluate      = evaluate,
 };

@@ -151,6 +151,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         const api_contact *contact = range->contact;
         range->sites               = NULL;
         if (!contact) continue;
+        if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a step with loops and held frames");
         dyn_wrench_site *sites = api_take(q->pool, (given + contact->n) * sizeof *sites);
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);

@@ -233,5 +233,6 @@ const api_operation api_task_space = {
     .square_weight = 30,
     .options       = options,
     .spare         = spare,
+    .load_in_trees = true,
     .evaluate      = evaluate,
 };

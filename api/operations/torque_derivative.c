@@ -28,8 +28,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (driven_of(selected) && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) && api_has_load(plan->query))
-        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates");
+    if ((driven_of(selected) || plan->query->model->loops) && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) &&
+        api_has_load(plan->query))
+        return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates or loops");
     return api_free_check_tau(plan, selected);
 }
 

@@ -1,6 +1,7 @@
 /* fields.c - read small values of a request, and the fields gravity and friction: see fields.h. */
 #include "fields.h"
 #include "operation.h"
+#include "api/model/loops.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -146,7 +147,8 @@ int api_read_coordinate(const api_query *q, const api_node *value, const api_pla
 
 bool api_has_load(const api_query *q)
 {
-    return q->scene.model->has_load && (q->scene.terms & DYN_FRICTION);
+    const bool loaded = q->model->loops ? q->model->loops->loaded != NULL : q->scene.model->has_load;
+    return loaded && (q->scene.terms & DYN_FRICTION);
 }
 
 bool api_fail_load(const api_query *q, const char *what)
@@ -169,5 +171,8 @@ bool api_decode_surroundings(api_query *q)
     bool rubs = true;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
     q->scene.terms = rubs ? DYN_ALL_TERMS : DYN_ALL_TERMS & ~DYN_FRICTION;
+    for (size_t i = 0; q->model->loops && i < q->n_selected; i++)
+        if (q->selected[i].operation->load_in_trees && api_has_load(q))
+            return api_fail_load(q, q->selected[i].operation->name);
     return true;
 }

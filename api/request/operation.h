@@ -76,9 +76,10 @@ typedef struct api_operation {
     bool        wrench_rates;             /* wrenches may have force_rate and torque_rate */
     bool        wrench_signals;           /* force and torque of wrenches may be signals, which the options read */
     api_set     tree_outputs;             /* outputs that models with loops do not have */
-    bool        alone;      /* cannot be part of `evaluate`: its rows differ from those of other operations */
-    bool        one_by_one; /* evaluates a block at a time, to need fewer scratch lanes */
-    bool        regresses;  /* true: calls the regressor kernel, whose results are not outputs */
+    bool        alone;         /* cannot be part of `evaluate`: its rows differ from those of other operations */
+    bool        one_by_one;    /* evaluates a block at a time, to need fewer scratch lanes */
+    bool        load_in_trees; /* takes friction that depends on the load in models without loops only */
+    bool        regresses;     /* true: calls the regressor kernel, whose results are not outputs */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */
     /* Estimate the seconds of work that the weights do not cover, per state and per request, from a peek at the body

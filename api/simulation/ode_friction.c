@@ -1,6 +1,7 @@
 /* ode_friction.c - separates the efforts of a simulation from friction (ode_friction.h). */
 #include "ode_friction.h"
 #include "ode_stiction.h"
+#include "api/request/fields.h"
 
 bool api_ode_friction_open(api_evaluation *e, api_ode *ode)
 {
@@ -61,11 +62,13 @@ void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts)
 
 void api_ode_friction_find(const api_ode *ode, const double *qd, double *friction)
 {
-    dyn_bias io = {.q = ode->q, .qd = qd, .friction = friction};
-    if (!ode->friction) {
-        ode->kernels->bias(&ode->e->query->scene, ode->workspace, &io, 1);
-        return;
-    }
+    const api_query *q  = ode->e->query;
+    dyn_bias         io = {.q = ode->q, .qd = qd, .friction = friction};
+    if (ode->loops && api_has_load(q))
+        api_loop_friction(&q->scene, ode->workspace, &io, ode->tau);
+    else if (!ode->friction)
+        ode->kernels->bias(&q->scene, ode->workspace, &io, 1);
+    if (!ode->friction) return;
     for (size_t i = 0; i < ode->e->model->nv * ode->W; i++)
         friction[i] = ode->tau[i] - ode->friction->T[i];
 }

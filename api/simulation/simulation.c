@@ -159,6 +159,8 @@ static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 
 static bool check_load(const api_query *q, const api_simulation *s)
 {
+    if (q->model->loops && s->contact && api_has_load(q))
+        return api_fail_load(q, "a simulation with loops and held frames");
     return !s->input.controller || !s->input.controller->has_no_load || !api_has_load(q) ||
            api_fail_load(q, s->input.controller->name);
 }

@@ -308,6 +308,7 @@ class LoadFriction(ServerCase):
         mimic["links"][2]["joint"]["mimic"] = {"joint": "shoulder"}
         elastic["links"][0]["joint"]["elastic"] = {"stiffness": 100}
         loop = arm(loops=[{"name": "loop", "type": "revolute", "axis": [0, 1, 0], "frame_a": "hand", "frame_b": "base"}])
+        loop["links"][0]["joint"]["actuated"] = False
         for document, link in ((mimic, 2), (elastic, 0), (motor, 1), (loop, 0)):
             answer = self.client.put("/v1/models/bad", document)
             self.assertProblem(answer, 422, f"/links/{link}/joint/friction/load")

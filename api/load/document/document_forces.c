@@ -130,9 +130,14 @@ bool api_document_check_loads(const api_document *document, api_reader *reader)
         const dyn_link *link = &document->links[i].dyn;
         const double    own = link->friction.load, motor = link->motor.present ? link->motor.friction.load : 0;
         if (own == 0 && motor == 0) continue;
-        if (document->n_loops > 0)
+        if (document->n_loops > 0 && !document->links[i].actuated)
             return fail_load(document, reader, i, API_NOT_SUPPORTED,
-                             "has friction that depends on its load, which models with loops do not take");
+                             "is passive and has friction that depends on its load: the load of passive joints is not "
+                             "determined, since several loops may share it");
+        if (document->n_loops > 0 && document->n_transmissions > 0)
+            return fail_load(document, reader, i, API_NOT_SUPPORTED,
+                             "has friction that depends on its load, which models with both loops and transmissions do "
+                             "not take");
         if (link->mimic)
             return fail_load(document, reader, i, API_NOT_SUPPORTED,
                              "mimics another, whose friction alone may depend on the load");
