@@ -5,7 +5,7 @@
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
 
-/* Columns of the derivatives that are related to the same rows of [dtau; C]: coordinates, then held directions. */
+/* Columns of the derivatives with the same nonzero rows of [dtau; C]: coordinates, then held directions. */
 typedef struct held_group {
     int    first, columns;
     size_t n;    /* number of rows */
@@ -17,7 +17,7 @@ typedef struct held_workspace {
     mass_blocks blocks; /* for the inverse of M */
     size_t      n_groups;
     held_group *group; /* [n_groups] */
-    /* The coordinates that a row of J is related to: those that move a frame, or a stopping coordinate and its
+    /* The coordinates at which a row of J is nonzero: those that move a frame, or a stopping coordinate and its
      * ancestors. First the frames, then the stopping coordinates. */
     int            *chains; /* [(DYN_MAX_HELD + nv) x nv] tips first */
     size_t         *moving; /* [DYN_MAX_HELD + nv] the number of coordinates of a chain */
@@ -74,7 +74,7 @@ static inline int held_tip(const dyn_model *m, int body)
     return m->dense ? m->nv - 1 : last_coordinate_of(m, body);
 }
 
-/* Whether the columns of coordinates v - 1 and v are related to the same rows: v is the only child of v - 1, and moves
+/* True if the columns of coordinates v - 1 and v have the same nonzero rows: v is the only child of v - 1, and moves
  * every frame that v - 1 moves. */
 static inline bool held_continues(const dyn_model *m, const dyn_step *io, const held_workspace *ws, int v)
 {
@@ -86,7 +86,7 @@ static inline bool held_continues(const dyn_model *m, const dyn_step *io, const 
     return ws->factor.tree.ancestor[v] == v - 1 && children == 1;
 }
 
-/* Whether the group has a column of chain i. */
+/* True if the group has a column of chain i. */
 static inline bool held_meets(const dyn_model *m, const held_workspace *ws, const held_group *g, size_t i)
 {
     const int *chain = held_chain(ws, m, i);
@@ -104,7 +104,7 @@ static inline void mark_ancestors(const coordinate_tree *t, bool *mark, int v)
 
 /* Marks the coordinates in which the columns of a group of dtau/dx have entries: the descendants and the ancestors of
  * the columns, and the coordinates that elastic joints couple with them. */
-static inline void held_mark_related(const dyn_model *m, const coordinate_tree *t, const held_group *g, bool *mark)
+static inline void held_mark_nonzero(const dyn_model *m, const coordinate_tree *t, const held_group *g, bool *mark)
 {
     const int first = g->first, end = first + g->columns;
     for (int v = 0; v < m->nv; v++) /* v is a column or a descendant of one */
@@ -119,10 +119,10 @@ static inline void held_mark_related(const dyn_model *m, const coordinate_tree *
 }
 
 /* Lists the rows of a group. */
-static inline void held_relate(const dyn_model *m, const dyn_step *io, const held_workspace *ws, held_group *g)
+static inline void held_list_rows(const dyn_model *m, const dyn_step *io, const held_workspace *ws, held_group *g)
 {
     int row = m->nv;
-    held_mark_related(m, &ws->factor.tree, g, ws->mark);
+    held_mark_nonzero(m, &ws->factor.tree, g, ws->mark);
     g->n = 0;
     for (int v = 0; v < m->nv; v++)
         if (ws->mark[v]) g->rows[g->n++] = v;
@@ -141,7 +141,7 @@ static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, h
         held_group *g = &ws->group[ws->n_groups++];
         g->first      = first;
         g->columns    = v + 1 - first;
-        held_relate(m, io, ws, g);
+        held_list_rows(m, io, ws, g);
         first = v + 1;
     }
 }

@@ -93,7 +93,7 @@ LANE_INLINE void add_joint_columns(const dyn_body *b, const world_motion *B, con
     }
 }
 
-/* Whether the joints between the bodies a and b write all six rows of every column. */
+/* True if the joints between the bodies a and b write all six rows of every column. */
 static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
 {
     int columns = 0;
@@ -107,7 +107,7 @@ static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
     return !m->has_mimics && columns == m->nv;
 }
 
-/* Whether the matrices must be set to zero before the columns of the joints between the bodies a and b are added. */
+/* True if the matrices must be set to zero before the columns of the joints between the bodies a and b are added. */
 LANE_INLINE bool columns_need_zeros(const dyn_model *m, int a, int b, const jacobian_rates *M)
 {
     return M->sums || !(M->zeros_are_set || joints_fill_columns(m, a, b));

@@ -3,9 +3,9 @@
  * A segment is a sequence of at most SEGMENT consecutive coordinates, each of which is the ancestor of the next and,
  * but for the last, of no other one. All coordinates of a segment have the same ancestors outside of it.
  *
- * A column is related to a segment if it has entries in the segment or in its descendants. The column of a coordinate
- * in the unit matrix is related to the segment of the coordinate and to its ancestors; in a derivative of tau also to
- * its descendants, and to the same segments of a coordinate that an elastic joint couples with it. */
+ * A column of a matrix is nonzero at a segment if it has nonzero rows in the segment or in its descendants. The column
+ * of a coordinate in the unit matrix is nonzero at the segment of the coordinate and at its ancestors. In a derivative
+ * of tau it is so at its descendants too, and at the same segments of a coordinate that an elastic joint couples. */
 #pragma once
 #include "coordinate_tree.h"
 #include <string.h>
@@ -17,11 +17,11 @@ typedef struct row_run {
     int first, n;
 } row_run;
 
-/* How a column of a matrix A is related to a segment. */
+/* Where a column of a matrix A has nonzero rows, seen from a segment. */
 typedef enum span_kind {
-    SPAN_APART,     /* to no segment of the same tree: the rows of M^-1 A are zero */
-    SPAN_UNRELATED, /* not to this segment */
-    SPAN_RELATED
+    SPAN_APART,  /* at no segment of the same tree: the rows of M^-1 A are zero */
+    SPAN_ZERO,   /* not at this segment */
+    SPAN_NONZERO /* at this segment */
 } span_kind;
 
 /* Neighbouring columns of one kind. */
@@ -54,7 +54,7 @@ typedef struct segments {
     int            *children;   /* [nv] scratch memory: number of coordinates whose ancestor this one is */
     row_run        *runs;       /* [nv x nv] room for the ancestors */
     span           *spans;      /* [2 x nv x nv] room for the spans */
-    bool           *unit;       /* [nv x nv] entry s nv + t: the columns of the unit matrix in segment t are related to
+    bool           *unit;       /* [nv x nv] entry s nv + t: the columns of the unit matrix in segment t are nonzero at
                                    segment s */
     bool *derivative;           /* [nv x nv] likewise, of a derivative of tau by the coordinates */
 } segments;
@@ -115,39 +115,39 @@ static inline void cut_segments(const dyn_model *m, segments *all)
     }
 }
 
-/* Sets the entries of segment s and its ancestors in column t of `relation`. */
-static inline void relate_to_base(const segments *all, size_t nv, int s, int t, bool *relation)
+/* Marks segment s and its ancestors in column t of `nonzero`. */
+static inline void mark_to_base(const segments *all, size_t nv, int s, int t, bool *nonzero)
 {
     for (; s >= 0; s = all->segment[s].parent)
-        relation[(size_t)s * nv + (size_t)t] = true;
+        nonzero[(size_t)s * nv + (size_t)t] = true;
 }
 
-static inline void relate_segments(const dyn_model *m, const segments *all)
+static inline void find_nonzero_segments(const dyn_model *m, const segments *all)
 {
     const size_t nv = (size_t)m->nv;
     memset(all->unit, 0, nv * nv * sizeof *all->unit);
     memset(all->derivative, 0, nv * nv * sizeof *all->derivative);
     for (int t = 0; t < all->n; t++) {
-        relate_to_base(all, nv, t, t, all->unit);
-        relate_to_base(all, nv, t, t, all->derivative);
+        mark_to_base(all, nv, t, t, all->unit);
+        mark_to_base(all, nv, t, t, all->derivative);
         for (int s = t; s >= 0; s = all->segment[s].parent)
             all->derivative[(size_t)t * nv + (size_t)s] = true;
     }
     for (size_t i = 0; i < m->n_couplings; i++) {
         const int s = all->segment_of[m->coupling[i].v], t = all->segment_of[m->coupling[i].v_theta];
-        relate_to_base(all, nv, s, t, all->derivative);
-        relate_to_base(all, nv, t, s, all->derivative);
+        mark_to_base(all, nv, s, t, all->derivative);
+        mark_to_base(all, nv, t, s, all->derivative);
     }
 }
 
 /* Lists the spans of segment s from the columns of segment t on. */
-static inline span_list list_spans(const segments *all, size_t nv, int s, int t, const bool *relation, span *spans)
+static inline span_list list_spans(const segments *all, size_t nv, int s, int t, const bool *nonzero, span *spans)
 {
-    const bool *own = relation + (size_t)s * nv, *root = relation + (size_t)all->segment[s].root * nv;
+    const bool *own = nonzero + (size_t)s * nv, *root = nonzero + (size_t)all->segment[s].root * nv;
     span_list   list = {0, spans};
     for (; t < all->n; t++) {
         const segment  *columns = &all->segment[t];
-        const span_kind kind    = own[t] ? SPAN_RELATED : root[t] ? SPAN_UNRELATED : SPAN_APART;
+        const span_kind kind    = own[t] ? SPAN_NONZERO : root[t] ? SPAN_ZERO : SPAN_APART;
         if (list.n == 0 || spans[list.n - 1].kind != kind)
             spans[list.n++] = (span){.kind = kind, .first = columns->own.first};
         spans[list.n - 1].end = columns->own.first + columns->own.n;
@@ -161,7 +161,7 @@ static inline void segments_prepare(const dyn_model *m, segments *all)
     const size_t nv = (size_t)m->nv;
     coordinate_tree_prepare(m, &all->tree);
     cut_segments(m, all);
-    relate_segments(m, all);
+    find_nonzero_segments(m, all);
     for (int s = 0; s < all->n; s++) {
         span *spans                      = all->spans + 2 * (size_t)s * nv;
         all->segment[s].unit_spans       = list_spans(all, nv, s, s + 1, all->unit, spans);

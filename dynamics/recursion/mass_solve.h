@@ -1,14 +1,14 @@
 /* mass_solve.h - inverts the mass matrix M and solves M X = A for many columns, segment by segment (mass_segments.h).
  *
- * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. Like it, it fills in no entry between
+ * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. It too fills in no entry between
  * branches. Let s be the coordinates of a segment and a their ancestors. S starts as M. Tips first,
  *
  *     S_ss = L^T D L,   V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y.
  *
  * P is the acceleration of the segment by those of its ancestors; -Y are the rows s of the L of all coordinates. A
  * column of M X = -A is solved by Z = A and, tips first, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s; then, base first,
- * X_s = L^-1 Z_s + P X_a. Without an entry in s or in its descendants, Z_s is zero: the column is not related to the
- * segment. M^-1 is X for A = -1. Its columns s are computed in the rows of s and before; s adds -P^T to their Z_a.
+ * X_s = L^-1 Z_s + P X_a. A column without nonzero rows in s and its descendants has Z_s = 0. M^-1 is X for A = -1.
+ * Its columns s are computed in the rows of s and before; s adds -P^T to their Z_a.
  *
  * L^-1 and L^-T are applied by substitution, and M^-1 is found column by column: the errors of products with S_ss^-1 or
  * with (M^-1)_aa grow with the condition of these matrices.
@@ -53,7 +53,7 @@ static inline void mass_blocks_prepare(const dyn_model *m, mass_blocks *b)
             b->minus_unit[i * BLOCK + j] = lane_of(i == j ? -1 : 0);
 }
 
-/* A task whose rows are not set */
+/* Returns a task without the matrices whose rows it takes. */
 LANE_INLINE segment_task task_of(const mass_blocks *b, size_t nv, const segment *s, unsigned steps)
 {
     const size_t offset = (size_t)s->own.first * nv;
@@ -185,7 +185,7 @@ static inline void substitute(const mass_blocks *b, size_t nv, const segment *s,
 {
     if (columns.kind == SPAN_APART && to.zeros_are_set) return;
     static const unsigned steps[] = {
-        [SPAN_APART] = 0, [SPAN_UNRELATED] = TILE_GATHER, [SPAN_RELATED] = TILE_LOAD | TILE_DOWN | TILE_GATHER};
+        [SPAN_APART] = 0, [SPAN_ZERO] = TILE_GATHER, [SPAN_NONZERO] = TILE_LOAD | TILE_DOWN | TILE_GATHER};
     segment_task task = task_of(b, nv, s, steps[columns.kind]);
     task.from         = (lane_rows){to.A + (size_t)s->own.first * to.stride, to.stride};
     task.others       = (lane_rows){to.X, to.stride};
@@ -239,7 +239,7 @@ static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zero
     for (int i = b->segments.n - 1; i >= 0; i--) {
         const segment *s = &b->segments.segment[i];
         for (size_t k = 0; k < s->unit_spans.n; k++)
-            if (s->unit_spans.span[k].kind == SPAN_RELATED)
+            if (s->unit_spans.span[k].kind == SPAN_NONZERO)
                 eliminate(b, nv, s, unit, s->unit_spans.span[k].first, s->unit_spans.span[k].end);
         put_propagation(b, nv, s, inverse);
     }
@@ -261,7 +261,7 @@ static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to
         const segment *s = &all->segment[i];
         for (size_t k = 0; k < s->derivative_spans.n; k++) {
             const span columns = span_within(s->derivative_spans.span[k], to);
-            if (columns.kind == SPAN_RELATED) eliminate(b, nv, s, to, columns.first, columns.end);
+            if (columns.kind == SPAN_NONZERO) eliminate(b, nv, s, to, columns.first, columns.end);
         }
     }
     for (int i = 0; i < all->n; i++) {
@@ -322,9 +322,7 @@ static inline void solve_wrench(const dyn_model *m, const mass_blocks *b, mass_s
     for (int i = 0; i < all->n; i++) {
         const segment  *s     = &all->segment[i];
         const bool      apart = last < 0 || s->root != all->segment[last].root;
-        const span_kind kind  = apart                                      ? SPAN_APART
-                                : all->unit[(size_t)i * nv + (size_t)last] ? SPAN_RELATED
-                                                                           : SPAN_UNRELATED;
+        const span_kind kind = apart ? SPAN_APART : all->unit[(size_t)i * nv + (size_t)last] ? SPAN_NONZERO : SPAN_ZERO;
         substitute(b, nv, s, to, (span){kind, 0, 6}, NULL);
     }
 }
