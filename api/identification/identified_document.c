@@ -136,7 +136,8 @@ static void set_curve(const api_identified *found, json_t *friction, size_t j, c
                         json_real(fmax(not_negative(curve, API_STRIBECK_VELOCITY), 1e-9)));
 }
 
-/* Replaces the friction of a joint or motor by that of mover j. The velocity that smooths Coulomb friction stays. */
+/* Replaces the friction of a joint or motor by that of mover j, with which the torques were fitted. Only the velocity
+ * that smooths Coulomb friction stays. */
 static void set_friction(const api_identified *found, json_t *object, size_t j, const double *p)
 {
     json_t *friction = json_object(), *coulomb = json_object(),

@@ -2,7 +2,8 @@
  *
  * A body's inertial parameters become "inertial" of its own link. The links merged into it and the motors that it
  * carries are part of them, and so lose theirs. Friction is written to the joint, also that of a motor which drives a
- * rigid joint, and a magnitude below zero, which no document holds, as zero. */
+ * rigid joint, and a magnitude below zero, which no document holds, as zero. It was fitted as all of the friction, so a
+ * Stribeck curve of the model that was not identified is left out. */
 #pragma once
 #include "api/model/base_parameters.h"
 #include "api/wire/emit.h"

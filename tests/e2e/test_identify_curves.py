@@ -73,6 +73,17 @@ class Curves(Closed):
                 other = self.motion(40, 2)
                 self.near(self.ask("found", "inverse-dynamics", other)["tau"], self.ask(real, "inverse-dynamics", other)["tau"], 1e-6)
 
+    def test_a_curve_that_is_not_identified(self):
+        """The document has no Stribeck curve: viscous and Coulomb friction alone were fitted, with the residual that is reported."""
+        motion = self.motion(120, 7)
+        motion["qd"] = (4 * np.array(motion["qd"])).tolist()      # otherwise a falling curve looks like viscous friction below zero
+        tau = np.array(self.ask("curved", "inverse-dynamics", motion)["tau"])
+        found = self.ask("curved", "identify", {**motion, "tau": tau.tolist(), "unknown": ["friction"], "outputs": ["model", "residual"]})
+        self.put_model("found", found["model"])
+        error = np.array(self.ask("found", "inverse-dynamics", motion)["tau"]) - tau
+        self.assertGreater(found["residual"], 0.01)
+        self.near(np.sqrt(np.mean(error ** 2)), found["residual"], 1e-9)
+
     def test_noise(self):
         """Errors are as large as the stated deviations say. The seed is fixed."""
         motion, truth, errors = self.motion(400, 3), figures(rubbing("ur5")), []

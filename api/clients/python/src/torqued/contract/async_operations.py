@@ -861,16 +861,18 @@ class AsyncOperations:
         document with the identified parameters: those of all bodies, physically possible as with `consistent`, or those that
         `unknown` lists. PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and
         motors on it have none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor
-        inertias below zero are written as zero. Noise can make the inertia of an unknown payload invalid; PUT then refuses the
-        document. A document with `screws` holds no friction and no rotor inertias, and an elastic joint without an entry in
-        `motors` no friction of its drive: then `model` is a 422. Load coefficients and Stribeck's curves, which `unknown` may
-        list, have parameters `<joint>.load`, breakaway_positive, breakaway_negative and stribeck_velocity. Torques are linear
-        in all but the last, since the torque without friction is that of the known bodies. The velocity of each joint is the
-        best one between a thousandth of its largest rate and that rate. Deviations are those of the equations linearised about
-        it. A model whose friction depends on the load is a 422 unless `unknown` lists load, or `friction` is false. Too few
-        rows, or rows in which a base parameter has no effect or cannot be distinguished from others (a joint that does not
-        move, or in one direction only), are a 422 `rank-deficient` that names these parameters. Parameters that no motion can
-        determine are not an error: they are listed in `unobservable`.
+        inertias below zero are written as zero. Identified friction is all of a joint's friction: a Stribeck curve of the model
+        that `unknown` does not list is left out, since the torques were fitted without it. Noise can make the inertia of an
+        unknown payload invalid; PUT then refuses the document. A document with `screws` holds no friction and no rotor
+        inertias, and an elastic joint without an entry in `motors` no friction of its drive: then `model` is a 422. Load
+        coefficients and Stribeck's curves, which `unknown` may list, have parameters `<joint>.load`, breakaway_positive,
+        breakaway_negative and stribeck_velocity. Torques are linear in all but the last, since the torque without friction is
+        that of the known bodies. The velocity of each joint is the best one between a thousandth of its largest rate and that
+        rate. Deviations are those of the equations linearised about it. A model whose friction depends on the load is a 422
+        unless `unknown` lists load, or `friction` is false. Too few rows, or rows in which a base parameter has no effect or
+        cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422 `rank-deficient`
+        that names these parameters. Parameters that no motion can determine are not an error: they are listed in
+        `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
