@@ -38,7 +38,7 @@ typedef struct api_pose_goals {
     const double *start;       /* nq, the first starting position */
 } api_pose_goals;
 
-/* What was found for a block, in lanes. NULL: not wanted. */
+/* The results of a block, in lanes. NULL: not requested. */
 typedef struct api_pose_found {
     double *q;                /* nq; must not be NULL. Of a state without solution, the position with the least error */
     double *distance, *angle; /* 1: the error of the frame's position in m, of its direction or orientation in rad */

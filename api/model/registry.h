@@ -45,7 +45,7 @@ api_model **api_registry_list(api_registry *registry, size_t *n);
 bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const char *name, const api_model *model),
                         void         *arg);
 
-/* What a change has done. */
+/* The effect of a change of a model. */
 typedef struct api_changed {
     char     before[API_REVISION_SIZE]; /* revision of the model that was replaced or deleted; "": there was none */
     uint64_t number;                    /* of the change in a shared store; 0: the store numbers nothing */

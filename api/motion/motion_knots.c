@@ -21,7 +21,7 @@ static sample sample_of(const api_evaluation *e, const api_motion *m, size_t blo
                     .points   = api_points_of(&m->points, m->values, row)};
 }
 
-/* Whether a knot changes the spline at a sample. */
+/* True if a knot changes the spline at a sample. */
 static bool has_effect(const api_motion *m, const sample *s, size_t knot)
 {
     return (knot > s->first && knot <= s->first + 2 * m->spline.degree) || knot == m->spline.degree ||

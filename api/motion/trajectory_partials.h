@@ -3,7 +3,7 @@
 #pragma once
 #include "trajectory_free.h"
 
-/* What is differentiated of one trajectory. */
+/* A trajectory, and which of its signals to differentiate. */
 typedef struct api_trajectory_task {
     const api_motion       *motion;
     const api_free_efforts *efforts;        /* efforts->driven NULL: no coordinate is free */

@@ -33,7 +33,7 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
 
 /* --- a node ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a row cannot go on: its last step failed, or left the range of computation. The evaluation of that step
+/* True if a row cannot go on: its last step failed, or left the range of computation. The evaluation of that step
  * reports the problem. */
 static bool is_out_of_range(const api_rollout_loops *loops, const double *q, const double *qd, size_t lane)
 {

@@ -51,7 +51,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- evaluation ------------------------------------------------------------------------------------------------- */
 
-/* Whether derivatives of the joint wrenches are requested. */
+/* True if derivatives of the joint wrenches are requested. */
 static bool has_joint_wrenches(const api_selection *selected)
 {
     return selected->result[D_JOINT_WRENCHES_DQ] || selected->result[D_JOINT_WRENCHES_DQD] ||

@@ -97,7 +97,7 @@ static const api_held_range *range_of_state(const api_evaluation *e, const api_s
     return api_held_range_of(&o->held, samples > 0 ? (state < last ? state : last) % samples : 0);
 }
 
-/* Whether the kernel computes an output: the matrices A and B always go together, and the others need them. */
+/* True if the kernel computes an output: the matrices A and B always go together, and the others need them. */
 static bool computes(const api_selection *selected, size_t output)
 {
     if (output < API_STEP_STATE_MATRIX) return true;

@@ -79,7 +79,7 @@ static size_t find_ends(const char *text, const char *end, uint32_t ends[MANY + 
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* What numbers are made of, one beside another. */
+/* The digits and powers of ten of MANY numbers, side by side. */
 typedef struct group {
     uint64_t upper[MANY], lower[MANY]; /* two numbers of eight digits each, the first in the lower half */
     double   power[MANY][2];           /* the power of ten to multiply by, as a sum */

@@ -47,7 +47,7 @@ api_digits api_decimal_shorten_any(uint64_t bits)
     uint64_t least  = multiply_to_odd(4 * c - 2 + uneven, &f) + odd, /* an odd mantissa excludes the ends */
         most        = multiply_to_odd(4 * c + 2, &f) - odd;
     uint64_t s = value / 4, tens = s / 10;
-    /* Which candidates lie between the neighbours is unpredictable, so there is no branch on it. */
+    /* A branch on the candidates between the neighbours could not be predicted, so there is none. */
     uint64_t low = least <= 4 * s, high = 4 * s + 4 <= most, nearest = value + (s & 1) > 4 * s + 2;
     uint64_t low_ten = least <= 40 * tens, high_ten = 40 * tens + 40 <= most;
     uint64_t single = (uint64_t)0 - (low ^ high), shorter = (uint64_t)0 - (low_ten ^ high_ten);
