@@ -80,7 +80,7 @@ static void fill_frame(const api_contact_block *b, const api_held_frame *held, c
                        size_t first)
 {
     size_t         nv = b->nv, W = b->W;
-    const double  *qd = states->qd;
+    const double  *qd = states->qd, reach = api_frame_reach(states->scene->model, &held->frame);
     dyn_kinematics io = {.q            = states->q,
                          .qd           = qd,
                          .frame        = &held->frame,
@@ -93,7 +93,7 @@ static void fill_frame(const api_contact_block *b, const api_held_frame *held, c
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
         memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
         for (size_t l = 0; l < W; l++)
-            row_scale[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i]);
+            row_scale[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i], reach);
         memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)

@@ -41,13 +41,14 @@ size_t api_task_rank(const api_task *task)
     return rank;
 }
 
-double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis)
+double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach)
 {
-    const double *rows  = J + axis / 3 * 3 * nv * W;
-    double        scale = 0;
-    for (size_t i = 0; i < 3 * nv; i++)
-        scale = fmax(scale, fabs(rows[i * W]));
-    return scale;
+    double linear = 0, angular = 0;
+    for (size_t i = 0; i < 3 * nv; i++) {
+        linear  = fmax(linear, fabs(J[i * W]));
+        angular = fmax(angular, fabs(J[(3 * nv + i) * W]));
+    }
+    return axis < 3 ? fmax(linear, reach * angular) : fmax(angular, linear / reach);
 }
 
 void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double scale)

@@ -37,9 +37,11 @@ typedef enum api_task_status {
 size_t api_task_entries(size_t nv, size_t k);
 void   api_task_lay_out(api_task *task, double *room); /* the caller sets task->nv and k */
 
-/* Returns the largest absolute entry of the three rows of a frame's Jacobian (6 x nv, entries W apart) that have the
- * same unit as row `axis`. Entries far below it are rounding errors of a direction in which nothing moves the frame. */
-double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis);
+/* Returns the largest absolute entry of a frame's Jacobian (6 x nv, entries W apart), in the unit of row `axis`;
+ * `reach` converts rows of the other unit (api_frame_reach). Entries far below it are rounding errors of a direction in
+ * which nothing moves the frame: one of a robot that does not leave a plane, or any of a frame on the axis of its
+ * joint. */
+double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);
 
 /* Copies a row of the Jacobian (entries W apart) to column a of X; writes zeros if the row is negligible beside
  * `scale`. */

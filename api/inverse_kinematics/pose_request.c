@@ -44,15 +44,6 @@ static void set_bounds(const api_model *m, bool limited, api_pose_request *r)
     }
 }
 
-/* The sum of the distances between the joints from the base to the frame; 1 m if they all meet in a point. */
-static double reach_of(const dyn_model *m, const dyn_frame *frame)
-{
-    double sum = api_length(frame->X_bf.p);
-    for (int i = frame->body; i != DYN_WORLD; i = m->body[i].tree.parent)
-        sum += api_length(m->body[i].pose.p_pc);
-    return sum > 0 ? sum : 1;
-}
-
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 static bool read_not_negative(const api_query *q, const api_node *options, const char *name, const api_place *up,
@@ -159,7 +150,7 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
         return NULL;
     set_bounds(m, limited, r);
     p->lower = r->lower, p->upper = r->upper;
-    p->length = reach_of(m->dyn, p->frame);
+    p->length = api_frame_reach(m->dyn, p->frame);
     return r;
 }
 

@@ -2,6 +2,7 @@
 #include "base_parameters.h"
 #include "model.h"
 #include "api/load/document/document.h"
+#include "api/load/document/geometry.h"
 #include "api/wire/number.h"
 #include "api/wire/utf8.h"
 #include "loops.h"
@@ -314,4 +315,12 @@ int api_first_velocity(const api_model *model, const dyn_body *body)
 int api_model_coordinate(const api_model *model, int v)
 {
     return model->loops ? model->loops->active_index_v[v] : v;
+}
+
+double api_frame_reach(const dyn_model *dyn, const dyn_frame *frame)
+{
+    double sum = api_length(frame->X_bf.p);
+    for (int i = frame->body; i != DYN_WORLD; i = dyn->body[i].tree.parent)
+        sum += api_length(dyn->body[i].pose.p_pc);
+    return sum > 0 ? sum : 1;
 }

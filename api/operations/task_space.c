@@ -195,6 +195,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const task_options *o  = selected->options;
     block_lanes         b  = place(e, selected);
     size_t              nv = e->model->nv, W = e->lanes;
+    const double        reach = api_frame_reach(e->model->dyn, o->frame);
     if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->query->rows; row++) {
         size_t lane = row % W;
@@ -204,7 +205,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
             b.task.M[i] = b.M[i * W + lane];
         for (size_t a = 0; a < o->n_axes; a++)
             api_task_set_row(&b.task, a, b.J + (size_t)o->axis[a] * nv * W + lane, W,
-                             api_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a]));
+                             api_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a], reach));
         api_task_status status = api_task_solve(&b.task);
         if (status == API_TASK_DONE)
             write_inertia(e, selected, &b, row);

@@ -80,7 +80,9 @@ static inline void held_set_rows(const held_system *h, const lane *q, const lane
     for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n) {
         const dyn_held_frame *held = &h->io->held[i];
         const world_motion    f    = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
-        held_add_columns(m, world, held, &f, &(held_columns){.J = h->J + row * h->nv, .nv = h->nv});
+        const held_columns    rows = {.J = h->J + row * h->nv, .nv = h->nv};
+        held_add_columns(m, world, held, &f, &rows);
+        held_clear_still_rows(m, world, held, &f, &rows);
         held_accelerations(held, &f, h->c + row);
     }
     for (size_t i = 0, row = h->k - h->io->n_stopping; i < h->io->n_stopping; i++, row++) {

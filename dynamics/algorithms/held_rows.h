@@ -9,6 +9,9 @@
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
 
+/* Rows of J with no entry above this part of what the positions allow count as zero. */
+#define STILL 1e-12
+
 /* A joint that moves a held frame, and the motions of its parent P, of its body B and of the frame f. */
 typedef struct held_joint {
     const dyn_body       *b;
@@ -113,6 +116,41 @@ static inline void held_add_columns(const dyn_model *m, const world_motion *bodi
     for (int i = held->frame.body; i != DYN_WORLD; i = m->body[i].tree.parent) {
         const held_joint j = {&m->body[i], motion_of(bodies, &rest, m->body[i].tree.parent), &bodies[i], f, held};
         held_add_joint(&j, to);
+    }
+}
+
+/* The sum of the sizes of the components. */
+LANE_INLINE lane held_size(vec3 x)
+{
+    return lane_abs(x.x) + lane_abs(x.y) + lane_abs(x.z);
+}
+LANE_INLINE lane held_greater(lane a, lane b)
+{
+    return lane_select(lane_less(a, b), b, a);
+}
+
+/* Sets the rows J (n x nv) of a held frame to zero in lanes in which no joint moves the frame along them. Their entries
+ * are then rounding errors of the positions, and their size is compared with that of the positions. */
+static inline void held_clear_still_rows(const dyn_model *m, const world_motion *bodies, const dyn_held_frame *held,
+                                         const world_motion *f, const held_columns *to)
+{
+    lane linear = lane_of(0), angular = lane_of(0);
+    for (int i = held->frame.body; i != DYN_WORLD; i = m->body[i].tree.parent) {
+        const dyn_body *b     = &m->body[i];
+        const bool      free  = dyn_joint_has_quaternion(b->joint.kind);
+        const double    ratio = free ? 1 : b->joint.ratio, size = ratio < 0 ? -ratio : ratio;
+        if (free || b->joint.kind != DYN_REVOLUTE) linear = held_greater(linear, lane_of(size));
+        if (!free && b->joint.kind != DYN_REVOLUTE) continue;
+        linear  = held_greater(linear, size * (held_size(f->p) + held_size(bodies[i].p)));
+        angular = held_greater(angular, lane_of(size));
+    }
+    for (size_t a = 0; a < held->n; a++) {
+        lane *row = to->J + a * to->nv, most = lane_of(0);
+        for (size_t v = 0; v < to->nv; v++)
+            most = held_greater(most, lane_abs(row[v]));
+        const lane_mask moves = lane_less(STILL * (held->axis[a] < 3 ? linear : angular), most);
+        for (size_t v = 0; v < to->nv; v++)
+            row[v] = lane_select(moves, row[v], lane_of(0));
     }
 }
 
