@@ -15,8 +15,9 @@ typedef struct dyn_hessian {
     double       *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd; /* nv x nv, or nv x nv x nv */
 } dyn_hessian;
 
-/* The same of forward dynamics: derivatives of m . qdd with respect to q, qd and tau. qd_tau is zero without friction
- * that depends on the load; second derivatives with respect to tau twice are zero. */
+/* Second derivatives of qdd, contracted with multipliers m, as in dyn_hessian: those of m . qdd with respect to q, qd
+ * and tau. qd_tau is zero without friction that depends on the load; second derivatives with respect to tau twice are
+ * zero. */
 typedef struct dyn_forward_hessian {
     const double *q, *qd, *tau, *wrenches;
     const double *multipliers; /* nv; NULL: each result has nv matrices, number i of the derivatives of qdd_i */

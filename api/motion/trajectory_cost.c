@@ -5,7 +5,7 @@
 #include "trajectory_outputs.h"
 #include <math.h>
 
-/* What a state computes. */
+/* The trajectory whose outputs are estimated. */
 typedef struct state_work {
     const api_model *model;
     api_set          outputs;

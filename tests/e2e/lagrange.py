@@ -81,3 +81,15 @@ def rate(answer, state, size=2e-3):
     rows = {"q": [q + t * qd + t**2 / 2 * qdd + t**3 / 6 * qddd for t in times],
             "qd": [qd + t * qdd + t**2 / 2 * qddd for t in times], "qdd": [qdd + t * qddd for t in times]}
     return extrapolated(answer({name: [list(row) for row in value] for name, value in rows.items()}), size)[..., 0]
+
+
+def answer_differences(case, model, operation, outputs, request, name, columns=1, **more):
+    """Differences of order 4 of an answer's outputs by each entry of the field `name` of a state, as {output: matrix};
+    0 where `columns` are. `more` are the fields that do not change."""
+    x, h = np.array(request[name]), 1e-4
+    nv = x.shape[-1]
+    rows = np.array([x + d * e for e in np.eye(nv) * columns for d in (h, -h, 2 * h, -2 * h)])
+    batch = {**{k: np.repeat([v], len(rows), 0).tolist() for k, v in request.items()}, name: rows.tolist(), **more}
+    answer = case.ask(model, operation, {**batch, "outputs": outputs})
+    f = {o: np.array(answer[o]).reshape(nv, 4, -1) for o in outputs}
+    return {o: ((8 * (f[o][:, 0] - f[o][:, 1]) - (f[o][:, 2] - f[o][:, 3])) / (12 * h)).T for o in outputs}

@@ -1,10 +1,9 @@
 """Friction that depends on the load in models with closed loops: T = R - f with the effort R and the friction f without load
 coefficients, by the model without them; inverses, differences, energies, and refusals."""
-import copy
-
 import numpy as np
 import tap
 from closed import LOADS, Closed, bundled
+from lagrange import answer_differences
 
 COULOMB, SMOOTH = 0.4, 0.7
 NAMES = ("four_bar", "five_bar", "delta")
@@ -46,15 +45,6 @@ class LoadFrictionLoops(Closed):
     def loaded(self, name, qd, R):
         return R + self.g[name] * np.tanh(np.array(qd) / SMOOTH) * np.abs(R - self.own(name, qd))
 
-    def difference(self, model, operation, outputs, m, name, columns=1, **more):
-        x, h = np.array(m[name]), 1e-4
-        nv = x.shape[-1]
-        rows = np.array([x + d * e for e in np.eye(nv) * columns for d in (h, -h, 2 * h, -2 * h)])
-        request = {**{k: np.repeat([v], len(rows), 0).tolist() for k, v in m.items()}, name: rows.tolist(), **more}
-        a = self.ask(model, operation, {**request, "outputs": outputs})
-        f = {o: np.array(a[o]).reshape(nv, 4, -1) for o in outputs}
-        return {o: ((8 * (f[o][:, 0] - f[o][:, 1]) - (f[o][:, 2] - f[o][:, 3])) / (12 * h)).T for o in outputs}
-
     def test_efforts(self):
         for name in NAMES:
             s = self.states(name, 12, 2)
@@ -84,10 +74,10 @@ class LoadFrictionLoops(Closed):
             a = self.ask(model, "sensitivity", {**inverse, **wrenches, "outputs": ["dtau_dq", "dtau_dqd", "dtau_dqdd", "dtau_dparameters", "dtau_dwrench"]})
             b = self.ask(model, "forward-sensitivity", {**forward, **wrenches, "outputs": ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters"]})
             for x in inverse:
-                expected = self.difference(model, "inverse-dynamics", ["tau"], inverse, x, **wrenches)["tau"]
+                expected = answer_differences(self, model, "inverse-dynamics", ["tau"], inverse, x, **wrenches)["tau"]
                 self.near(a["dtau_d" + x], expected, 1e-7, f"{name} dtau_d{x}")
             for x in forward:
-                expected = self.difference(model, "forward-dynamics", ["qdd"], forward, x, **wrenches)["qdd"]
+                expected = answer_differences(self, model, "forward-dynamics", ["qdd"], forward, x, **wrenches)["qdd"]
                 self.near(b["dqdd_d" + x], expected, 1e-7, f"{name} dqdd_d{x}")
             link = wrenches["wrenches"][0]["link"]
             column = 10 * self.ok(self.client.get(f"/v1/models/{model}"))["bodies"].index(link)
@@ -111,7 +101,7 @@ class LoadFrictionLoops(Closed):
             n = len(q)
             b = self.ask(model, "step", {**m, **more, "outputs": ["state_matrix", "input_matrix"]})
             for k, x in enumerate(m):
-                e = self.difference(model, "step", ["q_after", "qd_after"], m, x, **more)
+                e = answer_differences(self, model, "step", ["q_after", "qd_after"], m, x, **more)
                 got = np.array(b["input_matrix"]) if x == "tau" else np.array(b["state_matrix"])[:, k * n:(k + 1) * n]
                 self.near(got, np.vstack([e["q_after"], e["qd_after"]]), 1e-7, f"{name} step by {x}", least=1)
 
@@ -125,7 +115,7 @@ class LoadFrictionLoops(Closed):
         a = self.ask(model, "sensitivity", {**at, **free, "outputs": [f"d{y}_d{x}" for y in ("tau", "qdd") for x in ("q", "qd", "qdd")] + ["dqdd_dtau"]})
         for x in at:
             columns = {"qdd": ~mask, "tau": mask}.get(x, 1)
-            expected = self.difference(model, "inverse-dynamics", ["tau", "qdd"], at, x, columns, **free)
+            expected = answer_differences(self, model, "inverse-dynamics", ["tau", "qdd"], at, x, columns, **free)
             for y in ("tau", "qdd") if x != "tau" else ("qdd",):
                 self.near(a[f"d{y}_d{x}"], expected[y], 1e-7, f"{y} by {x}", least=1)
 

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import tap
 from harness import ServerCase
+from lagrange import answer_differences
 from samples import body
 from test_load_friction import arm
 
@@ -67,16 +68,6 @@ class LoadFrictionMotions(ServerCase):
     def rows(self, n, nv, *names, seed=1):
         rng = np.random.default_rng(seed)
         return {name: rng.uniform(-1.5, 1.5, (n, nv)).tolist() for name in names}
-
-    def difference(self, model, operation, outputs, m, name, columns=1, **more):
-        """Differences of the named outputs by each entry of a field, of order 4, with nv columns; 0 where `columns` are."""
-        x, h = np.array(m[name]), 1e-4
-        nv = x.shape[-1]
-        rows = np.array([x + d * e for e in np.eye(nv) * columns for d in (h, -h, 2 * h, -2 * h)])
-        request = {**{k: np.repeat([v], len(rows), 0).tolist() for k, v in m.items()}, name: rows.tolist(), **more}
-        a = self.ask(model, operation, {**request, "outputs": outputs})
-        f = {o: np.array(a[o]).reshape(nv, 4, -1) for o in outputs}
-        return {o: ((8 * (f[o][:, 0] - f[o][:, 1]) - (f[o][:, 2] - f[o][:, 3])) / (12 * h)).T for o in outputs}
 
     # --- simulations ---------------------------------------------------------------------------------------------------
 
@@ -236,7 +227,7 @@ class LoadFrictionMotions(ServerCase):
                 "dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters", "dqdd_dwrench", "qdd"]})
             size = max(np.abs(a["dqdd_d" + name]).max() for name in at)
             for name in at:
-                expected = self.difference("passive", "forward-dynamics", ["qdd"], at, name, **held, **wrench)["qdd"]
+                expected = answer_differences(self, "passive", "forward-dynamics", ["qdd"], at, name, **held, **wrench)["qdd"]
                 self.assertClose(a["dqdd_d" + name], expected.tolist(), 1e-8, size, name)
             h, base = 1e-4, {**at, **held, **wrench, "outputs": ["qdd"]}
             mass = lambda m: np.array(self.ask("passive", "forward-dynamics", {**base, "payload": {"link": "hand", "mass": m}})["qdd"])
@@ -264,7 +255,7 @@ class LoadFrictionMotions(ServerCase):
                 size = max(np.abs(a[name]).max() for name in ("dtau_dq", "dqdd_dq", "dqdd_dqd"))
                 for x in ("q", "qd", "qdd", "tau"):
                     columns = {"qdd": ~mask, "tau": mask}.get(x, 1)
-                    expected = self.difference(model, "inverse-dynamics", ["tau", "qdd"], at, x, columns, **free)
+                    expected = answer_differences(self, model, "inverse-dynamics", ["tau", "qdd"], at, x, columns, **free)
                     for y in ("tau", "qdd") if x != "tau" else ("qdd",):
                         self.assertClose(a[f"d{y}_d{x}"], expected[y].tolist(), 1e-8, size, f"{y} by {x}")
                 h = 1e-4
@@ -296,10 +287,10 @@ class LoadFrictionMotions(ServerCase):
             a = self.ask("coupled", "sensitivity", inverse)
             b = self.ask("coupled", "forward-sensitivity", forward)
             for name in inverse:
-                expected = self.difference("coupled", "inverse-dynamics", ["tau"], inverse, name)["tau"]
+                expected = answer_differences(self, "coupled", "inverse-dynamics", ["tau"], inverse, name)["tau"]
                 self.assertClose(a["dtau_d" + name], expected.tolist(), 1e-8, np.abs(a["dtau_dqdd"]).max())
             for name in forward:
-                expected = self.difference("coupled", "forward-dynamics", ["qdd"], forward, name)["qdd"]
+                expected = answer_differences(self, "coupled", "forward-dynamics", ["qdd"], forward, name)["qdd"]
                 self.assertClose(b["dqdd_d" + name], expected.tolist(), 1e-8, np.abs(b["dqdd_dtau"]).max())
 
 

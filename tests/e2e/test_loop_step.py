@@ -1,49 +1,20 @@
 """Steps and rollouts of mechanisms with closed loops: equations, Jacobians against extrapolated differences, assemblies, bits
 and problems."""
-import copy
-
 import numpy as np
 import tap
-from closed import LOADS, Closed, only
+from closed import LOADS, only
 from floating import turned
-from lagrange import differences, extrapolated
-from linkages import loop
+from lagrange import extrapolated
+from loop_steps import DRIVEN, H, INTEGRATORS, MATRICES, LoopSteps
 from parallel_robots import quaternion
 
-INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
-MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
-DRIVEN = ("q", "qd", "tau")
-H = 0.004
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
 
-
-class Steps(Closed):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        floating = copy.deepcopy(cls.documents["five_bar"])
-        floating["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
-        cls.client.put("/v1/models/borne", floating)
-
+class Steps(LoopSteps):
     def passive(self, model, full, n=None):
         """The passive coordinates in `full`, of node n: the next guess."""
         active = self.ok(self.client.get(f"/v1/models/{model}"))["position_names"]
         values = full["q"] if n is None else full["q"][n]
         return [x for name, x in zip(full["position_names"], values) if name not in active]
-
-    def after(self, model, request):
-        """The state after a step, as a function of a batch."""
-        def answer(rows):
-            batch = self.ask(model, "step", {**request, **rows, "outputs": MATRICES[:2]})
-            return np.concatenate([batch["q_after"], batch["qd_after"]], axis=-1)
-        return answer
-
-    def check_jacobians(self, model, s, request, what):
-        """The coordinates of these mechanisms are numbers, so that differences need no manifold."""
-        answer = self.ask(model, "step", {**s, **request, "outputs": MATRICES})
-        for matrix, names in (("state_matrix", ("q", "qd")), ("input_matrix", ("tau",))):
-            expected = np.hstack([differences(self.after(model, request), s, name) for name in names])
-            self.near(answer[matrix], expected, 1e-8, f"{what} {matrix}")
 
     def test_jacobians(self):
         for model in self.MODELS:

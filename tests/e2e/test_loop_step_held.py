@@ -1,21 +1,15 @@
 """Steps and rollouts of mechanisms with closed loops whose frames are held: against forward dynamics and impacts, Jacobians
 against extrapolated differences, bits and problems."""
-import copy
-
 import numpy as np
 import tap
-from closed import LOADS, Closed, only
+from closed import LOADS, only
 from floating import turned
 from lagrange import differences, extrapolated
+from loop_steps import DRIVEN, H, INTEGRATORS, MATRICES, LoopSteps
 from parallel_robots import quaternion
 
-INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
 EULER = INTEGRATORS[:2]
-MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 MORE = [*MATRICES, "wrench_matrix", "parameter_matrix"]
-DRIVEN = ("q", "qd", "tau")
-H = 0.004
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
 # Directions of the world and of frames that turn, of which some depend on others.
 HELD = {"five_bar": [{"frame": "tip", "axes": ["x"]}], "delta": [{"frame": "platform", "axes": ["x", "z", "rx"]}],
         "stewart": [{"frame": "platform", "axes": ["y", "rx", "rz"]}, {"frame": "cylinder3", "axes": ["x", "ry"], "reference": "frame"}]}
@@ -23,27 +17,7 @@ OTHER = {"five_bar": [{"frame": "right_rod", "axes": ["y"], "reference": "frame"
          "stewart": [{"frame": "cylinder1", "axes": ["x", "y", "z"]}]}
 
 
-class HeldSteps(Closed):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        borne = copy.deepcopy(cls.documents["five_bar"])
-        borne["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
-        cls.client.put("/v1/models/borne", borne)
-
-    def after(self, model, request):
-        """The state after a step, as a function of a batch."""
-        def answer(rows):
-            batch = self.ask(model, "step", {**request, **rows, "outputs": MATRICES[:2]})
-            return np.concatenate([batch["q_after"], batch["qd_after"]], axis=-1)
-        return answer
-
-    def check_jacobians(self, model, s, request, what):
-        answer = self.ask(model, "step", {**s, **request, "outputs": MATRICES})
-        for matrix, names in (("state_matrix", ("q", "qd")), ("input_matrix", ("tau",))):
-            expected = np.hstack([differences(self.after(model, request), s, name) for name in names])
-            self.near(answer[matrix], expected, 1e-8, f"{what} {matrix}")
-
+class HeldSteps(LoopSteps):
     def test_jacobians(self):
         for model in HELD:
             s = only(self.state(model, 41), *DRIVEN)

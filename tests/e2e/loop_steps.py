@@ -1,0 +1,35 @@
+"""Steps of mechanisms with closed loops, whose Jacobians are compared with extrapolated differences."""
+import copy
+
+import numpy as np
+from closed import Closed
+from lagrange import differences
+
+INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
+MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
+DRIVEN = ("q", "qd", "tau")
+H = 0.004
+INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
+
+
+class LoopSteps(Closed):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        floating = copy.deepcopy(cls.documents["five_bar"])
+        floating["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
+        cls.client.put("/v1/models/borne", floating)
+
+    def after(self, model, request):
+        """The state after a step, as a function of a batch."""
+        def answer(rows):
+            batch = self.ask(model, "step", {**request, **rows, "outputs": MATRICES[:2]})
+            return np.concatenate([batch["q_after"], batch["qd_after"]], axis=-1)
+        return answer
+
+    def check_jacobians(self, model, s, request, what):
+        """The coordinates of these mechanisms are numbers, so that differences need no manifold."""
+        answer = self.ask(model, "step", {**s, **request, "outputs": MATRICES})
+        for matrix, names in (("state_matrix", ("q", "qd")), ("input_matrix", ("tau",))):
+            expected = np.hstack([differences(self.after(model, request), s, name) for name in names])
+            self.near(answer[matrix], expected, 1e-8, f"{what} {matrix}")
