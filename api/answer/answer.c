@@ -67,21 +67,6 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
     return true;
 }
 
-/* Ends an object. In CBOR, ending a long object lengthens its head, which moves the members and the slots from number
- * `first` on. */
-static void end_object(writer *w, size_t first)
-{
-    size_t length = api_emit_length(&w->out);
-    api_emit_end(&w->out);
-    if (w->out.buffer && w->out.media != API_MEDIA_JSON)
-        api_answer_slots_move(w->answer, first, api_emit_length(&w->out) - length);
-}
-
-static size_t slots_so_far(const writer *w)
-{
-    return w->out.buffer ? w->answer->n_slots : 0;
-}
-
 /* Returns the index, among the entries of a state in the lanes, of the number at `place` of the row-major array in the
  * answer. Indices along `turned` axes follow the order of "joints" in the request, which has nv names; an axis of
  * several times that length has them in each part. */
@@ -125,8 +110,7 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
     const api_plan *plan         = w->answer->plan;
     size_t          n            = api_selected_extent(selected, API_SELECTED_FRAMES);
     const double   *orientations = lanes ? lanes + 3 * n * plan->window * plan->lanes : NULL;
-    size_t          first        = slots_so_far(w);
-    api_emit_object(&w->out);
+    api_emit_object_of(&w->out, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = selected->operation->frame_name(plan->query->model, selected, i);
         api_lanes   p = lanes_of(w, lanes, 3 * n, 3 * i), o = lanes_of(w, orientations, 4 * n, 4 * i);
@@ -134,14 +118,14 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
         p.extent[0]     = 3;
         o.extent[0]     = 4;
         api_emit_key(&w->out, name);
-        api_emit_object(&w->out);
+        api_emit_object_of(&w->out, 2);
         api_emit_key(&w->out, "position");
         if (!emit_array(w, &p, name)) return false;
         api_emit_key(&w->out, "orientation");
         if (!emit_array(w, &o, name)) return false;
         api_emit_end(&w->out);
     }
-    end_object(w, first);
+    api_emit_end(&w->out);
     return true;
 }
 
@@ -154,7 +138,7 @@ static bool emit_full(writer *w, const double *lanes)
     api_loop_state_part parts[API_LOOP_STATE_PARTS];
     size_t              first = 0;
     api_loop_state_parts(plan->query->model, parts);
-    api_emit_object(&w->out);
+    api_emit_object_of(&w->out, 2 + API_LOOP_STATE_PARTS);
     api_emit_names(&w->out, "position_names", l->position_names, l->nq);
     api_emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
     for (size_t i = 0; i < API_LOOP_STATE_PARTS; first += parts[i++].entries * plan->blocks) {
@@ -192,6 +176,15 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
 
+/* Returns how many of q, qd and qdd were computed from "platform". */
+static size_t count_reached(const api_query *q)
+{
+    size_t n = 0;
+    for (int f = API_Q; q->platform && f <= API_QDD; f++)
+        n += api_platform_gives(q, (api_field)f);
+    return n;
+}
+
 /* Emits q, qd and qdd of the actuated coordinates if they were computed from "platform"; they are the first members of
  * the answer. */
 static bool emit_reached(writer *w)
@@ -209,6 +202,14 @@ static bool emit_reached(writer *w)
     return true;
 }
 
+static size_t count_outputs(const api_selection *selected)
+{
+    size_t n = 0;
+    for (size_t i = 0; api_has_output(selected->operation, i); i++)
+        n += (selected->outputs & API_BIT(i)) != 0;
+    return n;
+}
+
 static bool emit_outputs(writer *w, const api_selection *selected)
 {
     for (size_t i = 0; api_has_output(selected->operation, i); i++)
@@ -223,7 +224,7 @@ static bool emit_operations(writer *w)
     for (size_t i = 0; i < plan->query->n_selected; i++) {
         w->operation = (int)i;
         api_emit_key(&w->out, plan->query->selected[i].operation->name);
-        api_emit_object(&w->out);
+        api_emit_object_of(&w->out, count_outputs(&plan->query->selected[i]));
         if (!emit_outputs(w, &plan->query->selected[i])) return false;
         api_emit_end(&w->out);
     }
@@ -231,12 +232,20 @@ static bool emit_operations(writer *w)
     return true;
 }
 
+/* Returns the number of members of the whole answer. */
+static size_t count_members(const api_plan *plan)
+{
+    const api_query *q = plan->query;
+    return count_reached(q) + (q->combined ? q->n_selected : count_outputs(q->selected)) + (q->warnings != NULL) +
+           (plan->failed_rows != NULL);
+}
+
 /* Emits the whole answer. Its last member lists the errors of rows: it is written here as an empty array, which
  * api_answer_close replaces. */
 static bool emit_answer(writer *w)
 {
     const api_plan *plan = w->answer->plan;
-    api_emit_object(&w->out);
+    api_emit_object_of(&w->out, count_members(plan));
     if (!emit_reached(w) || !(plan->query->combined ? emit_operations(w) : emit_outputs(w, plan->query->selected)))
         return false;
     if (plan->query->warnings) {

@@ -36,12 +36,6 @@ bool api_answer_slot_leave(api_answer *answer, const api_answer_array *array)
     return true;
 }
 
-void api_answer_slots_move(api_answer *answer, size_t first, size_t bytes)
-{
-    for (size_t i = first; i < answer->n_slots; i++)
-        answer->slots[i].place += bytes;
-}
-
 /* --- what can be wrong ------------------------------------------------------------------------------------------ */
 
 bool api_fail_outgrown(api_problem *problem)

@@ -2,7 +2,9 @@
  *
  * Everything except the numbers of the arrays is written first; each array has a slot of the largest size that it may
  * need. While the states are evaluated, any thread fills the slots chunk by chunk (api_answer_fill). At the end
- * api_answer_slots_close removes the unused space of every slot. Typed arrays of CBOR leave no unused space. */
+ * api_answer_slots_close removes the unused space of every slot. Typed arrays of CBOR leave no unused space. The heads
+ * of all objects around a slot are final when they are written (api_emit_object_of), so that its offset is final, too.
+ */
 #pragma once
 #include "answer.h"
 #include "api/wire/emit.h"
@@ -37,9 +39,6 @@ size_t api_answer_slot_room(api_media media, const api_lanes *a);
 /* Appends a slot for the array to the body. False with a problem if memory for the slot is short; if the body itself
  * has no space left, its buffer fails. */
 bool api_answer_slot_leave(api_answer *answer, const api_answer_array *array);
-
-/* Adds `bytes` to the offsets of the slots from number `first` on. */
-void api_answer_slots_move(api_answer *answer, size_t first, size_t bytes);
 
 /* Removes the unused space of all slots from the body. */
 void api_answer_slots_close(api_answer *answer);

@@ -39,20 +39,27 @@ void api_emit_begin_value(api_emit *e)
     e->after_key = false;
 }
 
-/* Begins an object or array. In CBOR it writes one placeholder byte, which api_emit_end replaces when the number of
- * items is known. */
-static void begin(api_emit *e, bool is_object)
+/* Opens an object or array whose head follows. False if the nesting is too deep. */
+static bool open_level(api_emit *e, bool is_object)
 {
     api_emit_begin_value(e);
     if (e->depth == API_EMIT_DEPTH) {
         e->failed = true;
-        return;
+        return false;
     }
     e->open[e->depth].begin     = api_emit_length(e);
     e->open[e->depth].items     = 0;
     e->open[e->depth].is_object = is_object;
+    e->open[e->depth].is_final  = false;
     e->depth++;
-    api_emit_put(e, is_object ? "{" : "[", 1);
+    return true;
+}
+
+/* Begins an object or array. In CBOR it writes one placeholder byte, which api_emit_end replaces when the number of
+ * items is known. */
+static void begin(api_emit *e, bool is_object)
+{
+    if (open_level(e, is_object)) api_emit_put(e, is_object ? "{" : "[", 1);
 }
 
 void api_emit_object(api_emit *e)
@@ -63,6 +70,17 @@ void api_emit_object(api_emit *e)
 void api_emit_array(api_emit *e)
 {
     begin(e, false);
+}
+
+void api_emit_object_of(api_emit *e, size_t members)
+{
+    if (!open_level(e, true)) return;
+    e->open[e->depth - 1].is_final  = true;
+    e->open[e->depth - 1].announced = 2 * members;
+    if (is_json(e))
+        api_emit_put(e, "{", 1);
+    else
+        api_emit_head(e, CBOR_MAP, members);
 }
 
 /* Replaces the placeholder byte at `offset` by the CBOR head of a map or array with this number of items. */
@@ -84,10 +102,11 @@ void api_emit_end(api_emit *e)
         return;
     }
     e->depth--;
-    bool is_object = e->open[e->depth].is_object;
+    bool is_object = e->open[e->depth].is_object, is_final = e->open[e->depth].is_final;
+    if (is_final && e->open[e->depth].items != e->open[e->depth].announced) e->failed = true;
     if (is_json(e))
         api_emit_put(e, is_object ? "}" : "]", 1);
-    else
+    else if (!is_final)
         set_head(e, e->open[e->depth].begin, is_object, e->open[e->depth].items);
 }
 

@@ -9,10 +9,11 @@
  *     api_emit_end(&e);
  *
  * The caller need not know sizes in advance. In CBOR all lengths are definite: an object or array of 24 items or
- * more is moved once, at its end, to make room for the longer head. Without a buffer an emitter only measures: the
- * same calls add up the bytes that they would write. The sum is exact, except that each JSON number counts as the
- * longest possible. Every error (no memory, a number that is not finite) sets `failed` permanently; check it once,
- * with api_emit_done. */
+ * more is moved once, at its end, to make room for the longer head. A caller that keeps offsets into the buffer
+ * begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a buffer an
+ * emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that each
+ * JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number of
+ * members than announced) sets `failed` permanently; check it once, with api_emit_done. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/memory/buffer.h"
@@ -28,7 +29,8 @@ typedef struct api_emit {
     unsigned    depth;
     struct {
         size_t begin, items; /* offset of the first byte; number of values so far, keys included */
-        bool   is_object;
+        size_t announced;    /* `items` at the end, if the head is final */
+        bool   is_object, is_final;
     } open[API_EMIT_DEPTH];
 } api_emit;
 
@@ -38,7 +40,9 @@ size_t api_emit_length(const api_emit *e); /* number of bytes written or measure
 
 void api_emit_object(api_emit *e); /* begins an object: then a key, its value, a key ... */
 void api_emit_array(api_emit *e);  /* begins an array */
-void api_emit_end(api_emit *e);    /* ends the innermost object or array */
+/* Begins an object of exactly `members` members; its end moves no bytes. */
+void api_emit_object_of(api_emit *e, size_t members);
+void api_emit_end(api_emit *e); /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
 void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
 void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in JSON and CBOR */

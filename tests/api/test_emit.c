@@ -192,6 +192,45 @@ static void heads_move_what_they_hold(void **state)
     api_buffer_free(&b);
 }
 
+/* An object whose number of members is announced: the offset of what is within stays, and the bytes are those of an
+ * object that is counted at its end. */
+static size_t members, announced, offset_within;
+static bool   announces;
+
+static void members_around_an_array(api_emit *e)
+{
+    char key[16];
+    announces ? api_emit_object_of(e, announced) : api_emit_object(e);
+    for (size_t i = 0; i < members; i++) {
+        snprintf(key, sizeof key, "k%zu", i);
+        api_emit_key(e, key);
+        if (i == 0) offset_within = api_emit_length(e);
+        count_to(e, 3);
+    }
+    api_emit_end(e);
+}
+
+static void announced_members(void **state)
+{
+    static const size_t counts[] = {0, 1, 23, 24, 25, 255, 256, 257, 65535, 65536};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (api_media media = API_MEDIA_JSON; media <= API_MEDIA_CBOR; media++) {
+            api_buffer counted, known;
+            members = announced = counts[c];
+            announces           = false;
+            emitted(media, members_around_an_array, &counted);
+            announces = true;
+            emitted(media, members_around_an_array, &known);
+            assert_int_equal(known.length, counted.length);
+            assert_memory_equal(known.data, counted.data, known.length);
+            if (members > 0) /* [1,2,3], where it was begun */
+                assert_memory_equal(known.data + offset_within, media == API_MEDIA_JSON ? ":[1,2" : "\x83\x01\x02\x03",
+                                    4);
+            api_buffer_free(&counted);
+            api_buffer_free(&known);
+        }
+}
+
 /* --- arrays of numbers ------------------------------------------------------------------------------------------ */
 
 static const double counting[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -365,6 +404,19 @@ static void misuse(void **state)
     assert_false(api_emit_done(&shut));
 }
 
+/* An object that has fewer or more members than it announced would be a CBOR map of a wrong length. */
+static void wrong_announcements(void **state)
+{
+    members   = 3;
+    announces = true;
+    for (announced = 0; announced < 6; announced++) {
+        api_emit e;
+        api_emit_init(&e, API_MEDIA_CBOR, NULL);
+        members_around_an_array(&e);
+        assert_int_equal(api_emit_done(&e), announced == 3);
+    }
+}
+
 static void no_room(void **state)
 {
     for (size_t room = 0; room < 40; room++) {
@@ -381,9 +433,17 @@ static void no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),  cmocka_unit_test(containers),        cmocka_unit_test(heads_move_what_they_hold),
-        cmocka_unit_test(numbers), cmocka_unit_test(states_from_lanes), cmocka_unit_test(turned_axes),
-        cmocka_unit_test(trees),   cmocka_unit_test(not_finite),        cmocka_unit_test(misuse),
+        cmocka_unit_test(values),
+        cmocka_unit_test(containers),
+        cmocka_unit_test(heads_move_what_they_hold),
+        cmocka_unit_test(announced_members),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(states_from_lanes),
+        cmocka_unit_test(turned_axes),
+        cmocka_unit_test(trees),
+        cmocka_unit_test(not_finite),
+        cmocka_unit_test(misuse),
+        cmocka_unit_test(wrong_announcements),
         cmocka_unit_test(no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 """Answers in CBOR, decoded by cbor2: the same doubles as in JSON, bit for bit, in the encoding that is promised (definite
 lengths, shortest heads, 64-bit floats, typed arrays); which encoding is chosen; how long an answer may get."""
 import json
+import random
 import re
 import struct
 
@@ -8,7 +9,7 @@ import cbor2
 import tap
 from cbor2 import CBORTag
 from harness import Server, ServerCase
-from samples import body, branched, everything, states
+from samples import body, branched, chain, everything, states
 
 CBOR = "application/cbor"
 
@@ -155,6 +156,72 @@ class SameDoubles(CborCase):
             self.assertEqual(described["gravity"].tag, 86)
             self.both("GET", f"/v1/models/{model['name']}/document")
         self.both("PUT", "/v1/models/another", branched(), **{"Content-Type": "application/json"})
+
+
+class Counts(CborCase):
+    """A map or array of 24, 256 or 65 536 entries needs a longer head than one entry less. Counts round these, at every level."""
+    ROUND = (1, 22, 23, 24, 25, 26, 254, 255, 256, 257)
+
+    def outputs_of(self, operation):
+        """The names of an operation's outputs, from the contract."""
+        schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
+        return schemas[operation]["properties"]["outputs"]["items"]["enum"]
+
+    def test_outputs_of_trajectory(self):
+        """Any number of outputs, in any choice, of one motion and of several, also where rows fail alone."""
+        rng = random.Random(24)
+        names = [name for name in self.outputs_of("TrajectoryRequest") if not name.startswith("least_margins")]
+        self.assertGreater(len(names), 26)
+        rest = [0, 0, 0, -2, 0, 2, 0]
+        motion = {"degree": 3, "duration": 1, "samples": 2, "control_points": [rest, rest, [0.1] + rest[1:], [0.1] + rest[1:]]}
+        several = {**motion, "control_points": [motion["control_points"]] * 3}
+        for count in range(1, len(names) + 1):
+            chosen = rng.sample(names, count)
+            for request in (motion, several, {**several, "on_error": "row"}):
+                self.both("POST", "/v1/models/panda/trajectory", {**request, "outputs": chosen})
+
+    def test_operations_of_evaluate(self):
+        """Operations that need no more than a state, as many as there are, with one and with all of their outputs."""
+        arm = self.put_model("arm", branched()) or "/v1/models/arm"
+        rows = states(3)
+        possible = {}
+        for operation in (o["name"] for o in self.client.get("/v1").json()["operations"]):
+            options = {"frame": "tool"} if operation in ("kinematics", "task-space") else {}
+            request = {**rows, "operations": {operation: options}}
+            if operation != "evaluate" and self.client.post("/v1/models/arm/evaluate", request).status == 200:
+                possible[operation] = options
+        print(f"# {len(possible)} operations in one request")
+        for count in range(1, len(possible) + 1):
+            chosen = dict(list(possible.items())[:count])
+            self.both("POST", "/v1/models/arm/evaluate", {**rows, "operations": chosen})
+        self.both("POST", "/v1/models/arm/evaluate", {**rows, "on_error": "row", "operations": possible})
+
+    def test_frames(self):
+        """The poses of so many frames are an object within the answer, and one of evaluate within an object more."""
+        most = self.ROUND[-1]
+        frames = [{"name": f"f{i}", "link": "c", "xyz": [0.01 * i, 0, 0.02 * i]} for i in range(most)]
+        self.client.put("/v1/models/framed", {**branched(), "frames": frames})
+        for count in self.ROUND:
+            names = [frame["name"] for frame in frames[:count]]
+            for q in ([0.1, 0.2, 0.3, 0.4], states(5)["q"]):
+                self.both("POST", "/v1/models/framed/kinematics", {"q": q, "frames": names})
+                self.both("POST", "/v1/models/framed/evaluate",
+                          {"q": q, "operations": {"kinematics": {"frames": names}, "energy": {}, "bias": {}}})
+
+    def test_coordinates_and_lists(self):
+        """Names of joints, reports and documents: lists that hold no arrays of the answer."""
+        for count in (*self.ROUND[1:6], 254, 255, 256, 257):
+            self.client.put(f"/v1/models/chain{count}", chain(count))
+            self.both("GET", f"/v1/models/chain{count}")
+            self.both("GET", f"/v1/models/chain{count}/document")
+
+    def test_failed_rows(self):
+        """So many entries of `errors`, behind arrays that are there already."""
+        self.put_model("arm", branched())
+        for count in self.ROUND:
+            rows = [[0.1, 0.2, 0.3, 0.4]] + [[0.1, 0.2, 0.3, 1e300]] * count
+            answer = self.both("POST", "/v1/models/arm/inverse-dynamics", {"q": rows, "on_error": "row"})
+            self.assertEqual(len(answer["errors"]), count)
 
 
 class Choice(CborCase):
