@@ -20,4 +20,7 @@ typedef struct api_share {
 } api_share;
 
 bool api_claim(api_share *share, size_t bytes, api_problem *problem); /* claims all bytes, or none with a problem */
-void api_unclaim(api_share *share, size_t bytes);
+/* Claims `generous` bytes if so many are free, else `bytes` (at least 1). Returns the claimed bytes, 0 with a problem.
+ */
+size_t api_claim_generously(api_share *share, size_t bytes, size_t generous, api_problem *problem);
+void   api_unclaim(api_share *share, size_t bytes);

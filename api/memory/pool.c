@@ -2,15 +2,16 @@
 #include "pool.h"
 #include <string.h>
 
-/* Claim at least this many bytes: small allocations then rarely touch the atomic counter that all threads share. */
+/* Claim this many bytes where the budget has them: small allocations then rarely touch the atomic counter that all
+ * threads share. A request is refused only for what it needs, never for this rounding. */
 enum { CLAIM = 64 * 1024 };
 
 bool api_pool_claim(api_pool *pool, size_t bytes)
 {
     size_t left = pool->claimed - pool->used;
     if (bytes > left) {
-        size_t more = bytes - left > CLAIM ? bytes - left : CLAIM;
-        if (!api_claim(pool->share, more, pool->problem)) return false;
+        size_t more = api_claim_generously(pool->share, bytes - left, CLAIM, pool->problem);
+        if (more == 0) return false;
         pool->claimed += more;
     }
     pool->used += bytes;
