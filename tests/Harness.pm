@@ -1,5 +1,6 @@
 # prove's harness (PERL5LIB=tests prove --harness Harness): the programs of tests/alone run one at a time, after all
-# others, which run side by side. The number of skipped tests stands in front of the summary.
+# others, which run side by side. In front of the summary stand the number of skipped tests, their reasons, and the
+# packages that would run them.
 package Harness;
 use strict;
 use warnings;
@@ -21,10 +22,47 @@ sub make_scheduler {
     return $self->SUPER::make_scheduler(@tests);
 }
 
+# Counts the skipped tests by reason while the programs run.
+my %skipped;
+
+sub make_parser {
+    my ($self, $job) = @_;
+    my ($parser, $session) = $self->SUPER::make_parser($job);
+    $parser->callback(test => sub { $skipped{ $_[0]->explanation || 'no reason given' }++ if $_[0]->has_skip });
+    return ($parser, $session);
+}
+
+# The Debian package, by the table of tests/deps, that has a command, a Python module or a library of this name.
+sub package_of {
+    my ($name) = @_;
+    open my $table, '<', 'tests/deps' or die "tests/deps: $!\n";
+    my @rows = map { /^(?:test|extra|deb|bench)\s+(\S+)\s+(?:command|python|header|library)\s+(\S+)$/ ? [ $1, $2 ] : () } <$table>;
+    for my $row (@rows) {
+        return $row->[0] if $row->[0] eq $name || $row->[1] =~ m{(?:^|/)\Q$name\E$};
+    }
+    my @alike = grep { $_->[0] =~ /\Q$name\E/i } @rows;
+    return @alike ? $alike[0][0] : undef;
+}
+
+# Prints each reason with its number of tests, and one line that installs what they lack.
+sub explain {
+    my (%reasons) = @_;
+    my %packages;
+    for my $reason (sort { $reasons{$b} <=> $reasons{$a} || $a cmp $b } keys %reasons) {
+        my $package = $reason =~ /^no (\S+) here$/ ? package_of($1) : undef;
+        $packages{$package} = 1 if $package;
+        printf "  %4d  %s%s\n", $reasons{$reason}, $reason, $package ? " (package $package)" : '';
+    }
+    print "To run them: apt-get install --no-install-recommends ", join(' ', sort keys %packages), "\n" if %packages;
+}
+
 sub summary {
     my ($self, $aggregate) = @_;
-    my $files = grep { $_->skip_all } $aggregate->parsers;
-    printf "Skipped: %d tests and %d whole files\n", scalar $aggregate->skipped, $files;
+    my @files = grep { $_->skip_all } $aggregate->parsers;
+    printf "Skipped: %d tests and %d whole files\n", scalar $aggregate->skipped, scalar @files;
+    my %reasons = %skipped;
+    $reasons{ $_->skip_all }++ for @files;
+    explain(%reasons);
     return $self->SUPER::summary($aggregate);
 }
 

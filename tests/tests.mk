@@ -62,7 +62,7 @@ $(FAILING_MALLOC): tests/e2e/failing_malloc.c $(BUILD)/flags
 FUZZ_CC ?= $(shell command -v clang)
 
 .PHONY: test check test-programs test-build test-run check-asan check-asan-few check-tsan coverage soak
-test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
+test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some, TARGET=avx2 names the kernels
 	@tests/deps test
 	@$(MAKE) --no-print-directory $(AT_ONCE) test-build
 	@$(MAKE) --no-print-directory test-run
@@ -81,11 +81,24 @@ test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(F
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
+# TARGET=fma (avx2, avx512 ...) lets every C test and every server compute with the kernels of that target, where no test
+# names another; test-targets runs everything once for each width of vectors that this machine has.
+TARGET ?=
 # Only the programs that run are built.
 test-build: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 test-run: test-build
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
+	    $(if $(TARGET),TORQUED_TARGET=$(TARGET)) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
+
+# The targets that this machine has, which the server lists when it is asked for another; of those one for each number of
+# lanes, in the arithmetic class that the server takes by itself.
+comma      := ,
+OF_MACHINE  = $(subst $(comma), ,$(shell $(BUILD)/torqued --target none 2>&1 | sed -n 's/.*it has //p'))
+WIDTHS      = $(or $(filter fma avx2 avx512,$(OF_MACHINE)),$(if $(filter neon,$(OF_MACHINE)),scalar neon),$(filter %_unfused,$(OF_MACHINE)))
+.PHONY: test-widths
+test-widths: $(BUILD)/torqued ## all tests with each width of vectors that this machine has, one after the other
+	@for target in $(WIDTHS); do echo "tests with the target $$target"; $(MAKE) --no-print-directory TARGET=$$target test || exit 1; done
 
 # Sanitizer builds of everything, each in its own folder, and all tests with them.
 SANITIZER_OPTIONS := ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1

@@ -1,5 +1,6 @@
 /* test_authorize.c - check which roles may use which method of which resource, and the models that a client may use. */
 #include "api/http/middleware.h"
+#include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,7 +14,9 @@ static api *service;
 static int open_service(void **state)
 {
     char       error[200];
-    api_config config = {.version = "test", .limits = {.memory = 1 << 20, .models = 4, .timeout = 1, .body = 1 << 20}};
+    api_config config = {.version = "test",
+                         .target  = test_target(),
+                         .limits  = {.memory = 1 << 20, .models = 4, .timeout = 1, .body = 1 << 20}};
     service           = api_open(&config, error, sizeof error);
     if (service) api_set_ready(service);
     return service ? 0 : -1;

@@ -1,6 +1,7 @@
 /* test_middleware.c - check that middlewares see a request before routing, in order, and that the first answer ends
  * the list. */
 #include "api/http/middleware.h"
+#include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -81,6 +82,7 @@ static int open_service(void **state)
 {
     char       error[200];
     api_config config = {.version = "test",
+                         .target  = test_target(),
                          .limits  = {.memory = 1 << 20, .models = 1, .timeout = 1},
                          .hosts   = "robots.example",
                          .origins = "https://pages.example"};

@@ -3,6 +3,7 @@
 #include "api/http/negotiate.h"
 #include "api/http/route.h"
 #include "dynamics/dynamics.h"
+#include "tests/target.h"
 #include <string.h>
 
 /* --- routes ----------------------------------------------------------------------------------------------------- */
@@ -316,7 +317,7 @@ static unsigned status_at(api *a, const char *target)
 static void phases(void **state)
 {
     char       error[100];
-    api_config config = {.version = "test", .limits = door_limits};
+    api_config config = {.version = "test", .target = test_target(), .limits = door_limits};
     api       *a      = api_open(&config, error, sizeof error);
     assert_int_equal(status_at(a, "/readyz"), 503);
     assert_int_equal(status_at(a, "/livez"), 200);
@@ -360,7 +361,7 @@ static void the_service_publishes_its_limits(void **state)
     ask("GET", "/v1", NULL);
     assert_true(number_at("limits/rows") == 20000 && number_at("limits/timeout") == 10);
     assert_true(number_at("limits/angle") >= 1e5 && number_at("lanes") >= 1);
-    const dyn_kernels *k       = dyn_kernels_find(NULL);
+    const dyn_kernels *k       = test_kernels();
     const json_t      *service = ask("GET", "/v1", NULL)->json;
     assert_string_equal(json_string_value(json_object_get(service, "target")), k->target);
     assert_string_equal(json_string_value(json_object_get(service, "arithmetic")), dyn_kernels_arithmetic(k));

@@ -36,7 +36,7 @@ export class Server {
     }
 
     async launch(port) {
-        const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TORQUED_')));
+        const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TORQUED_') || name === 'TORQUED_TARGET'));
         this.process = spawn(BINARY, ['--listen', `127.0.0.1:${port}`, '--store', join(this.folder, 'store'), '--models', join(ROOT, 'models'), ...this.arguments],
             {stdio: ['ignore', 'pipe', 'pipe'], env: environment});
         let log = '';

@@ -5,6 +5,7 @@
 #include "published.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static void test_three_link_tip_force(void **state)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             tip.X_bf.p[i] += t.site[0].X_bl.R[i][j] * robot.tip.p[j];
-    rows_kinematics(dyn_kernels_find(NULL), &t.scene, 1,
+    rows_kinematics(test_kernels(), &t.scene, 1,
                     (dyn_kinematics){.q = t.q, .frame = &tip, .frame_axes = true, .jacobian = J});
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 6; i++)

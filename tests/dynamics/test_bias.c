@@ -2,6 +2,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,7 @@ static void test_terms(void **state)
 /* bias is inverse dynamics at qdd = 0 with all terms. */
 static void test_bias_is_inverse_dynamics_at_zero_acceleration(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t   = trial_make(seed, ROWS);
         double *tau = trial_array(&t, t.nv), *bias = trial_array(&t, t.nv);
@@ -101,7 +102,7 @@ static void test_parts_add_up(void **state)
         double *parts[PARTS], *sum = trial_array(&t, t.nv);
         t.scene.terms = DYN_FRICTION;
         allocate_parts(&t, parts);
-        evaluate(dyn_kernels_find(NULL), &t, parts);
+        evaluate(test_kernels(), &t, parts);
         for (size_t i = 0; i < t.rows * t.nv; i++)
             sum[i] = parts[1][i] + parts[2][i] + parts[3][i];
         check_close("sum of the parts", seed, t.rows * t.nv, sum, parts[0], TOLERANCE);
@@ -117,10 +118,10 @@ static void test_coriolis_is_quadratic(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         trial   t    = trial_make(seed, ROWS);
         double *once = trial_array(&t, t.nv), *twice = trial_array(&t, t.nv);
-        rows_bias(dyn_kernels_find(NULL), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = once});
+        rows_bias(test_kernels(), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = once});
         for (size_t i = 0; i < t.rows * t.nv; i++)
             t.qd[i] *= 2, once[i] *= 4;
-        rows_bias(dyn_kernels_find(NULL), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = twice});
+        rows_bias(test_kernels(), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = twice});
         assert_memory_equal(once, twice, t.rows * t.nv * sizeof *once);
         free(once), free(twice);
         trial_free(&t);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ static void test_derivatives(void **state)
         size_t         n = 6 * PAIRS * t.nv;
         double        *J = trial_array(&t, n), *Jd = trial_array(&t, n), *Jdd = trial_array(&t, n);
         choose_pairs(&t, pairs);
-        rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
+        rows_closure(test_kernels(), &t.scene, 1,
                      (dyn_closure){.q             = t.q,
                                    .qd            = t.qd,
                                    .qdd           = t.qdd,
@@ -147,10 +148,10 @@ static void test_poses(void **state)
         dyn_frame      b       = frame_on(&t, &source);
         dyn_frame_pair pair    = {world, b};
         double         seen[3] = {0}, p[3] = {0}, *J = trial_array(&t, 6 * t.nv), *in_world = trial_array(&t, 6 * t.nv);
-        rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
+        rows_closure(test_kernels(), &t.scene, 1,
                      (dyn_closure){.q = t.q, .n_pairs = 1, .pairs = &pair, .positions = seen, .jacobian = J});
         rows_kinematics(
-            dyn_kernels_find(NULL), &t.scene, 1,
+            test_kernels(), &t.scene, 1,
             (dyn_kinematics){.q = t.q, .n_frames = 1, .frames = &b, .positions = p, .frame = &b, .jacobian = in_world});
         check_close_scaled("position", seed, 3, seen, p, TOLERANCE, 1);
         check_close_scaled("jacobian", seed, 6 * t.nv, J, in_world, TOLERANCE, 1);
@@ -176,13 +177,13 @@ static void test_poses_between_frames(void **state)
         dyn_frame_pair pairs[PAIRS];
         double         y[3 * PAIRS], R[9 * PAIRS], p[6], q[8];
         choose_pairs(&t, pairs);
-        rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
+        rows_closure(test_kernels(), &t.scene, 1,
                      (dyn_closure){.q = t.q, .n_pairs = PAIRS, .pairs = pairs, .positions = y, .rotations = R});
         for (int k = 0; k < PAIRS; k++) {
             dyn_frame frames[2] = {pairs[k].a, pairs[k].b};
             double    Ra[3][3], Rb[3][3], expected_y[3] = {0}, expected_R[9] = {0};
             rows_kinematics(
-                dyn_kernels_find(NULL), &t.scene, 1,
+                test_kernels(), &t.scene, 1,
                 (dyn_kinematics){.q = t.q, .n_frames = 2, .frames = frames, .positions = p, .orientations = q});
             rotation_of(q, Ra);
             rotation_of(q + 4, Rb);

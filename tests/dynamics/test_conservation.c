@@ -3,6 +3,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static double wrench_power(const trial *t)
             for (int c = 0; c < 3; c++)
                 point.X_bf.p[r] += site->X_bl.R[r][c] * w[6 + c];
         rows_kinematics(
-            dyn_kernels_find(NULL), &t->scene, 1,
+            test_kernels(), &t->scene, 1,
             (dyn_kinematics){
                 .q = t->q, .qd = t->qd, .frame = &point, .frame_axes = !site->world_axes, .velocity = velocity});
         for (int j = 0; j < 6; j++)
@@ -102,7 +103,7 @@ static void test_power_balance(void **state)
         trial   t   = trial_make(seed, 1);
         double *tau = trial_array(&t, t.nv), in = wrench_power(&t) - dissipation(&t), size = fabs(in);
         rows_inverse_dynamics(
-            dyn_kernels_find(NULL), &t.scene, 1,
+            test_kernels(), &t.scene, 1,
             (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = tau});
         for (size_t i = 0; i < t.nv; i++) {
             in += tau[i] * t.qd[i];
@@ -145,7 +146,7 @@ static void runge_kutta_stage(const trial *t, motion point, motion from, double 
     double *rate = trial_array(t, t->nq), *qdd = trial_array(t, t->nv), *pivot = trial_array(t, 1);
     for (size_t r = 0; r < t->rows; r++)
         position_rates(t->model, point.q + r * t->nq, point.qd + r * t->nv, rate + r * t->nq);
-    rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, t->rows,
+    rows_forward_dynamics(test_kernels(), &t->scene, t->rows,
                           (dyn_forward_dynamics){.q = point.q, .qd = point.qd, .qdd = qdd, .singular = pivot});
     for (size_t i = 0; i < t->rows * t->nq; i++) {
         sum.q[i] += weight * rate[i];
@@ -184,7 +185,7 @@ static void integrate(trial *t, double h, size_t steps)
 
 static void energies(const trial *t, double kinetic[STATES], double potential[STATES])
 {
-    rows_energy(dyn_kernels_find(NULL), &t->scene, t->rows,
+    rows_energy(test_kernels(), &t->scene, t->rows,
                 (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
 }
 

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 
 /* Sums along at most 40 bodies, relative to the largest entry; see test_sensitivity.c */
@@ -35,8 +36,8 @@ static symbols symbols_of(const trial *t)
 {
     size_t  n = t->nv * t->nv;
     symbols s = {trial_array(t, n), trial_array(t, n * t->nv), trial_array(t, n), trial_array(t, n * t->nv)};
-    rows_mass_matrix(dyn_kernels_find(NULL), &t->scene, 1, (dyn_mass_matrix){.q = t->q, .mass_matrix = s.M});
-    rows_coriolis(dyn_kernels_find(NULL), &t->scene, 1,
+    rows_mass_matrix(test_kernels(), &t->scene, 1, (dyn_mass_matrix){.q = t->q, .mass_matrix = s.M});
+    rows_coriolis(test_kernels(), &t->scene, 1,
                   (dyn_coriolis){.q = t->q, .qd = t->qd, .coriolis_matrix = s.C, .christoffel = s.gamma});
     mass_matrix_along(t, &s);
     return s;
@@ -128,7 +129,7 @@ static void test_matrix(void **state)
                 C[e] += s.gamma[e * n + k] * t.qd[k];
         for (size_t e = 0; e < n * n; e++)
             Cqd[e / n] += s.C[e] * t.qd[e % n];
-        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
+        rows_bias(test_kernels(), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
         check_close_scaled("C", seed, n * n, s.C, C, TOLERANCE, largest(n * n, s.M));
         check_close_scaled("C qd", seed, n, Cqd, coriolis, TOLERANCE, largest(n * n, s.M));
         free(C), free(Cqd), free(coriolis);

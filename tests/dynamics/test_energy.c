@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static void test_longest_chain(void **state)
 /* kinetic = 1/2 qd^T M qd, momentum = matrix qd, com_velocity = com_jacobian qd = momentum / mass. */
 static void test_quantities_agree_with_each_other(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t = trial_make(seed, 1);
         size_t  n[RESULTS];

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static void check_torques_come_back(const trial *t)
 {
     double            *qdd = trial_array(t, t->nv), *tau = trial_array(t, t->nv), *bias = trial_array(t, t->nv);
     double            *M = trial_array(t, t->nv * t->nv), *singular = trial_array(t, 1), size = 0;
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     forward(k, t, t->tau, qdd, singular);
     inverse(k, t, qdd, tau);
     rows_bias(k, &t->scene, t->rows, (dyn_bias){.q = t->q, .qd = t->qd, .wrenches = t->wrenches, .bias = bias});
@@ -138,7 +139,7 @@ static void test_light_bases_are_not_singular(void **state)
 /* Forward dynamics of inverse dynamics returns the accelerations, within the condition of the robot. */
 static void test_forward_inverts_inverse_dynamics(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t   = trial_make(seed, ROWS);
         double *qdd = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
@@ -161,7 +162,7 @@ static void test_forward_inverts_inverse_dynamics(void **state)
 /* qd, tau and wrenches that are NULL mean zeros; `singular` may be NULL. */
 static void test_null_arrays_are_zeros(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 30; seed++) {
         trial   t    = trial_make(seed, ROWS);
         double *zero = trial_array(&t, t.nv + 9 * t.scene.n_wrenches), *qdd = trial_array(&t, t.nv);

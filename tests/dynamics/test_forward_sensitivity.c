@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -150,7 +151,7 @@ static void test_trees(void **state)
         unsigned           features = TREE_ALL & ~(TREE_DENSE | (seed % 2 ? TREE_ELASTIC : 0u));
         trial              t        = trial_of(seed, random_tree_make(seed, 60 + seed, seed % 3 == 0, features), 1, 0);
         derivatives        by = allocate(&t), tau = allocate(&t);
-        const dyn_kernels *k = dyn_kernels_find(NULL);
+        const dyn_kernels *k = test_kernels();
         rows_forward_sensitivity(k, &t.scene, 1,
                                  (dyn_forward_sensitivity){.q         = t.q,
                                                            .qd        = t.qd,

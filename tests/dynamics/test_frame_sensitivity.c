@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ static void test_outputs_alone(void **state)
         trial              t   = trial_make(seed, 3);
         derivatives        all = allocate(&t), one = allocate(&t);
         dyn_frame          frames[FRAMES];
-        const dyn_kernels *k = dyn_kernels_find(NULL);
+        const dyn_kernels *k = test_kernels();
         size_t             n = t.rows * FRAMES * 6 * t.nv;
         choose_frames(&t, frames);
         dyn_frame_sensitivity whole = inputs(&t, frames), v = whole, a = whole, by_rate = whole, J = whole;

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,7 +85,7 @@ static double inverse_size(const trial *t)
 {
     double *inverse = trial_array(t, t->nv * t->nv);
     double *mass    = trial_array(t, t->nv * t->nv);
-    rows_mass_matrix(dyn_kernels_find(NULL), &t->scene, 1,
+    rows_mass_matrix(test_kernels(), &t->scene, 1,
                      (dyn_mass_matrix){.q = t->q, .mass_matrix = mass, .inverse = inverse});
     double size = largest(t->nv * t->nv, inverse);
     free(inverse), free(mass);
@@ -227,11 +228,11 @@ static void test_single_results(void **state)
             trial   t   = seed % 2 ? trial_make(seed, 1) : trial_make_loaded(seed, 1);
             size_t  n   = t.nv * t.nv;
             tensors all = allocate(&t, n), one = allocate(&t, n);
-            evaluate(dyn_kernels_find(NULL), &t, forward, t.qddd, &all);
+            evaluate(test_kernels(), &t, forward, t.qddd, &all);
             for (int r = 0; r < RESULTS; r++) {
                 tensors alone = {.x = {NULL}};
                 alone.x[r]    = one.x[r];
-                evaluate(dyn_kernels_find(NULL), &t, forward, t.qddd, &alone);
+                evaluate(test_kernels(), &t, forward, t.qddd, &alone);
                 assert_memory_equal(one.x[r], all.x[r], n * sizeof(double));
             }
             release(&all), release(&one);

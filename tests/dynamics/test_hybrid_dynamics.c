@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static void test_random_robots(void **state)
 static void check_round_trip(hybrid *h)
 {
     const trial       *t = &h->t;
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     double            *M = trial_array(t, t->nv * t->nv), *bias = trial_array(t, t->nv), *back = trial_array(t, t->nv);
     double             size = 0;
     forward(k, h);
@@ -174,7 +175,7 @@ static bool none(const trial *t, uint64_t seed, random_source *source, size_t v)
  * bit. */
 static void test_all_or_no_coordinates_driven(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 60; seed++) {
         hybrid  h   = hybrid_of(trial_make(seed, ROWS), none);
         trial  *t   = &h.t;
@@ -198,7 +199,7 @@ static void test_all_or_no_coordinates_driven(void **state)
 /* Prescribed accelerations that are NULL mean zeros; torques of driven coordinates are ignored. */
 static void test_null_and_ignored_arrays(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 60; seed++) {
         hybrid  h   = hybrid_make(seed);
         trial  *t   = &h.t;

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static void test_joint_wrenches_contain_the_torques(void **state)
         trial   t   = trial_of(seed, random_tree_make(seed, 12, false, 0), 3, 2);
         double *tau = trial_array(&t, t.nv), *wrenches = trial_array(&t, 6 * t.bodies), *along = trial_array(&t, t.nv);
         rows_inverse_dynamics(
-            dyn_kernels_find(NULL), &t.scene, t.rows,
+            test_kernels(), &t.scene, t.rows,
             (dyn_inverse_dynamics){
                 .q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = tau, .joint_wrenches = wrenches});
         for (size_t r = 0; r < t.rows; r++)

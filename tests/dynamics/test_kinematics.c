@@ -3,6 +3,7 @@
 #include "pose.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static void test_longest_chain(void **state)
 /* velocity = J qd and acceleration = J qdd + J' qd, in world axes. */
 static void test_jacobians_give_the_motion(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t = trial_make(seed, 1);
         frames  f = place_frames(&t);
@@ -162,7 +163,7 @@ static void test_jacobians_give_the_motion(void **state)
  * that without by -J^T W. */
 static void test_transposed_jacobian_maps_wrenches(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial           t           = trial_make(seed, 1);
         frames          f           = place_frames(&t);

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static void test_potential_gives_the_static_forces(void **state)
             complex_derivative(1, potential, &expected[j]);
             complex_state_free(&s);
         }
-        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .bias = bias});
+        rows_bias(test_kernels(), &t.scene, 1, (dyn_bias){.q = t.q, .bias = bias});
         check_close_scaled("static forces", seed, t.nv, bias, expected, TOLERANCE, 9.81 * t.model->mass);
         free(bias), free(expected), free(potential);
         trial_free(&t);
@@ -40,7 +41,7 @@ static void test_kinetic_energy_gives_the_momenta(void **state)
         double          *M = trial_array(&t, t.nv * t.nv), *momentum = trial_array(&t, t.nv);
         double          *expected = trial_array(&t, t.nv);
         double _Complex *kinetic  = complex_array(1);
-        rows_mass_matrix(dyn_kernels_find(NULL), &t.scene, 1, (dyn_mass_matrix){.q = t.q, .mass_matrix = M});
+        rows_mass_matrix(test_kernels(), &t.scene, 1, (dyn_mass_matrix){.q = t.q, .mass_matrix = M});
         for (size_t j = 0; j < t.nv; j++) {
             complex_state s = complex_state_make(&t, 0);
             s.qd[j] += I * COMPLEX_STEP;
@@ -85,7 +86,7 @@ static void test_coriolis_satisfies_lagrange(void **state)
                 expected[j] += M_dot[j * n + i] * t.qd[i];
             complex_state_free(&s);
         }
-        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
+        rows_bias(test_kernels(), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
         /* the difference on the right cancels, completely for a single joint: the tolerance is relative to M' qd */
         check_close_scaled("C qd", seed, n, coriolis, expected, TOLERANCE, fmax(largest(n * n, M_dot), t.model->mass));
         free(coriolis), free(expected), free(M_dot), free(kinetic), free(M);
@@ -106,7 +107,7 @@ static void test_coriolis_forces_only_redistribute_energy(void **state)
         dyn_kernels_complex.mass_matrix(&t.scene, s.workspace,
                                         &(dyn_mass_matrix){.q = as_lanes(s.q), .mass_matrix = as_lanes(M)}, 1);
         complex_derivative(n * n, M, M_dot);
-        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
+        rows_bias(test_kernels(), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
         for (size_t i = 0; i < n; i++) {
             got += 2 * t.qd[i] * coriolis[i];
             size += fabs(2 * t.qd[i] * coriolis[i]);
@@ -152,7 +153,7 @@ static void test_mass_matrix_and_inverse_are_derivatives(void **state)
             complex_derivative(n, result, dqdd + j * n);
             complex_state_free(&s);
         }
-        rows_mass_matrix(dyn_kernels_find(NULL), &t.scene, 1,
+        rows_mass_matrix(test_kernels(), &t.scene, 1,
                          (dyn_mass_matrix){.q = t.q, .mass_matrix = M, .inverse = inverse, .singular = &pivot});
         check_close("d(tau)/d(qdd)", seed, n * n, dtau, M, TOLERANCE);
         /* both have errors of a few units in the last place times the condition number */

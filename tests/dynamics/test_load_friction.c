@@ -4,6 +4,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void expect_efforts(const trial *t, double *tau)
     assert_int_equal(dyn_model_build(&without.description, &model, NULL), DYN_OK);
     dyn_scene          rigid = t->scene, rubbing = t->scene;
     double            *f = trial_array(t, t->nv);
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     rigid.model = rubbing.model = model;
     rigid.terms                 = DYN_SPRINGS;
     rows_inverse_dynamics(
@@ -270,7 +271,7 @@ static void test_gravity(void **state)
         trial    t          = trial_make_loaded(seed, 1);
         matrices got        = allocate(&t);
         double  *by_gravity = trial_array(&t, t.nv * 3), *tau[2] = {trial_array(&t, t.nv), trial_array(&t, t.nv)};
-        const dyn_kernels *k = dyn_kernels_find(NULL);
+        const dyn_kernels *k = test_kernels();
         rows_sensitivity(k, &t.scene, 1,
                          (dyn_sensitivity){.q             = t.q,
                                            .qd            = t.qd,
@@ -375,7 +376,7 @@ static void test_regressor(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial              t    = trial_make_loaded(seed, 1);
-        const dyn_kernels *k    = dyn_kernels_find(NULL);
+        const dyn_kernels *k    = test_kernels();
         matrices           with = allocate(&t), without = allocate(&t);
         size_t             columns = 10 * t.bodies;
         double            *Y = trial_array(&t, t.nv * columns), *expected = trial_array(&t, t.nv * columns);
@@ -486,8 +487,8 @@ static void test_at_rest_without_load(void **state)
         still.scene.terms = 0;
         memset(t.qdd, 0, t.nv * sizeof *t.qdd);
         memset(t.qd, 0, t.nv * sizeof *t.qd);
-        sensitivity(dyn_kernels_find(NULL), &t, &with);
-        sensitivity(dyn_kernels_find(NULL), &still, &without);
+        sensitivity(test_kernels(), &t, &with);
+        sensitivity(test_kernels(), &still, &without);
         assert_memory_equal(with.by[0], without.by[0], t.nv * t.nv * sizeof(double));
         assert_memory_equal(with.by[2], without.by[2], t.nv * t.nv * sizeof(double));
         release(&with), release(&without);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static void assert_positive_definite(const double *M, size_t n, uint64_t seed)
 
 static void test_symmetric_positive_definite(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial    t = trial_make(seed, ROWS);
         matrices m = evaluate(k, &t);
@@ -97,8 +98,8 @@ static void test_columns_are_inverse_dynamics(void **state)
             memcpy(positions + j * t.nq, t.q, t.nq * sizeof *t.q);
         }
         dyn_scene still = {.model = t.model};
-        matrices  m     = evaluate(dyn_kernels_find(NULL), &t);
-        rows_inverse_dynamics(dyn_kernels_find(NULL), &still, n,
+        matrices  m     = evaluate(test_kernels(), &t);
+        rows_inverse_dynamics(test_kernels(), &still, n,
                               (dyn_inverse_dynamics){.q = positions, .qdd = units, .tau = columns});
         check_close("M e_j", seed, n * n, columns, m.M, TOLERANCE); /* M is symmetric: rows are columns */
         free_matrices(&m);

@@ -3,6 +3,7 @@
 #include "reference.h"
 #include "rows.h"
 #include "small_tree.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,8 +281,7 @@ static void test_single_floating_body_falls(void **state)
     /* rotated by 90 deg about x: R e_y = e_z, so gravity is along -y of the base */
     const double q[7] = {1, 2, 3, sqrt(0.5), 0, 0, sqrt(0.5)}, expected[6] = {0, -9.81, 0, 0, 0, 0};
     double       qdd[6], pivot;
-    rows_forward_dynamics(dyn_kernels_find(NULL), &scene, 1,
-                          (dyn_forward_dynamics){.q = q, .qdd = qdd, .singular = &pivot});
+    rows_forward_dynamics(test_kernels(), &scene, 1, (dyn_forward_dynamics){.q = q, .qdd = qdd, .singular = &pivot});
     assert_true(pivot == -1);
     check_close("free fall", 0, 6, qdd, expected, 1e-15);
     dyn_model_free(m);

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static void test_com_jacobian_is_the_derivative_of_com(void **state)
                 expected[i * t.nv + j] = column[i];
             complex_state_free(&s);
         }
-        rows_energy(dyn_kernels_find(NULL), &t.scene, 1, (dyn_energy){.q = t.q, .com_jacobian = J});
+        rows_energy(test_kernels(), &t.scene, 1, (dyn_energy){.q = t.q, .com_jacobian = J});
         check_close("com_jacobian", seed, 3 * t.nv, J, expected, TOLERANCE);
         free(J), free(expected), free(com);
         trial_free(&t);
@@ -83,7 +84,7 @@ static trial floating_trial(uint64_t seed)
  * momentum is the external wrench. */
 static void test_momentum_changes_by_external_forces(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial            t = floating_trial(seed);
         double           pivot, com[3], rate[6], expected[6];

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 
 /* The complex step is exact to rounding; both sides sum along at most 40 bodies. */
@@ -50,7 +51,7 @@ static void test_jacobian_is_the_derivative_of_the_pose(void **state)
                 expected[i * t.nv + j] = v[i], expected[(3 + i) * t.nv + j] = w[i];
             complex_state_free(&s);
         }
-        rows_kinematics(dyn_kernels_find(NULL), &t.scene, 1, (dyn_kinematics){.q = t.q, .frame = &tip, .jacobian = J});
+        rows_kinematics(test_kernels(), &t.scene, 1, (dyn_kinematics){.q = t.q, .frame = &tip, .jacobian = J});
         check_close_scaled("jacobian", seed, 6 * t.nv, J, expected, TOLERANCE, 1);
         free(J), free(expected), free(position), free(orientation);
         trial_free(&t);
@@ -96,7 +97,7 @@ static void test_rates_are_derivatives_along_the_motion(void **state)
             dyn_frame tip      = tip_of(&t);
             double   *J_dot    = trial_array(&t, 6 * t.nv), acceleration[6], jerk[6];
             tip_rates expected = {.jacobian_dot = trial_array(&t, 6 * t.nv)};
-            rows_kinematics(dyn_kernels_find(NULL), &t.scene, 1,
+            rows_kinematics(test_kernels(), &t.scene, 1,
                             (dyn_kinematics){.q            = t.q,
                                              .qd           = t.qd,
                                              .qdd          = t.qdd,

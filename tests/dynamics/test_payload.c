@@ -4,6 +4,7 @@
 #include "pose.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static void compare_torques(trial *t, const dyn_model *loaded, const dyn_descrip
         reference_free(ref);
     }
     rows_inverse_dynamics(
-        dyn_kernels_find(NULL), &scene, t->rows,
+        test_kernels(), &scene, t->rows,
         (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
     check_close_scaled("tau", t->seed, t->rows * t->nv, tau, expected, 2 * TOLERANCE, 9.81 * loaded->mass);
     free(tau), free(expected);
@@ -119,7 +120,7 @@ static void test_no_effect(void **state)
         dyn_scene            scene = t.scene;
         dyn_inverse_dynamics io    = {.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches};
         io.tau                     = expected;
-        rows_inverse_dynamics(dyn_kernels_find(NULL), &t.scene, t.rows, io);
+        rows_inverse_dynamics(test_kernels(), &t.scene, t.rows, io);
         assert_int_equal(dyn_model_with_payload(t.model, 0, NULL, &copy), DYN_OK);
         assert_int_equal(dyn_model_with_payload(copy, 1, &payload, &loaded), DYN_OK);
         payload.body     = trial_last_link(&t)->body;
@@ -131,7 +132,7 @@ static void test_no_effect(void **state)
         io.tau                  = tau;
         for (int i = 0; i < 2; i++) {
             scene.model = same[i];
-            rows_inverse_dynamics(dyn_kernels_find(NULL), &scene, t.rows, io);
+            rows_inverse_dynamics(test_kernels(), &scene, t.rows, io);
             assert_memory_equal(tau, expected, t.rows * t.nv * sizeof *tau);
         }
         assert_true(heavy->mass > t.model->mass + 4.9);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ static double *torque_of(const trial *t, const double *qd_r, const double *qdd_r
 {
     double *tau = trial_array(t, t->nv);
     rows_reference_dynamics(
-        dyn_kernels_find(NULL), &t->scene, t->rows,
+        test_kernels(), &t->scene, t->rows,
         (dyn_reference_dynamics){
             .q = t->q, .qd = t->qd, .qd_reference = qd_r, .qdd_reference = qdd_r, .wrenches = t->wrenches, .tau = tau});
     return tau;
@@ -25,7 +26,7 @@ static double *torque_of(const trial *t, const double *qd_r, const double *qdd_r
  * friction at qd_r. */
 static void test_definition(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial         t    = trial_make(seed, 1);
         const size_t  n    = t.nv;
@@ -60,7 +61,7 @@ static void test_own_motion(void **state)
         trial   t   = trial_make(seed, 3);
         double *tau = torque_of(&t, t.qd, t.qdd), *expected = trial_array(&t, t.nv),
                *wrenches = trial_array(&t, 6 * t.bodies);
-        rows_inverse_dynamics(dyn_kernels_find(NULL), &t.scene, t.rows,
+        rows_inverse_dynamics(test_kernels(), &t.scene, t.rows,
                               (dyn_inverse_dynamics){.q              = t.q,
                                                      .qd             = t.qd,
                                                      .qdd            = t.qdd,

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,10 +121,10 @@ static void test_inverse_dynamics(void **state)
         double *joint    = joint_parameters_of(&t);
         for (size_t i = 0; i < nj; i++)
             joint[3 * i + 1] = joint[3 * i + 2] = 0;
-        rows_regressor(dyn_kernels_find(NULL), &scene, ROWS,
+        rows_regressor(test_kernels(), &scene, ROWS,
                        (dyn_regressor){.q = t.q, .qd = t.qd, .qdd = t.qdd, .regressor = Y, .joint_regressor = Yj});
         rows_inverse_dynamics(
-            dyn_kernels_find(NULL), &scene, ROWS,
+            test_kernels(), &scene, ROWS,
             (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = expected, .joint_wrenches = wrenches});
         for (size_t r = 0; r < ROWS; r++) {
             multiply(t.nv, n, Y + r * t.nv * n, p, tau + r * t.nv);
@@ -147,7 +148,7 @@ static void test_reference(void **state)
                *joint = joint_parameters_of(&t), *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv);
         for (size_t i = 0; i < nj; i++)
             joint[3 * i + 1] = joint[3 * i + 2] = 0;
-        rows_regressor(dyn_kernels_find(NULL), &scene, 1,
+        rows_regressor(test_kernels(), &scene, 1,
                        (dyn_regressor){.q               = t.q,
                                        .qd              = t.qd,
                                        .qd_reference    = t.qdd,
@@ -155,7 +156,7 @@ static void test_reference(void **state)
                                        .regressor       = Y,
                                        .joint_regressor = Yj});
         rows_reference_dynamics(
-            dyn_kernels_find(NULL), &scene, 1,
+            test_kernels(), &scene, 1,
             (dyn_reference_dynamics){
                 .q = t.q, .qd = t.qd, .qd_reference = t.qdd, .qdd_reference = t.qddd, .tau = expected});
         multiply(t.nv, n, Y, p, tau);
@@ -187,9 +188,8 @@ static void test_friction(void **state)
                *expected = trial_array(&t, t.nv);
         for (size_t i = 0; i < n; i += 3)
             p[i] = 0;
-        rows_regressor(dyn_kernels_find(NULL), &t.scene, 1,
-                       (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
-        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .friction = expected});
+        rows_regressor(test_kernels(), &t.scene, 1, (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
+        rows_bias(test_kernels(), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .friction = expected});
         multiply(t.nv, n, Y, p, tau);
         check_close("friction", seed, t.nv, tau, expected, TOLERANCE);
         free(Y), free(p), free(tau), free(expected);

@@ -2,6 +2,7 @@
  * of the same arithmetic class. */
 #include "check.h"
 #include "results.h"
+#include "tests/target.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ typedef struct worker {
 static void *work(void *argument)
 {
     worker *w = argument;
-    results_evaluate(dyn_kernels_find(NULL), w->t, &w->got);
+    results_evaluate(test_kernels(), w->t, &w->got);
     return NULL;
 }
 
@@ -132,7 +133,7 @@ static void test_threads_at_once(void **state)
     enum { THREADS = 4 };
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t        = trial_make(seed, BATCH);
-        results expected = evaluate_one_by_one(&t, dyn_kernels_find(NULL)->fused);
+        results expected = evaluate_one_by_one(&t, test_kernels()->fused);
         worker  workers[THREADS];
         for (int i = 0; i < THREADS; i++) {
             workers[i] = (worker){.t = &t, .got = results_allocate(&t)};
@@ -140,7 +141,7 @@ static void test_threads_at_once(void **state)
         }
         for (int i = 0; i < THREADS; i++) {
             assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-            compare(dyn_kernels_find(NULL), &t, 0, &workers[i].got, &expected);
+            compare(test_kernels(), &t, 0, &workers[i].got, &expected);
             results_free(&workers[i].got);
         }
         results_free(&expected);
@@ -151,7 +152,7 @@ static void test_threads_at_once(void **state)
 /* Other requested outputs do not change a result. */
 static void test_results_do_not_depend_on_other_outputs(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 60; seed++) {
         trial     t   = trial_make(seed, 5);
         results   all = results_allocate(&t), one = results_allocate(&t);

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <stdlib.h>
 
 /* Both sides are sums along at most 40 bodies; relative to the largest entry of the quantity. */
@@ -104,7 +105,7 @@ static void expect_gravity(const trial *t, derivatives *d)
     for (size_t c = 0; c < 3; c++) {
         dyn_scene scene  = {.model = t->model};
         scene.gravity[c] = 1;
-        rows_inverse_dynamics(dyn_kernels_find(NULL), &scene, 1, (dyn_inverse_dynamics){.q = t->q, .tau = tau});
+        rows_inverse_dynamics(test_kernels(), &scene, 1, (dyn_inverse_dynamics){.q = t->q, .tau = tau});
         for (size_t i = 0; i < t->nv; i++)
             d->tau_gravity[i * 3 + c] = tau[i];
     }
@@ -157,8 +158,8 @@ static void test_mass_matrix(void **state)
         trial       t = trial_make(seed, 1);
         derivatives d = allocate(&t);
         double     *M = trial_array(&t, t.nv * t.nv);
-        rows_sensitivity(dyn_kernels_find(NULL), &t.scene, 1, arrays(&t, &d));
-        rows_mass_matrix(dyn_kernels_find(NULL), &t.scene, 1, (dyn_mass_matrix){.q = t.q, .mass_matrix = M});
+        rows_sensitivity(test_kernels(), &t.scene, 1, arrays(&t, &d));
+        rows_mass_matrix(test_kernels(), &t.scene, 1, (dyn_mass_matrix){.q = t.q, .mass_matrix = M});
         check_close("mass matrix", seed, t.nv * t.nv, d.tau[2], M, TOLERANCE);
         free(M);
         release(&d);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,8 +179,8 @@ static void test_torque_rate(void **state)
         if (t.nq == t.nv) {
             matrices expected = allocate(&t), got = allocate(&t), D = allocate(&t);
             torque_rate_derivatives(&t, &expected);
-            rates(dyn_kernels_find(NULL), &t, &got);
-            rows_sensitivity(dyn_kernels_find(NULL), &t.scene, 1,
+            rates(test_kernels(), &t, &got);
+            rows_sensitivity(test_kernels(), &t.scene, 1,
                              (dyn_sensitivity){.q         = t.q,
                                                .qd        = t.qd,
                                                .qdd       = t.qdd,

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,7 +273,7 @@ static void check_stops(const trial *t, const dyn_step *step)
     for (size_t i = 0; i < step->n_stopping; i++)
         if (step->stops[i] != 0)
             mask[step->stopping[i]] = true, driven[step->stopping[i]] = -t->qd[step->stopping[i]] / step->h;
-    rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, 1,
+    rows_forward_dynamics(test_kernels(), &t->scene, 1,
                           (dyn_forward_dynamics){.q          = t->q,
                                                  .qd         = t->qd,
                                                  .tau        = t->tau,
@@ -280,7 +281,7 @@ static void check_stops(const trial *t, const dyn_step *step)
                                                  .driven     = mask,
                                                  .driven_qdd = driven,
                                                  .qdd        = qdd});
-    run_step(dyn_kernels_find(NULL), t, step, &s);
+    run_step(test_kernels(), t, step, &s);
     for (size_t v = 0; v < t->nv; v++) {
         qdd[v] = mask[v] ? 0 : t->qd[v] + step->h * qdd[v];
         assert_true(!mask[v] || s.qd[v] == 0);
@@ -312,7 +313,7 @@ static void march(trial *t, dyn_step_method method, double h, size_t n)
 {
     stepped s = allocate(t);
     for (size_t i = 0; i < n; i++) {
-        run(dyn_kernels_find(NULL), t, method, h / (double)n, &s);
+        run(test_kernels(), t, method, h / (double)n, &s);
         memcpy(t->q, s.q, t->nq * sizeof *s.q);
         memcpy(t->qd, s.qd, t->nv * sizeof *s.qd);
     }
@@ -361,9 +362,9 @@ static void test_implicit_equation(void **state)
         trial   t   = trial_make(seed, 3);
         stepped s   = allocate(&t);
         double *qdd = trial_array(&t, t.nv), *left = trial_array(&t, t.nv), h = 1e-3;
-        run(dyn_kernels_find(NULL), &t, DYN_IMPLICIT_EULER, h, &s);
+        run(test_kernels(), &t, DYN_IMPLICIT_EULER, h, &s);
         rows_forward_dynamics(
-            dyn_kernels_find(NULL), &t.scene, t.rows,
+            test_kernels(), &t.scene, t.rows,
             (dyn_forward_dynamics){.q = s.q, .qd = s.qd, .tau = t.tau, .wrenches = t.wrenches, .qdd = qdd});
         for (size_t i = 0; i < t.rows * t.nv; i++) {
             left[i] = s.qd[i] - t.qd[i];
@@ -381,7 +382,7 @@ static void test_failures(void **state)
     trial   t = trial_point_mass_arm(4);
     stepped s = allocate(&t);
     for (int method = 0; method < DYN_IMPLICIT_EULER; method++) {
-        run(dyn_kernels_find(NULL), &t, (dyn_step_method)method, 1e-3, &s);
+        run(test_kernels(), &t, (dyn_step_method)method, 1e-3, &s);
         for (size_t row = 0; row < 4; row++)
             assert_true(row % 2 == 0 || s.singular[row] >= 0);
         assert_true(s.singular[0] < 0);

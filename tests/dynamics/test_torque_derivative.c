@@ -2,6 +2,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,7 +95,7 @@ static void test_terms(void **state)
 /* The torques returned with the rates equal those of inverse dynamics, bit by bit. */
 static void test_torques_are_those_of_inverse_dynamics(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial   t        = trial_make(seed, ROWS);
         rates   got      = allocate(&t);
@@ -128,7 +129,7 @@ static void motion_at(trial *t, const double *from, const double *by, double x)
 static void test_rate_integrates_to_the_change(void **state)
 {
     enum { STEPS = 200 };
-    const dyn_kernels *k = dyn_kernels_find(NULL);
+    const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 20; seed++) {
         trial   t    = trial_of(seed, random_tree_make(seed, 5, false, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), 1, 0);
         double *from = trial_array(&t, t.nv), *by = trial_array(&t, t.nv), *change = trial_array(&t, t.nv);

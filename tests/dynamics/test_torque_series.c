@@ -3,6 +3,7 @@
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ static double joint_wrench_size(const trial *t)
 {
     double *tau = trial_array(t, t->nv), *wrenches = trial_array(t, 6 * t->bodies);
     rows_inverse_dynamics(
-        dyn_kernels_find(NULL), &t->scene, 1,
+        test_kernels(), &t->scene, 1,
         (dyn_inverse_dynamics){
             .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau, .joint_wrenches = wrenches});
     double size = largest(6 * t->bodies, wrenches);
@@ -84,7 +85,7 @@ static double *expected_series(const trial *t, const double *motion)
 {
     double *tau = trial_array(t, (ORDER + 1) * t->nv);
     rows_inverse_dynamics(
-        dyn_kernels_find(NULL), &t->scene, 1,
+        test_kernels(), &t->scene, 1,
         (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
     for (int order = 0; order < ORDER; order++)
         next_derivative(t, motion, order, tau + (size_t)(order + 1) * t->nv);
@@ -136,9 +137,9 @@ static void test_order(void **state)
         double *motion = motion_of(&t), *all = trial_array(&t, (ORDER + 1) * t.nv),
                *some         = trial_array(&t, (ORDER + 1) * t.nv);
         dyn_torque_series io = {.order = ORDER, .motion = motion, .wrenches = t.wrenches, .tau = all};
-        rows_torque_series(dyn_kernels_find(NULL), &t.scene, 1, io);
+        rows_torque_series(test_kernels(), &t.scene, 1, io);
         for (io.order = 0, io.tau = some; io.order < ORDER; io.order++) {
-            rows_torque_series(dyn_kernels_find(NULL), &t.scene, 1, io);
+            rows_torque_series(test_kernels(), &t.scene, 1, io);
             assert_memory_equal(some, all, (size_t)(io.order + 1) * t.nv * sizeof *all);
         }
         free(motion), free(all), free(some);

@@ -2,6 +2,7 @@
  * rotates by q about z is at (cos q, sin q, 0), without other rounding. */
 #include "check.h"
 #include "rows.h"
+#include "tests/target.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -104,7 +105,7 @@ static void test_symmetry_and_zero(void **state)
     pointer            p     = pointer_make();
     dyn_scene          scene = {.model = p.model};
     dyn_kinematics     io    = {.n_frames = 1, .frames = &p.tip};
-    const dyn_kernels *k     = dyn_kernels_find(NULL);
+    const dyn_kernels *k     = test_kernels();
     for (int i = 0; i < 6; i++)
         minus[i] = -q[i];
     io.q         = q;

@@ -2,7 +2,7 @@
 
 The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). It listens on a port the
 system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
-leaked or left a sanitizer's report fails.
+leaked or left a sanitizer's report fails. Its kernels are those of TORQUED_TARGET, which `make test TARGET=...` sets.
 """
 import json
 import math
@@ -42,7 +42,7 @@ class Server:
             raise FileNotFoundError(f"there is no {BINARY}; make builds it")
         self.folder = tempfile.mkdtemp(prefix="torqued-e2e-", dir=MEMORY)
         self.log_path = os.path.join(self.folder, "log")
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_") or k == "TORQUED_TARGET"}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [*command, BINARY, "--listen", "127.0.0.1:0", "--store", "store", *QUEUE, *MODELS, *arguments], cwd=self.folder,

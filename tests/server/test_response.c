@@ -3,6 +3,7 @@
 #include "server/net/response.h"
 #include "server/work/clock.h"
 #include "api/metrics.h"
+#include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,8 +19,9 @@ static int open_all(void **state)
 {
     char             error[200];
     const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_ERROR};
-    const api_config answers = {.version = "test", .limits = {.memory = 1 << 20, .models = 1, .timeout = 1}};
-    service                  = api_open(&answers, error, sizeof error);
+    const api_config answers = {
+        .version = "test", .target = test_target(), .limits = {.memory = 1 << 20, .models = 1, .timeout = 1}};
+    service = api_open(&answers, error, sizeof error);
     api_set_ready(service);
     return service && pipe(ends) == 0 && srv_log_open(&lines, &config, ends[1]) ? 0 : -1;
 }

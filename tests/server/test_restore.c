@@ -4,6 +4,7 @@
 #include "server/store/durable_file.h"
 #include "server/store/restore.h"
 #include "server/work/parallel.h"
+#include "tests/target.h"
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static api *open_service(size_t memory)
     char       message[200];
     api_config config = {
         .version = "test",
+        .target  = test_target(),
         .limits  = {.models = 2 * MODELS, .links = LINKS, .nesting = 20, .timeout = 1, .model_memory = memory}};
     api *service = api_open(&config, message, sizeof message);
     assert_non_null(service);

@@ -4,6 +4,7 @@
 #include "server/work/clock.h"
 #include "server/work/cores.h"
 #include "api/metrics.h"
+#include "tests/target.h"
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,6 +71,7 @@ static int open_service(void **state)
 {
     char       error[200];
     api_config config = {.version = "test",
+                         .target  = test_target(),
                          .limits  = {.body    = 1 << 20,
                                      .answer  = 1 << 20,
                                      .memory  = 1 << 24,
