@@ -18,7 +18,7 @@ static void emitted(api_media media, said *say, api_buffer *b)
     api_emit measure, write;
     api_emit_init(&measure, media, NULL);
     api_emit_init(&write, media, b);
-    api_buffer_init(b, 1 << 20);
+    api_buffer_init(b, 1 << 21);
     say(&measure);
     say(&write);
     assert_true(api_emit_done(&measure));
@@ -202,7 +202,7 @@ static void members_around_an_array(api_emit *e)
     char key[16];
     announces ? api_emit_object_of(e, announced) : api_emit_object(e);
     for (size_t i = 0; i < members; i++) {
-        snprintf(key, sizeof key, "k%zu", i);
+        snprintf(key, sizeof key, "k%u", (unsigned)i);
         api_emit_key(e, key);
         if (i == 0) offset_within = api_emit_length(e);
         count_to(e, 3);
