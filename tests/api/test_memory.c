@@ -108,6 +108,12 @@ static void a_pool_claims(void **state)
     assert_true(pool.used == 4 * CLAIM + 1 && pool.claimed == 4 * CLAIM + 1);
     api_pool_end(&pool);
     assert_true(budget.used == 0 && share.bytes == 0 && pool.used == 0 && pool.claimed == 0);
+    budget.limit = CLAIM - 1; /* where a whole piece does not fit, the pool claims what is needed, to the last byte */
+    assert_true(api_pool_claim(&pool, 100) && budget.used == 100 && pool.claimed == 100);
+    assert_true(api_pool_claim(&pool, CLAIM - 101) && budget.used == CLAIM - 1);
+    assert_refused(api_pool_claim(&pool, 1), API_TOO_MUCH_MEMORY, "the request needs 1 bytes more");
+    api_pool_end(&pool);
+    assert_true(budget.used == 0 && share.bytes == 0);
     api_scratch_free(&scratch);
 }
 
