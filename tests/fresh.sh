@@ -3,6 +3,9 @@
 # Makes such a system with debootstrap (root needed), clones this tree's HEAD into it, and there runs `make test`,
 # then `make run` and the README's first request.
 set -euo pipefail
+case ${1:-} in
+-*) sed -n '2,4s/^# //p' "$0"; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 . tests/debian.sh
 root=${1:-$(mktemp -d /var/tmp/fresh.XXXXXX)}
