@@ -368,6 +368,33 @@ static void costs_end_at_the_limit_of_states(void **state)
     assert_true(isfinite(cost_of_samples(digits)));
 }
 
+/* How much more one operation costs than another for a body of this length, without the time of reading it. */
+static double cost_over(const char *dear, const char *cheap, const char *body, size_t length)
+{
+    const char *const targets[2] = {dear, cheap};
+    double            cost[2];
+    for (int i = 0; i < 2; i++) {
+        api_request head = {.method = "POST", .target = targets[i]};
+        api_call   *call = api_begin(door_api(), &head);
+        cost[i]          = api_estimate_cost(call, body, length);
+        api_end(call);
+    }
+    return cost[0] - cost[1];
+}
+
+/* The same of positions: more of them than the limit cost no more, however long the body is. */
+static void costs_end_at_the_limit_of_rows(void **state)
+{
+    enum { LONG = 20000000 };
+    static const char dear[] = "/v1/models/arm/sensitivity", cheap[] = "/v1/models/arm/inverse-dynamics";
+    char             *body = calloc(1, LONG);
+    assert_non_null(body);
+    const double some = cost_over(dear, cheap, body, 1000), most = cost_over(dear, cheap, body, LONG / 4);
+    assert_true(some > 0 && most > 10 * some);
+    assert_true(fabs(cost_over(dear, cheap, body, LONG) - most) < 1e-9 * most);
+    free(body);
+}
+
 static double cost_of_simulation(api_media media, const char *body, size_t length)
 {
     api_request head = {.method       = "POST",
@@ -426,6 +453,7 @@ int main(void)
         cmocka_unit_test(costs_grow_with_the_body),
         cmocka_unit_test(costs_grow_with_the_way_of_loops),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
+        cmocka_unit_test(costs_end_at_the_limit_of_rows),
         cmocka_unit_test(costs_of_simulations_are_their_steps),
         cmocka_unit_test(models_live_as_long_as_requests),
     };

@@ -219,6 +219,11 @@ static void couplings_turn_round(void **state)
     assert_int_equal(model->nv, 1); /* q_j - 0.1 = 2 (q_k - 0.2) = 0.3 + 4 q_l */
     mass_matrix(model, &q, &M);
     assert_true(fabs(M - (4 * 2.1 + 3.1 + 0.25 * 1.1)) < 1e-12);
+    for (int i = 0; i < 5; i++) {
+        const double k = 0.3 * i - 0.4, l = (2 * k - 0.3) / 4; /* q_k - 0.2 and q_l */
+        const double expected = -9.81 * (2 * 2 * cos(2 * k) + 3 * cos(k) + 0.5 * cos(l));
+        assert_true(fabs(torque(model, 0.2 + k) - expected) < 1e-12);
+    }
     api_model_release(model);
 }
 

@@ -24,35 +24,67 @@ static double load_at(const dyn_body *b, double qd)
     return f->load * (f->coulomb_velocity > 0 ? tanh(rate / f->coulomb_velocity) : (rate > 0) - (rate < 0));
 }
 
-/* tau = T + f + g |T|, with T and f of the same robot without load coefficients. */
-static void expect_efforts(const trial *t, double *tau)
+/* Builds the model of the same robot without load coefficients; the caller frees it. */
+static dyn_model *without_load(const trial *t)
 {
-    random_tree without = {.description = t->tree.description, .links = NULL};
-    dyn_link   *links   = malloc(t->tree.description.n_links * sizeof *links + 1);
-    dyn_model  *model   = NULL;
+    dyn_description description = t->tree.description;
+    dyn_link       *links       = malloc(description.n_links * sizeof *links + 1);
+    dyn_model      *model       = NULL;
     assert_non_null(links);
-    memcpy(links, t->tree.links, t->tree.description.n_links * sizeof *links);
-    for (size_t i = 0; i < without.description.n_links; i++)
+    memcpy(links, t->tree.links, description.n_links * sizeof *links);
+    for (size_t i = 0; i < description.n_links; i++)
         links[i].friction.load = links[i].motor.friction.load = 0;
-    without.description.links = links;
-    assert_int_equal(dyn_model_build(&without.description, &model, NULL), DYN_OK);
-    dyn_scene          rigid = t->scene, rubbing = t->scene;
-    double            *f = trial_array(t, t->nv);
-    const dyn_kernels *k = test_kernels();
-    rigid.model = rubbing.model = model;
-    rigid.terms                 = DYN_SPRINGS;
-    rows_inverse_dynamics(
-        k, &rigid, t->rows,
-        (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
-    rows_bias(k, &rubbing, t->rows, (dyn_bias){.q = t->q, .qd = t->qd, .friction = f});
+    description.links = links;
+    assert_int_equal(dyn_model_build(&description, &model, NULL), DYN_OK);
+    free(links);
+    return model;
+}
+
+/* tau = T + f + g |T|, with f of the model without load coefficients; f and g are those at the velocities `qd`. */
+static void add_friction(const trial *t, const dyn_model *model, const double *qd, double *tau)
+{
+    double   *f     = trial_array(t, t->nv);
+    dyn_scene scene = t->scene;
+    scene.model     = model;
+    rows_bias(test_kernels(), &scene, t->rows, (dyn_bias){.q = t->q, .qd = qd, .friction = f});
     for (size_t e = 0; e < t->rows * t->nv; e++) {
         double g = 0;
         for (size_t i = 0; i < t->model->n_bodies; i++)
-            if ((size_t)t->model->body[i].joint.v == e % t->nv) g += load_at(&t->model->body[i], t->qd[e]);
+            if ((size_t)t->model->body[i].joint.v == e % t->nv) g += load_at(&t->model->body[i], qd[e]);
         tau[e] += f[e] + g * fabs(tau[e]);
     }
+    free(f);
+}
+
+static void expect_efforts(const trial *t, double *tau)
+{
+    dyn_model *model = without_load(t);
+    dyn_scene  rigid = t->scene;
+    rigid.model      = model;
+    rigid.terms      = DYN_SPRINGS;
+    rows_inverse_dynamics(
+        test_kernels(), &rigid, t->rows,
+        (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
+    add_friction(t, model, t->qd, tau);
     dyn_model_free(model);
-    free(links), free(f);
+}
+
+/* Friction is that at the reference velocity, for which qdd stands; the reference acceleration is qddd. */
+static void expect_reference_efforts(const trial *t, double *tau)
+{
+    dyn_model *model = without_load(t);
+    dyn_scene  rigid = t->scene;
+    rigid.model      = model;
+    rigid.terms      = DYN_SPRINGS;
+    rows_reference_dynamics(test_kernels(), &rigid, t->rows,
+                            (dyn_reference_dynamics){.q             = t->q,
+                                                     .qd            = t->qd,
+                                                     .qd_reference  = t->qdd,
+                                                     .qdd_reference = t->qddd,
+                                                     .wrenches      = t->wrenches,
+                                                     .tau           = tau});
+    add_friction(t, model, t->qdd, tau);
+    dyn_model_free(model);
 }
 
 static void test_efforts(void **state)
@@ -139,6 +171,33 @@ static void test_other_efforts(void **state)
         free(bias), free(coriolis), free(gravity), free(friction), free(tau);
         trial_free(&t);
     }
+}
+
+/* The reference velocity has other signs than the state's, so that its friction differs. */
+static void test_reference_efforts(void **state)
+{
+    const dyn_kernels *k;
+    size_t             opposite = 0;
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t        = trial_make_loaded(seed, STATES);
+        double *expected = trial_array(&t, t.nv), *got = trial_array(&t, t.nv);
+        expect_reference_efforts(&t, expected);
+        for (size_t e = 0; e < t.rows * t.nv; e++)
+            opposite += t.qd[e] * t.qdd[e] < 0;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            rows_reference_dynamics(k, &t.scene, t.rows,
+                                    (dyn_reference_dynamics){.q             = t.q,
+                                                             .qd            = t.qd,
+                                                             .qd_reference  = t.qdd,
+                                                             .qdd_reference = t.qddd,
+                                                             .wrenches      = t.wrenches,
+                                                             .tau           = got});
+            check_close("tau of the reference", seed, t.rows * t.nv, got, expected, TOLERANCE);
+        }
+        free(expected), free(got);
+        trial_free(&t);
+    }
+    assert_true(opposite > ROBOTS * STATES);
 }
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
@@ -520,15 +579,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_efforts),
-        cmocka_unit_test(test_other_efforts),
-        cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_gravity),
-        cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_regressor),
-        cmocka_unit_test(test_regressor_rate),
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_at_rest_without_load),
+        cmocka_unit_test(test_efforts),           cmocka_unit_test(test_other_efforts),
+        cmocka_unit_test(test_reference_efforts), cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_gravity),           cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_regressor),         cmocka_unit_test(test_regressor_rate),
+        cmocka_unit_test(test_same_bits),         cmocka_unit_test(test_at_rest_without_load),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,38 @@ class InverseKinematics(Closed):
         moved = self.ask("ur5", "kinematics", {**position, "frame": "tool0", "outputs": ["velocity"]})["velocity"]
         self.near(moved[:3], [0.1, 0, 0], 1e-10)
 
+    def reach(self, model, frame):
+        """The distance along the chain of joints from the base to the frame: the sum of the steps between their origins."""
+        document = self.ok(self.client.get(f"/v1/models/{model}/document"))
+        links = {link["name"]: link for link in document["links"]}
+        on = {one["name"]: one["link"] for one in document.get("frames", [])}
+        poses = self.ask(model, "kinematics", {"q": [0] * len(self.limits_of(model)[0])})["poses"]
+        points, link = [poses[frame]["position"]], links.get(on.get(frame, frame))
+        while link:
+            if link["joint"]["type"] != "fixed":
+                points.append(poses[link["name"]]["position"])
+            link = links.get(link["parent"])
+        return distance_of(points, [*points[1:], [0, 0, 0]]).sum()
+
+    def test_damped_rates(self):
+        """x of least |J x - b|^2 + damping^2 |x|^2, the linear rows in units of the reach, by a least-squares solver."""
+        choose = np.random.default_rng(8)
+        for model in ("ur5", "panda"):
+            frame, (q, goal) = self.frame_of(model), self.reachable(model, 6, 9)
+            velocity, acceleration = choose.uniform(-1, 1, (2, 6, 6))
+            scale = np.array([1 / self.reach(model, frame)] * 3 + [1] * 3)
+            for damping in (0.05, 0.3, 2):
+                answer = self.solve(model, goal, q=q.tolist(), velocity=velocity.tolist(), acceleration=acceleration.tolist(),
+                                    damping=damping)
+                exact = self.ask(model, "kinematics", {"q": answer["q"], "qd": answer["qd"], "frame": frame,
+                                                       "outputs": ["jacobian", "jacobian_dot"]})
+                for row, (J, J_dot) in enumerate(zip(exact["jacobian"], exact["jacobian_dot"])):
+                    A = np.vstack([scale[:, None] * np.array(J), damping * np.eye(len(q[0]))])
+                    least = lambda b: np.linalg.lstsq(A, np.append(scale * b, np.zeros(len(q[0]))), rcond=None)[0]
+                    qd = least(velocity[row])
+                    self.near(answer["qd"][row], qd, 1e-7, (model, damping))
+                    self.near(answer["qdd"][row], least(acceleration[row] - np.array(J_dot) @ qd), 1e-6, (model, damping))
+
     def test_singular_rates(self):
         """A straight arm cannot move along itself; damped rates are the nearest ones."""
         arm = [{"name": "upper", "parent": "world", "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 0, 1]}},
@@ -130,18 +162,32 @@ class InverseKinematics(Closed):
         first = self.solve("panda", {**goal, "position": goal["position"][0], "orientation": goal["orientation"][0]})
         self.assertEqual(first["q"], together["q"][0])
 
+    def test_distances(self):
+        """Within a wide tolerance the search stops early: what is left is in m and rad, whatever the length of the arm."""
+        for model in ("ur5", "panda"):
+            q, goal = self.reachable(model, 12, 10)
+            q = q + np.random.default_rng(11).uniform(-0.2, 0.2, q.shape)
+            answer = self.solve(model, goal, q=q.tolist(), limits=False, starts=1, tolerance=0.1,
+                                outputs=["q", "distance", "angle", "iterations"])
+            reached = self.poses(model, answer["q"], self.frame_of(model))
+            self.near(answer["distance"], distance_of(reached["position"], goal["position"]), 1e-9, model)
+            self.near(answer["angle"], angle_between(reached["orientation"], goal["orientation"]), 1e-6, model)
+            self.assertGreater(np.max(answer["distance"]), 1e-4, model)
+            self.assertLessEqual(max(*answer["distance"], *answer["angle"]), 0.1, model)
+
     def test_limits(self):
         """Without limits, goals are reached that joints within their limits do not reach."""
+        reach = 1.7
         self.put_model("knee", {"base": {"link": "world"}, "links": [
             {"name": "shin", "parent": "world", "joint": {"name": "knee", "type": "revolute", "axis": [0, 0, 1], "limits": {"position": [-0.5, 0.5]}}},
-            {"name": "foot", "parent": "shin", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [1, 0, 0]}}}]})
-        goal = {"frame": "foot", "position": [np.cos(1), np.sin(1), 0]}
+            {"name": "foot", "parent": "shin", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [reach, 0, 0]}}}]})
+        goal = {"frame": "foot", "position": [reach * np.cos(1), reach * np.sin(1), 0]}
         problem = self.assertProblem(self.client.post("/v1/models/knee/inverse-kinematics", goal), 422, "/position")
         self.assertEqual(problem["code"], "out-of-reach")
-        self.assertIn(f"{2 * np.sin(0.25):.3g} m", problem["detail"])
+        self.assertIn(f"{2 * reach * np.sin(0.25):.3g} m", problem["detail"])
         self.near(self.ask("knee", "inverse-kinematics", {**goal, "limits": False})["q"], [1], 1e-9)
         for start in (-0.5, 0.5):       # a joint at its limit moves back from it
-            inside = {"frame": "foot", "position": [np.cos(0.2), np.sin(0.2), 0], "q": [start], "starts": 1}
+            inside = {"frame": "foot", "position": [reach * np.cos(0.2), reach * np.sin(0.2), 0], "q": [start], "starts": 1}
             self.near(self.ask("knee", "inverse-kinematics", inside)["q"], [0.2], 1e-9)
 
     def test_floating_base(self):

@@ -1,5 +1,7 @@
 """Robots in SDF: poses, axes and inertias are those that libsdformat reads; the dynamics are MuJoCo's for the same robot."""
+import itertools
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -169,6 +171,35 @@ class Dynamics(SdfCase):
         self.assertEqual(wheel["mimic"], {"joint": "driven", "multiplier": 2.5, "offset": 0})
         self.put_file("joints", "?mimic=independent")
         self.assertIn("wheel", self.client.get("/v1/models/joints").json()["position_names"])
+
+    # A gearbox of two hinges about parallel axes, each with the reference body as its parent or as its child.
+    GEARED = ("<link name='{0}'><pose>{2} 0.3 0 0 0 0</pose><inertial><mass>{3}</mass><inertia/></inertial></link>"
+              "<joint name='hinge_{0}' type='revolute'><parent>{4}</parent><child>{5}</child><axis><xyz>0 0 {1}</xyz></axis></joint>")
+
+    def gearbox(self, ratio, first, second, axes):
+        """`first` and `second`: the sign of the hinge's axis and whether it starts at the reference body."""
+        links = "".join(self.GEARED.format(name, sign, x, mass, *(("frame", name) if starts else (name, "frame")))
+                        for name, x, mass, (sign, starts) in (("pinion", 0.1, 1.5, first), ("wheel", 0.4, 0.7, second)))
+        return ("<sdf version='1.9'><model name='m'><link name='frame'><inertial><mass>2</mass></inertial></link>"
+                "<joint name='ground' type='fixed'><parent>world</parent><child>frame</child></joint>" + links +
+                f"<joint name='gear' type='gearbox'><parent>pinion</parent><child>wheel</child><gearbox_ratio>{ratio}</gearbox_ratio>"
+                "<gearbox_reference_body>frame</gearbox_reference_body>"
+                f"<axis><xyz>0 0 {axes[0]}</xyz></axis><axis2><xyz>0 0 {axes[1]}</xyz></axis2></joint></model></sdf>")
+
+    def test_gears_turn_as_the_ratio_says(self):
+        """The turns of the links about the gear's axes, against the reference body: the wheel's is -ratio times the pinion's."""
+        angle = lambda pose: 2 * math.atan2(pose["orientation"][2], pose["orientation"][3])
+        ends = list(itertools.product((1, -1), (True, False)))
+        for first, second, axes in itertools.product(ends, ends, ((1, 1), (1, -1), (-1, 1))):
+            for ratio in (2.5, -0.4):
+                case = f"{first} {second} {axes} {ratio}"
+                self.put_sdf("geared", self.gearbox(ratio, first, second, axes))
+                about = self.client.get("/v1/models/geared").json()
+                self.assertEqual(len(about["position_names"]), 1, case)
+                poses = self.ask("geared", "kinematics", {"q": [0.3], "frames": ["pinion", "wheel"]})["poses"]
+                pinion, wheel = axes[0] * angle(poses["pinion"]), axes[1] * angle(poses["wheel"])
+                self.assertClose(wheel, -ratio * pinion, 1e-14, 1, case)
+                self.assertClose(abs(pinion), 0.3, 1e-14, 1, case)
 
 
 class Requests(SdfCase):

@@ -52,9 +52,13 @@ class Steps(ServerCase):
                     self.check_jacobians(model, integrator)
 
     HELD = {"panda": [[{"frame": "panda_link7", "axes": ["x", "z"]}],
+                      [{"frame": "panda_link7"}],
+                      [{"frame": "panda_link6", "axes": ["rx", "ry", "rz"]}],
+                      [{"frame": "panda_link7", "axes": ["rz", "y", "rx", "ry"], "reference": "frame"}],
                       [{"frame": "panda_link5", "axes": ["y", "rx"], "reference": "frame"}]],
             "solo12": [[{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET],
-                       [{"frame": FEET[0], "reference": "frame"}, {"frame": FEET[1], "axes": ["z", "rz"]}]]}
+                       [{"frame": FEET[0], "reference": "frame"}, {"frame": FEET[1], "axes": ["z", "rz"]}],
+                       [{"frame": "HL_LOWER_LEG"}, {"frame": FEET[3], "axes": ["y", "ry"]}]]}
 
     def test_jacobians_with_held_frames(self):
         for model, cases in self.HELD.items():

@@ -128,6 +128,25 @@ static void test_the_substitute_names_the_request(void **state)
     assert_null(strstr(whole.framing.substitute, "Request-Id"));
 }
 
+/* What a body may have of extensions and trailers counts anew with every request of a connection. */
+static void test_each_body_has_its_own_limits(void **state)
+{
+    enum { REQUESTS = 9, EXTENSION = 200, CHUNKS = 4, TRAILER = 3000 };
+    static const char head[] = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    char              text[2 * TRAILER], *p = text + sprintf(text, "%s", head);
+    for (int i = 0; i < CHUNKS; i++)
+        p += sprintf(p, "2;x%d=%0*d\r\nab\r\n", i, EXTENSION, i);
+    p += sprintf(p, "0\r\nX-T: %0*d\r\n\r\n", TRAILER, 1);
+    begin(&whole);
+    for (unsigned i = 1; i <= REQUESTS; i++) {
+        feed(&whole, text, (size_t)(p - text));
+        if (whole.framing.stage != SRV_REQUEST_LINE)
+            fail_msg("request %u: stage %d, \"%s\"", i, (int)whole.framing.stage, whole.framing.detail);
+        assert_int_equal(whole.framing.messages, i);
+        assert_int_equal(whole.held, 0);
+    }
+}
+
 /* A malformed body ends the request whose head was passed on. */
 static void test_a_malformed_body_is_ended(void **state)
 {
@@ -189,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_the_substitute_names_the_request),
+        cmocka_unit_test(test_each_body_has_its_own_limits),
         cmocka_unit_test(test_a_malformed_body_is_ended),
         cmocka_unit_test(test_midway),
         cmocka_unit_test(test_authorities),

@@ -1,6 +1,7 @@
 /* test_worker.c - check the worker pool: the limits of queued time, order, withdrawal, deadlines and help. `done`
  * runs on the worker's thread, so a job whose `done` waits keeps its worker busy. */
 #include "server/work/worker.h"
+#include "server/work/pool_private.h"
 #include "server/work/clock.h"
 #include "server/work/cores.h"
 #include "api/metrics.h"
@@ -152,19 +153,24 @@ static void test_clients_share_the_limit(void **state)
     srv_pool           *pool      = open_pool(1, 1);
     double              wait;
     task               *t[N];
+    srv_admission       verdict[N];
     for (int i = 0; i < N; i++) {
-        srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
-        t[i]                   = make_task(i < FEW ? cost[i] : 0.125, false);
-        t[i]->job.flow         = i < FEW ? flow[i] : &more[i];
-        assert_int_equal(srv_pool_admit(pool, &t[i]->job, &wait), expected);
+        t[i]           = make_task(i < FEW ? cost[i] : 0.125, false);
+        t[i]->job.flow = i < FEW ? flow[i] : &more[i];
+        verdict[i]     = srv_pool_admit(pool, &t[i]->job, &wait);
     }
-    assert_true(wait == 2);
     for (int i = 0; i < N; i++)
         if (t[i]->job.admitted) srv_pool_push(pool, &t[i]->job);
     srv_pool_close(pool);
     for (int i = 0; i < N; i++)
         free_task(t[i]);
     atomic_store(&finished, 0);
+    /* only now, since jobs that wait for ever would stop the tests behind this one */
+    for (int i = 0; i < N; i++) {
+        srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
+        if (verdict[i] != expected) fail_msg("job %d: verdict %d, expected %d", i, (int)verdict[i], (int)expected);
+    }
+    assert_true(wait == 2);
 }
 
 /* A client's own limit holds while nobody else waits. What a client has given up is admitted no longer, though it still
@@ -245,6 +251,61 @@ static void test_deadline_before_the_work(void **state)
     free_task(t);
 }
 
+/* --- help -------------------------------------------------------------------------------------------------------- */
+
+enum { HELPERS = 3 };
+
+/* Tasks of which each helper takes one, and the job's own thread waits until all have. */
+typedef struct shared_tasks {
+    sem_t      ended;
+    atomic_int taken;
+    double     spent[HELPERS + 1]; /* s of processor time, by slot */
+} shared_tasks;
+
+/* A helper computes for 5 ms of its processor time, times its slot. */
+static bool take_task(void *arg, size_t slot)
+{
+    shared_tasks *tasks = arg;
+    if (slot == 0) {
+        for (int i = 0; i < HELPERS; i++)
+            sem_wait(&tasks->ended);
+        return false;
+    }
+    const double began = srv_processor_time();
+    if (atomic_fetch_add(&tasks->taken, 1) >= HELPERS) return false;
+    while (srv_processor_time() - began < 0.005 * (double)slot)
+        ;
+    tasks->spent[slot] += srv_processor_time() - began;
+    sem_post(&tasks->ended);
+    return true;
+}
+
+/* The processor time of all helpers is added to that of the job which they help. */
+static void test_help_is_charged(void **state)
+{
+    shared_tasks tasks = {0};
+    srv_pool    *pool  = open_pool(HELPERS, 100);
+    srv_worker   self  = {.pool = pool, .helped = 0.5};
+    double       least = 0.5;
+    sem_init(&tasks.ended, 0, 0);
+    srv_pool_run_with_helpers(&self, HELPERS + 1, take_task, &tasks);
+    for (int slot = 1; slot <= HELPERS; slot++)
+        least += tasks.spent[slot];
+    assert_true(least >= 0.515);
+    assert_true(self.helped >= least);
+    assert_true(self.helped < least + 0.1);
+    sem_destroy(&tasks.ended);
+    srv_pool_close(pool);
+}
+
+/* s of processor time of all threads */
+static double process_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* One of two workers runs many simulations and the other helps. A short job must then start at once, not after all
  * simulations. */
 static void test_helpers_leave_for_a_job(void **state)
@@ -274,12 +335,16 @@ static void test_helpers_leave_for_a_job(void **state)
     srv_pool *pool   = open_pool(2, 100);
     assert_int_equal(srv_pool_admit(pool, &many->job, &wait), SRV_ADMITTED);
     assert_int_equal(srv_pool_admit(pool, &one->job, &wait), SRV_ADMITTED);
+    const double began = process_time();
     srv_pool_push(pool, &many->job);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both workers are busy */
     uint64_t pushed = srv_now();
     srv_pool_push(pool, &one->job);
     srv_pool_close(pool);
+    const double spent = process_time() - began;
     assert_int_equal(api_reply_of(many->job.call)->status, 200);
+    assert_true(many->job.charged > 0.8 * spent); /* the processor time of both workers */
+    assert_true(many->job.charged <= spent);
     assert_true(many->end - pushed > 20000000); /* ns; otherwise the comparison is meaningless */
     assert_true(one->end - pushed < (many->end - pushed) / 2);
     free_task(many);
@@ -305,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_limit_of_a_client),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
+        cmocka_unit_test(test_help_is_charged),
         cmocka_unit_test(test_helpers_leave_for_a_job),
         cmocka_unit_test(test_quotas),
     };
