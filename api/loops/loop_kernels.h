@@ -123,6 +123,21 @@ bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer
  * call. */
 const double *api_loop_tree_q(const api_loop_workspace *c);
 const double *api_loop_tree_qd(const api_loop_workspace *c);
+/* Returns the kernels of the tree. */
+const dyn_kernels *api_loop_tree_kernels(const api_loop_workspace *c);
+
+/* Finds and returns the velocities of the tree at qd of the model (NULL: zero), and their matrix dqd_tree/dqd, [tree
+ * nv] x nv. api_loop_velocities_by_q writes dqd_tree/dq, a matrix of the same size. In lanes, of a block with closed
+ * loops. */
+const double *api_loop_tree_velocities(api_loop_workspace *c, const double *qd);
+const double *api_loop_velocity_matrix(const api_loop_workspace *c);
+void          api_loop_velocities_by_q(api_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q);
+
+/* Finds the motion of the tree at the motion q to qddd of the model, and the loops' wrenches. Sets the inputs of
+ * `tree`; qddd and wrench_rates only with `rates`. Returns the scene whose external wrenches are those of `scene` and
+ * of the loops. */
+dyn_scene api_loop_tree_motion(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
+                               bool rates, dyn_torque_derivative *tree);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
  * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6]);
