@@ -589,7 +589,7 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
 
 
 class MarginLimit(TypedDict):
-    # Or a motor of `transmissions`; motors follow the joints.
+    # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
     kind: Literal['position', 'velocity', 'effort', 'effort_rate']
     # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
@@ -870,7 +870,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 
 
 class EvaluationsMargins(TypedDict, total=False):
-    # Of limits; default all that the model has.
+    # Of limits; default all.
     kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
