@@ -59,7 +59,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -118,7 +120,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -128,8 +132,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         friction_at_rest: Friction of joints whose velocity is zero.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -156,12 +161,15 @@ class AsyncOperations:
         no time. Contacts may depend on each other, as in forward-dynamics. The kinetic energy lost, ½ (1 - restitution²) (J
         qd)ᵀ (J M⁻¹ Jᵀ)⁻¹ (J qd), is never negative, because one restitution applies to all directions.
 
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -193,7 +201,9 @@ class AsyncOperations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -230,7 +240,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -270,7 +282,9 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -313,7 +327,9 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -361,7 +377,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench that changes with time.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -415,7 +433,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -463,7 +483,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -473,8 +495,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -513,7 +536,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -549,7 +574,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -614,8 +641,9 @@ class AsyncOperations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
@@ -623,7 +651,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -670,8 +700,9 @@ class AsyncOperations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
@@ -679,7 +710,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -710,7 +743,9 @@ class AsyncOperations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -759,7 +794,9 @@ class AsyncOperations:
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         gravity: m/s², world axes; replaces the model's.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -804,7 +841,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -883,7 +922,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -985,7 +1026,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1031,7 +1074,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1114,23 +1159,23 @@ class AsyncOperations:
         "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
         evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
         "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
-        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch, with the simulations as
-        an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion,
-        `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All others, such as a
-        floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion
-        needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear ones with more
-        than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time
-        0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a
-        quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where held
-        frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
-        forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along
-        their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
-        change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
-        frame, and for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its
-        velocity only, as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`,
-        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
-        the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not
-        available in evaluate.
+        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts
+        for all coordinates. Each may be a batch, with the simulations as an additional first dimension. Points of wrenches are
+        constant. `prescribed` coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position
+        for each of these velocity names. All others, such as a floating base, passive and elastic joints, are integrated
+        (hybrid dynamics). `tau` has the torques that the motion needs, which are not clipped. Position and velocity of the
+        motion must not jump: held values and linear ones with more than two points are refused. In `q` and `qd` the entries of
+        prescribed coordinates are 0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other
+        actuated coordinates. Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of
+        the work are kept within it as well. Where held frames do not allow the motion, the answer is a 422
+        `contradictory-contacts`. `held` frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on
+        them, which do no work. At the start they must be at rest along their axes (otherwise a 422: use impact first). After
+        every step positions, then velocities, are corrected by the least change in the metric of the mass matrix, so that
+        nothing drifts: along axes of the world, along all three axes of any frame, and for a complete orientation. A frame held
+        along one or two of its own axes, or about one or two, keeps its velocity only, as wheels and skates do. `tau` is the
+        driving torque just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive)
+        and `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
+        Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -1147,13 +1192,16 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1210,7 +1258,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1256,7 +1306,9 @@ class AsyncOperations:
         frame: A frame or link that a joint moves.
         position: m, world axes.
         q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         orientation: Quaternions [x, y, z, w] that rotate the frame's axes to world axes.
         direction: World axes, of any length but 0. Not with `orientation`.
         axis: In the frame's axes, only with `direction`: points along it.
@@ -1318,7 +1370,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1377,7 +1431,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1426,7 +1482,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1468,7 +1526,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: With rates, if torque-derivative is among the operations.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of

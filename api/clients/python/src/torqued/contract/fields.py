@@ -444,8 +444,9 @@ class _PhaseNeeded(TypedDict):
 
 
 class Phase(_PhaseNeeded, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
 
 
@@ -556,7 +557,7 @@ class SplineSignal(_SplineSignalNeeded, total=False):
 class _SinusoidNeeded(TypedDict):
     # Of a single coordinate.
     amplitude: npt.ArrayLike
-    # rad/s.
+    # rad/s; a number counts for all coordinates.
     angular_frequency: npt.ArrayLike
 
 
@@ -748,8 +749,9 @@ class EvaluationsInverseDynamics(TypedDict, total=False):
 
 
 class EvaluationsForwardDynamics(TypedDict, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
@@ -757,8 +759,9 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
 
 
 class _EvaluationsImpactNeeded(TypedDict):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
 
 
@@ -808,8 +811,9 @@ class EvaluationsSensitivity(TypedDict, total=False):
 
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]
 
@@ -829,8 +833,9 @@ class _EvaluationsStepNeeded(TypedDict):
 
 class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     integrator: Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     # stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity before the step.
     friction_at_rest: Literal['none', 'stick']
