@@ -739,6 +739,9 @@ class InverseKinematicsAnswer(Answer):
     iterations: Scalar
     # Starting positions that were tried.
     starts_needed: Scalar
+    # The joints at their position limits, those with `mimic` included; empty with `limits` false. Of a batch one list for each
+    # row, null if it fails.
+    at_limits: Union[list[JointAtLimit], list[Union[list[JointAtLimit], Any]]]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -1285,7 +1285,8 @@ class AsyncOperations:
             velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
             limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
             damping: Optional[float] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed']]] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
+            'at_limits']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
@@ -1298,10 +1299,13 @@ class AsyncOperations:
         limits, which are the same for every request. A batch of `q` beside a single `position` has several guesses for one
         goal: the search of each row begins at the row's own guess, and with `starts` 1 at no other position. A goal that is not
         reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle that remain, or with `on_error` a
-        row that fails alone. Different starts lead to different solutions. `velocity` and `acceleration` of the frame, in world
-        axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in singular positions, the answer is a
-        422; with `damping` it has the rates that come nearest: the least |J qd - velocity|² + damping² |qd|², with the linear
-        rows in units of the distance along the chain of joints.
+        row that fails alone; the message names the limits in the way, those beyond which the frame would come nearer.
+        `at_limits` lists the joints that the found position leaves at a limit. Different starts lead to different solutions.
+        The motor of an elastic joint is placed where the spring is unwound, at q - rest, and moves with the joint: coordinates
+        and rates are those of the geometry alone. feed-forward has the motor positions that carry a load. `velocity` and
+        `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
+        singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
+        + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
 
         frame: A frame or link that a joint moves.
         position: m, world axes.

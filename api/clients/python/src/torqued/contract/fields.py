@@ -19,7 +19,7 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
            "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit",
            "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
            "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
            "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
            "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
@@ -669,6 +669,12 @@ class Plane(TypedDict, total=False):
     point: npt.ArrayLike
     # World axes, not zero; default: against gravity.
     normal: npt.ArrayLike
+
+
+class JointAtLimit(TypedDict):
+    joint: str
+    # rad or m.
+    limit: float
 
 
 class MarginsLeastItem(TypedDict):
