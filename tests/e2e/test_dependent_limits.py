@@ -7,6 +7,7 @@ import cbor2
 import numpy as np
 import tap
 from dependent import GRADIENTS, KINDS, STATE, TREES, Dependent
+from harness import Server
 
 
 class DependentLimits(Dependent):
@@ -101,6 +102,32 @@ class DependentLimits(Dependent):
             self.assertEqual(np.array(other[name]).tolist(), np.array(plain[name])[..., order].tolist())
         for a, b in zip(plain["least_gradients"], other["least_gradients"], strict=True):
             self.assertEqual([a["d" + name][i] for name in STATE for i in order], [x for name in STATE for x in b["d" + name]])
+
+    def test_same_bits(self):
+        """One lane and several, alone and in a batch: margins, gradients and simulations."""
+        other = Server("--target", "scalar")
+        self.addCleanup(other.stop)
+        client = other.client()
+        self.addCleanup(client.close)
+        for model in ("tree", "springy", "limited-delta"):
+            document = TREES.get(model) or self.documents[model]
+            self.assertEqual(client.put(f"/v1/models/{model}", {**document, "name": model}).status, 201)
+            if model in TREES:
+                s, kinds = self.tree_states(model, 9, 4), KINDS
+            else:
+                s, kinds = {name: rows for name, rows in self.states("delta", 9).items() if name in STATE}, KINDS[:3]
+            request = {**s, "kinds": kinds, "outputs": ["margins", *GRADIENTS, "least", "least_gradients"]}
+            run = {"q": s["q"], "qd": s["qd"], "duration": 0.02, "step": 0.01, "samples": 2, "outputs": ["least_margins"]}
+            for operation, asked in (("margins", request), ("simulate", run)):
+                mine, scalar = (one.post(f"/v1/models/{model}/{operation}", asked) for one in (self.client, client))
+                self.assertEqual((mine.status, scalar.status), (200, 200), (model, mine, scalar))
+                if mine.headers["Arithmetic"] == scalar.headers["Arithmetic"]:
+                    self.assertEqual(mine.texts(), scalar.texts(), (model, operation))
+                each = mine.json()
+                for row in (0, 7, 8):
+                    alone = {name: value[row] if name in s else value for name, value in asked.items() if name != "outputs"}
+                    alone = self.ask(model, operation, {**alone, "outputs": [name for name in asked["outputs"] if "least" not in name or operation == "simulate"]})
+                    self.assertEqual(alone, {name: each[name][row] for name in alone}, (model, operation, row))
 
     # --- loops ---
 
