@@ -20,7 +20,7 @@ bool api_followers_open(const api_query *q, const api_limit_list *limits, api_fo
 {
     const dyn_model *from = q->scene.model;
     const size_t     n    = limits->n_followers;
-    *f                    = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv};
+    *f                    = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
     if (n == 0) return true;
     dyn_model *copy   = api_take(q->pool, sizeof *copy);
     dyn_body  *bodies = api_take(q->pool, from->n_bodies * sizeof *bodies);
@@ -61,7 +61,9 @@ static size_t workspace_entries(const dyn_model *m)
 size_t api_followers_room(const api_followers *f, bool derivatives)
 {
     const size_t nq = f->nq + f->n, nv = f->nv + f->n;
-    return f->n == 0 ? 0 : workspace_entries(f->uncoupled) + nq + 5 * nv + (derivatives ? 6 * nv * nv : 0);
+    const size_t of_loops = 3 * f->n * f->nv + f->n + 3 * f->model_nv * f->model_nv;
+    if (f->n == 0) return 0;
+    return workspace_entries(f->uncoupled) + nq + 5 * nv + (derivatives ? 6 * nv * nv + of_loops : 0);
 }
 
 api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room)
@@ -78,6 +80,7 @@ typedef struct arrays {
     size_t  W;
     void   *workspace;
     double *q, *qd, *qdd, *qddd, *tau, *tau_dot, *matrices;
+    double *of_loops; /* for the derivatives of a model with loops */
 } arrays;
 
 static arrays lay_out(const api_follower_block *b)
@@ -93,6 +96,7 @@ static arrays lay_out(const api_follower_block *b)
     a.tau                  = a.qddd + nv;
     a.tau_dot              = a.tau + nv;
     a.matrices             = a.tau_dot + nv;
+    a.of_loops             = a.matrices + 6 * (f->nv + f->n) * nv;
     return a;
 }
 
@@ -109,22 +113,19 @@ static const double *extend(const api_followers *f, const double *x, size_t n, c
     return to;
 }
 
-/* Returns the scene of the uncoupled tree, and sets `io` to the motion in it and to the wrenches of the scene. */
-static dyn_scene uncouple_motion(const api_follower_block *b, const arrays *a, const dyn_torque_derivative *motion,
-                                 bool rates, dyn_torque_derivative *io)
+/* Returns `scene` with the uncoupled tree, and sets `io` to the motion in it. `tree` is the motion of the tree. */
+static dyn_scene uncouple_motion(const api_followers *f, const arrays *a, const dyn_scene *scene,
+                                 const dyn_torque_derivative *tree, dyn_torque_derivative *io)
 {
-    const api_followers  *f     = b->followers;
-    dyn_torque_derivative tree  = *motion;
-    dyn_scene             scene = *b->scene;
-    if (b->loops) scene = api_loop_tree_motion(b->loops, b->scene, motion, rates, &tree);
-    *io         = (dyn_torque_derivative){.q            = extend(f, tree.q, f->nq, f->q, a->W, a->q),
-                                          .qd           = extend(f, tree.qd, f->nv, f->v, a->W, a->qd),
-                                          .qdd          = extend(f, tree.qdd, f->nv, f->v, a->W, a->qdd),
-                                          .qddd         = rates ? extend(f, tree.qddd, f->nv, f->v, a->W, a->qddd) : NULL,
-                                          .wrenches     = tree.wrenches,
-                                          .wrench_rates = rates ? tree.wrench_rates : NULL};
-    scene.model = f->uncoupled;
-    return scene;
+    dyn_scene uncoupled = *scene;
+    *io                 = (dyn_torque_derivative){.q            = extend(f, tree->q, f->nq, f->q, a->W, a->q),
+                                                  .qd           = extend(f, tree->qd, f->nv, f->v, a->W, a->qd),
+                                                  .qdd          = extend(f, tree->qdd, f->nv, f->v, a->W, a->qdd),
+                                                  .qddd         = extend(f, tree->qddd, f->nv, f->v, a->W, a->qddd),
+                                                  .wrenches     = tree->wrenches,
+                                                  .wrench_rates = tree->wrench_rates};
+    uncoupled.model     = f->uncoupled;
+    return uncoupled;
 }
 
 static void put_efforts(const api_followers *f, size_t W, const double *tau, double *efforts)
@@ -134,21 +135,31 @@ static void put_efforts(const api_followers *f, size_t W, const double *tau, dou
             efforts[k * W + lane] = tau[(f->nv + k) * W + lane] / f->multiplier[k];
 }
 
-void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
-                          double *rates)
+/* Computes the efforts, and their rates unless NULL, at the motion of the tree in a scene. */
+static void find(const api_follower_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
+                 double *efforts, double *rates)
 {
     const arrays          a = lay_out(b);
     dyn_torque_derivative io;
-    const dyn_scene       scene = uncouple_motion(b, &a, motion, rates != NULL, &io);
-    dyn_inverse_dynamics  plain = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = a.tau};
-    io.tau                      = a.tau;
-    io.tau_dot                  = a.tau_dot;
+    const dyn_scene       uncoupled = uncouple_motion(b->followers, &a, scene, tree, &io);
+    dyn_inverse_dynamics  plain     = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = a.tau};
+    io.tau                          = a.tau;
+    io.tau_dot                      = a.tau_dot;
     if (rates)
-        b->tree->torque_derivative(&scene, a.workspace, &io, 1);
+        b->tree->torque_derivative(&uncoupled, a.workspace, &io, 1);
     else
-        b->tree->inverse_dynamics(&scene, a.workspace, &plain, 1);
+        b->tree->inverse_dynamics(&uncoupled, a.workspace, &plain, 1);
     put_efforts(b->followers, a.W, a.tau, efforts);
     put_efforts(b->followers, a.W, a.tau_dot, rates);
+}
+
+void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
+                          double *rates)
+{
+    dyn_torque_derivative tree  = *motion;
+    dyn_scene             scene = *b->scene;
+    if (b->loops) scene = api_loop_tree_motion(b->loops, b->scene, motion, rates != NULL, &tree);
+    find(b, &scene, &tree, efforts, rates);
 }
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
@@ -169,13 +180,14 @@ static void put_rows(const api_followers *f, size_t W, const double *matrix, dou
     }
 }
 
-void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
-                              double *const rates_by[3])
+/* Computes the derivatives by the tree's coordinates, n x (nv of the tree), at the motion of the tree in a scene. */
+static void differentiate(const api_follower_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
+                          double *const by[3], double *const rates_by[3])
 {
     const api_followers  *f = b->followers;
     const arrays          a = lay_out(b);
     dyn_torque_derivative io;
-    const dyn_scene       scene = uncouple_motion(b, &a, motion, rates_by != NULL, &io);
+    const dyn_scene       uncoupled = uncouple_motion(f, &a, scene, tree, &io);
     double               *at[6];
     for (size_t i = 0; i < 6; i++)
         at[i] = a.matrices + i * (f->nv + f->n) * (f->nv + f->n) * a.W;
@@ -194,11 +206,57 @@ void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_deri
                                   .dtau_dq_dot   = at[3],
                                   .dtau_dqd_dot  = at[4],
                                   .dtau_dqdd_dot = at[5]};
-    b->tree->sensitivity(&scene, a.workspace, &plain, 1);
+    b->tree->sensitivity(&uncoupled, a.workspace, &plain, 1);
     for (size_t i = 0; i < 3; i++)
         put_rows(f, a.W, at[i], by[i]);
     if (!rates_by) return;
-    b->tree->sensitivity_rate(&scene, a.workspace, &rate, 1);
+    b->tree->sensitivity_rate(&uncoupled, a.workspace, &rate, 1);
     for (size_t i = 0; i < 3; i++)
         put_rows(f, a.W, at[3 + i], rates_by[i]);
+}
+
+/* Functions of api_loop_results. */
+static void differentiate_in_loops(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion,
+                                   double *const D[3])
+{
+    differentiate(arg, scene, motion, D, NULL);
+}
+
+static void find_at_rest(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results)
+{
+    find(arg, scene, rest, results, NULL);
+}
+
+static void differentiate_with_loops(const api_follower_block *b, const dyn_torque_derivative *motion,
+                                     double *const by[3])
+{
+    const api_followers *f    = b->followers;
+    const arrays         a    = lay_out(b);
+    const size_t         size = f->n * f->nv * a.W, square = f->model_nv * f->model_nv * a.W;
+    api_follower_block   own = *b;
+    api_loop_results     r   = {.rows          = f->n,
+                                .differentiate = differentiate_in_loops,
+                                .find          = find_at_rest,
+                                .arg           = &own,
+                                .to            = {by[0], by[1], by[2]}};
+    for (size_t i = 0; i < 4; i++)
+        r.room[i] = a.of_loops + i * size;
+    double         *dtau = r.room[3] + f->n * a.W;
+    dyn_sensitivity io   = {.q         = motion->q,
+                            .qd        = motion->qd,
+                            .qdd       = motion->qdd,
+                            .wrenches  = motion->wrenches,
+                            .dtau_dq   = dtau,
+                            .dtau_dqd  = dtau + square,
+                            .dtau_dqdd = dtau + 2 * square};
+    api_loop_results_sensitivity(b->loops, b->scene, &io, &r);
+}
+
+void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
+                              double *const rates_by[3])
+{
+    if (b->loops)
+        differentiate_with_loops(b, motion, by);
+    else
+        differentiate(b, b->scene, motion, by, rates_by);
 }

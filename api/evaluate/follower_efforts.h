@@ -9,7 +9,7 @@
  *     t_k = tau_z / multiplier,    dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of its followers) /
  * multiplier.
  *
- * In models with loops the wrenches of the loops act on the tree. */
+ * In models with loops the wrenches of the loops act on the tree, and change with its state. */
 #pragma once
 #include "api/lanes/evaluation.h"
 #include "api/loops/loop_kernels.h"
@@ -20,6 +20,7 @@ typedef struct api_followers {
     size_t           n;          /* 0: the other fields are not set */
     const dyn_model *uncoupled;  /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
     size_t           nq, nv;     /* of the tree */
+    size_t           model_nv;
     size_t          *q, *v;      /* [n] the leader's coordinates in the tree */
     double          *multiplier; /* [n] */
 } api_followers;
@@ -49,6 +50,6 @@ void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivati
                           double *rates);
 
 /* Computes the derivatives of the efforts by q, qd and qdd, n x nv each, and unless rates_by is NULL the time
- * derivatives of these matrices along the motion. Only for models without loops. */
+ * derivatives of these matrices along the motion, only for models without loops. */
 void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
                               double *const rates_by[3]);

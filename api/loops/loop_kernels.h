@@ -138,6 +138,22 @@ void          api_loop_velocities_by_q(api_loop_workspace *c, const dyn_scene *s
  * of the loops. */
 dyn_scene api_loop_tree_motion(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
                                bool rates, dyn_torque_derivative *tree);
+/* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives by q, qd and
+ * qdd of the model. All arrays are lanes of one block. */
+typedef struct api_loop_results {
+    size_t rows; /* numbers of a state */
+    /* Writes the derivatives of the results by q, qd and qdd of the tree, rows x tree nv each. */
+    void (*differentiate)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion, double *const D[3]);
+    /* Writes the results of the tree at rest under wrenches. */
+    void (*find)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results);
+    void   *arg;
+    double *room[4]; /* scratch: three times rows x tree nv, then rows */
+    double *to[3];   /* rows x nv; NULL: not wanted */
+} api_loop_results;
+
+/* Computes the derivatives of tau, io->dtau_dq to io->dtau_dqdd, and those of the results. */
+void api_loop_results_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
+                                  const api_loop_results *results);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
  * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6]);

@@ -35,15 +35,9 @@ bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, a
 
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at)
 {
-    if (!q->model->loops) return true;
-    if (api_limits_have(limits, API_LIMIT_EFFORT_RATE))
-        return api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
-                           "gradients of effort rates are for models without loops: list other kinds");
-    return limits->n_followers == 0 ||
+    return !q->model->loops || !api_limits_have(limits, API_LIMIT_EFFORT_RATE) ||
            api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
-                       "the effort of %.64s, which mimics another joint, has gradients in models without loops only: "
-                       "list other kinds",
-                       q->model->joints[limits->follower[0]].name);
+                       "gradients of effort rates are for models without loops: list other kinds");
 }
 
 void api_limits_emit(const api_limit_list *limits, api_emit *to)

@@ -156,17 +156,24 @@ class Dependent(Closed):
             self.assertGreater((smooth | passive).mean(), 0.75, (model, gradient))
 
     def geared_loop(self):
-        """A five-bar linkage with a pointer at its left rod, which follows a passive and an actuated joint. Nothing but
-        bodies, so that the effort of a follower is the component of its joint wrench along its axis."""
-        document = copy.deepcopy(self.documents["five_bar"])
-        passive, actuated = "right_elbow", "left"
+        """A five-bar linkage with two pointers that follow a passive and an actuated joint, and with a joint in its right leg that
+        follows the left crank: the wrenches of the loop load it. Returns of each follower (leader, multiplier, offset, terms of
+        friction, spring and rotor)."""
+        document, choose = copy.deepcopy(self.documents["five_bar"]), np.random.default_rng(3)
         for link in document["links"]:
             link["joint"] = {k: v for k, v in link["joint"].items() if k not in ("friction", "rotor_inertia", "spring", "limits")}
-        parent = next(link["name"] for link in document["links"] if link["joint"]["name"] == passive)
-        choose = np.random.default_rng(3)
-        for name, leader, multiplier, offset, on in (("hand", passive, -1.3, 0.2, parent), ("finger", actuated, 0.7, -0.1, "hand")):
-            document["links"].append({"name": name, "parent": on, "inertial": body(0.4, (0.05, 0.03, 0.02)), "joint": {
-                "name": name, "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [0.1, 0.05, 0], "rpy": [0.2, 0, 0.3]},
-                "mimic": {"joint": leader, "multiplier": multiplier, "offset": offset}, "limits": limits(choose)}})
+        of = {link["joint"]["name"]: link for link in document["links"]}
+        follows = {"hand": ("right_elbow", -1.3, 0.2, (0.3, 2, 0)), "finger": ("left", 0.7, -0.1, (0.2, 1, 0.4)), "bend": ("left", 0.25, 0.02, (0.4, 3, 0.2))}
+        for name, on in (("hand", of["right_elbow"]["name"]), ("finger", "hand"), ("bend", of["right"]["name"])):
+            leader, multiplier, offset, (viscous, stiffness, rotor) = follows[name]
+            origin = {"xyz": [0.1, 0.05, 0], "rpy": [0.2, 0, 0.3]} if name != "bend" else {"xyz": [0.05, 0, 0]}
+            entry = {"name": name, "parent": on, "inertial": body(0.4, (0.05, 0.03, 0.02)), "joint": {
+                "name": name, "type": "revolute", "axis": [0, 0, 1], "origin": origin, "friction": {"viscous": viscous},
+                "spring": {"stiffness": stiffness}, "rotor_inertia": rotor, "limits": limits(choose),
+                "mimic": {"joint": leader, "multiplier": multiplier, "offset": offset}}}
+            document["links"].insert(document["links"].index(of["right_elbow"]) if name == "bend" else len(document["links"]), entry)
+        elbow = of["right_elbow"]
+        elbow["parent"] = "bend"
+        elbow["joint"]["origin"]["xyz"][0] -= 0.05
         self.put("geared", document)
-        return {"hand": (passive, -1.3, 0.2), "finger": (actuated, 0.7, -0.1)}
+        return follows

@@ -190,30 +190,35 @@ class DependentLimits(Dependent):
         self.near(self.ask("limited-delta", "margins", {"platform": at})["margins"], self.ask("limited-delta", "margins", {"q": s["q"]})["margins"], 1e-8)
 
     def test_mimics_in_loops(self):
+        """The effort of a follower is the moment of its joint wrench about its axis, and its friction, spring and rotor."""
         follows = self.geared_loop()
         s = {name: rows for name, rows in self.states("five_bar", 5).items() if name in STATE}
         got = self.ask("geared", "margins", s)
         full = self.full("geared", {name: s[name] for name in STATE[:3]})
         rates = self.ask("geared", "torque-derivative", {**s, "outputs": ["joint_wrenches", "joint_wrench_rates"]})
-        rows = self.about["geared"]["bodies"]
+        rows, compared = self.about["geared"]["bodies"], 0
         for i, limit in enumerate(got["limits"]):
             if limit["joint"] not in follows:
                 continue
-            leader, multiplier, offset = follows[limit["joint"]]
-            if limit["kind"] in ("position", "velocity"):
-                x = np.array(full["q" if limit["kind"] == "position" else "qd"])[:, full[limit["kind"] + "_names"].index(leader)]
-                x = multiplier * x + (offset if limit["kind"] == "position" else 0)
-            else:
-                wrenches = rates["joint_wrenches" if limit["kind"] == "effort" else "joint_wrench_rates"]
-                x = np.array(wrenches)[:, rows.index(limit["joint"]), 5]
+            leader, multiplier, offset, (viscous, stiffness, rotor) = follows[limit["joint"]]
+            at = full["velocity_names"].index(leader)
+            position, velocity, acceleration = (multiplier * np.array(full[name])[:, at] for name in ("q", "qd", "qdd"))
+            position = position + offset
+            jerk = multiplier * np.array(s["qddd"])[:, 0] if leader == "left" else 0      # of a passive leader: it has no rotor
+            wrench, change = (np.array(rates[name])[:, rows.index(limit["joint"]), 5] for name in ("joint_wrenches", "joint_wrench_rates"))
+            x = {"position": position, "velocity": velocity, "effort": wrench + viscous * velocity + stiffness * position + rotor * acceleration,
+                 "effort_rate": change + viscous * acceleration + stiffness * velocity + rotor * jerk}[limit["kind"]]
             self.near(np.array(got["margins"])[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), 1e-10, limit)
-        one = {name: rows[0] for name, rows in s.items()}
-        self.check_gradients("geared", one, 1e-7, kinds=["position", "velocity"])
-        self.refused(self.client.post("/v1/models/geared/margins", {**one, "kinds": ["effort"], "outputs": ["dmargins_dq"]}), "not-for-loops", "/kinds")
+            compared += 1
+        self.assertEqual(compared, 12)
+        self.assertEqual(self.about["geared"]["velocity_names"][0], "left")
+        for row in range(2):
+            one = {name: rows[row] for name, rows in s.items()}
+            self.check_gradients("geared", one, 1e-7, kinds=KINDS[:3])
+            self.check_gradients("geared", one, 1e-7, kinds=KINDS[:3], wrenches=[{"link": "finger", "force": [3, -2, 5], "point": [0.1, 0.02, 0.03]}])
         request = {"degree": 2, "duration": 1, "control_points": [s["q"][0]] * 4, "samples": 2, "kinds": ["effort"]}
         still = self.ask("geared", "margins", {"q": s["q"][0], "kinds": ["effort"]})
         self.near(self.ask("geared", "trajectory", {**request, "outputs": ["margins"]})["margins"], [still["margins"]] * 2, 1e-9)
-        self.refused(self.client.post("/v1/models/geared/trajectory", {**request, "outputs": ["least_gradients"]}), "not-for-loops", "/kinds")
 
     def test_no_limits(self):
         """An empty list, in every operation and encoding, alone and in batches."""

@@ -20,7 +20,7 @@ class DependentMotions(Dependent):
         choose = np.random.default_rng(seed)
         nv = len(self.about[model]["velocity_names"])
         points = choose.uniform(-0.9, 0.9, (*([rows] if rows else []), 6, nv))
-        if model.startswith("limited-"):
+        if "reference" in self.about[model]:
             at = np.array(self.about[model]["reference"]["q"])
             points = at + 0.15 * points
         return {"degree": 4, "duration": 1.3, "samples": 7, "gravity": [0.3, -0.2, -9.7], "control_points": points.tolist(),
@@ -67,8 +67,11 @@ class DependentMotions(Dependent):
         for model in TREES:
             wrench = {"link": "d", "point": [0.1, -0.2, 0.3], "force": self.WAVE}
             self.check_along(model, self.motion(model, wrenches=[wrench]), 1e-10)
-        for model in self.MODELS:
-            self.check_along("limited-" + model, self.motion("limited-" + model, kinds=KINDS[:3]), 1e-7)
+        self.geared_loop()
+        for model in (*("limited-" + name for name in self.MODELS), "geared"):
+            self.check_along(model, self.motion(model, kinds=KINDS[:3]), 1e-7)
+        wrench = {"link": "finger", "point": [0.1, -0.2, 0.3], "force": self.WAVE}
+        self.check_along("geared", self.motion("geared", kinds=KINDS[:3], wrenches=[wrench]), 1e-7)
 
     def test_gradients_with_free_coordinates(self):
         for model, free in (("tree", ["jg"]), ("tree", ["jb", "jg"]), ("floating", [*self.about["floating"]["velocity_names"][:6], "jg"]),

@@ -161,9 +161,7 @@ class AsyncOperations:
         no time. Contacts may depend on each other, as in forward-dynamics. The kinetic energy lost, ½ (1 - restitution²) (J
         qd)ᵀ (J M⁻¹ Jᵀ)⁻¹ (J qd), is never negative, because one restitution applies to all directions.
 
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: The frames that hit something, at least one.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.

@@ -765,9 +765,7 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
 
 
 class _EvaluationsImpactNeeded(TypedDict):
-    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
-    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
-    # `held` no frame is held.
+    # The frames that hit something, at least one.
     held: Sequence[Held]
 
 
