@@ -1136,44 +1136,44 @@ class AsyncOperations:
         coordinates get the acceleration above, by least squares where held frames prevent it. A robot all of whose coordinates
         are actuated gets the same torques as without `held`. The torques of a controller are clipped at the `effort` limits of
         joints, and then those of the motors of `transmissions` at theirs if the controller drives all their joints, unless
-        `"clip": false` is given; torques given as `tau` are not clipped. Where torques reach a limit the acceleration has a
-        kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that
-        exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. The list is that of
-        margins, mimic joints and passive joints of loops included, but for effort rates; the effort of a motor is compared if
-        the input drives all its joints. It gives the largest excess over the limit and its time, among the start, the ends of
-        all steps and both sides of every jump of the input. The list is empty if no limit was exceeded. `least_margins` has for
-        every limit, kept or not, the least distance to it among the same times; for its gradients along a motion that is given,
-        see margins. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the
-        inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them
-        actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ =
-        kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g +
-        friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q -
-        rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d +
-        Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x'
-        with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured.
-        The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor
-        coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and
-        `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
-        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
-        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
-        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
-        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts
-        for all coordinates. Each may be a batch, with the simulations as an additional first dimension. Points of wrenches are
-        constant. `prescribed` coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position
-        for each of these velocity names. All others, such as a floating base, passive and elastic joints, are integrated
-        (hybrid dynamics). `tau` has the torques that the motion needs, which are not clipped. Position and velocity of the
-        motion must not jump: held values and linear ones with more than two points are refused. In `q` and `qd` the entries of
-        prescribed coordinates are 0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other
-        actuated coordinates. Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of
-        the work are kept within it as well. Where held frames do not allow the motion, the answer is a 422
-        `contradictory-contacts`. `held` frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on
-        them, which do no work. At the start they must be at rest along their axes (otherwise a 422: use impact first). After
-        every step positions, then velocities, are corrected by the least change in the metric of the mass matrix, so that
-        nothing drifts: along axes of the world, along all three axes of any frame, and for a complete orientation. A frame held
-        along one or two of its own axes, or about one or two, keeps its velocity only, as wheels and skates do. `tau` is the
-        driving torque just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive)
-        and `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
-        Errors are the reference minus the motion. It is not available in evaluate.
+        `"clip": false` is given; torques given as `tau` are not clipped, and efforts of mimic joints are compared only. Where
+        torques reach a limit the acceleration has a kink: steps with a tolerance become short there, fixed steps lose their
+        order. `limits` lists the joints and motors that exceeded a limit: of effort, before clipping; of position and of
+        velocity, which are not enforced. The list is that of margins, mimic joints and passive joints of loops included, but
+        for effort rates; the effort of a motor is compared if the input drives all its joints. It gives the largest excess over
+        the limit and its time, among the start, the ends of all steps and both sides of every jump of the input. The list is
+        empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it among the
+        same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
+        `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina &
+        Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv entries;
+        entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the
+        desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint
+        exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' +
+        B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are
+        those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ''
+        are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the joint
+        coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well
+        below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
+        constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
+        that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
+        the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
+        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where
+        one number as angular_frequency counts for all coordinates. Each may be a batch, with the simulations as an additional
+        first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion, `{"coordinates":
+        names, "motion": signal}` with one position for each of these velocity names. All others, such as a floating base,
+        passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion needs, which are not
+        clipped. Position and velocity of the motion must not jump: held values and linear ones with more than two points are
+        refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time 0, in `input.tau`
+        they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a quaternion cannot be
+        prescribed. With a tolerance the local errors of the work are kept within it as well. Where held frames do not allow the
+        motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in forward-dynamics;
+        `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along their axes
+        (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least change in
+        the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any frame, and
+        for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its velocity only,
+        as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`, `friction_work` (of joint
+        friction and dampers, never positive) and `wrench_work` are the work done on the robot since the start: kinetic +
+        potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -1359,10 +1359,9 @@ class AsyncOperations:
         motor that drives a passive joint is not determined and is not listed. A robot without limits, or without limits of the
         `kinds`, has empty lists. Gradients are those of the nearer side; where both are equally near, of the upper one. Sharp
         Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. Gradients of effort rates are for models without
-        `loops` and with as many positions as velocities, those of efforts of joints with `mimic` for models without loops.
-        `least` has the least margins of all rows, and `least_gradients` their derivatives: those at the row that has the least
-        margin, the first one if several have it; derivatives by the states of other rows are zero. Where rows are equally near,
-        the least margin has no derivative, and this is that of one side.
+        `loops` and with as many positions as velocities. `least` has the least margins of all rows, and `least_gradients` their
+        derivatives: those at the row that has the least margin, the first one if several have it; derivatives by the states of
+        other rows are zero. Where rows are equally near, the least margin has no derivative, and this is that of one side.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
