@@ -20,7 +20,7 @@ bool api_followers_open(const api_query *q, const api_limit_list *limits, api_fo
 {
     const dyn_model *from = q->scene.model;
     const size_t     n    = limits->n_followers;
-    *f                    = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
+    *f = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
     if (n == 0) return true;
     dyn_model *copy   = api_take(q->pool, sizeof *copy);
     dyn_body  *bodies = api_take(q->pool, from->n_bodies * sizeof *bodies);

@@ -17,9 +17,9 @@
 
 /* The mimic joints whose efforts are limited. */
 typedef struct api_followers {
-    size_t           n;          /* 0: the other fields are not set */
-    const dyn_model *uncoupled;  /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
-    size_t           nq, nv;     /* of the tree */
+    size_t           n;         /* 0: the other fields are not set */
+    const dyn_model *uncoupled; /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
+    size_t           nq, nv;    /* of the tree */
     size_t           model_nv;
     size_t          *q, *v;      /* [n] the leader's coordinates in the tree */
     double          *multiplier; /* [n] */

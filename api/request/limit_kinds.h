@@ -8,7 +8,8 @@
 /* Lists the limits of the kinds in `kinds`, which is at `at`; NULL: all kinds. Returns false with a problem. */
 bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, api_limit_list *limits);
 
-/* Refuses gradients of effort rates for a model with loops. `at` is the place of the kinds. Returns false with a problem.
+/* Refuses gradients of effort rates for a model with loops. `at` is the place of the kinds. Returns false with a
+ * problem.
  */
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at);
 
