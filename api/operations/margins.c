@@ -3,18 +3,14 @@
  *
  * The margin of a quantity x with lower <= x <= upper is the distance to the nearer limit, min(x - lower, upper - x),
  * and negative beyond it. Its gradient is that of the nearer side. x is a sum of entries of q, qd, tau(q, qd, qdd), or
- * tau'(q, qd, qdd, qddd); with ' for the time derivative along the motion (dynamics.h),
- *
- *     dtau'/dq = (dtau/dq)',  dtau'/dqd = (dtau/dqd)' + dtau/dq,  dtau'/dqdd = (dtau/dqdd)' + dtau/dqd,  dtau'/dqddd =
- * M.
+ * of its time derivative (margin_lanes.h).
  *
  * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
-#include "api/evaluate/follower_efforts.h"
-#include "api/evaluate/limited_motion.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "api/lanes/failed_rows.h"
 #include "api/request/fields.h"
 #include "api/request/limit_kinds.h"
+#include "margin_lanes.h"
 #include <math.h>
 #include <string.h>
 
@@ -26,8 +22,7 @@ enum { RATES = 4 /* a state is q, qd, qdd and qddd */ };
 static const char *const rate_names[RATES] = {"dq", "dqd", "dqdd", "dqddd"};
 
 typedef struct margins_options {
-    api_limit_list limits;
-    api_followers  followers;
+    api_limited_joints limited;
     /* [limits.n][RATES][nv], of the least margins, in the order of the request's joints; NULL: not wanted */
     double *gradients;
 } margins_options;
@@ -51,9 +46,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     *o                     = (margins_options){0};
     selected->options      = o;
     selected->all_in_lanes = selected->outputs & OF_ROWS;
-    if (!api_limits_read(q, api_node_get(given, "kinds"), &at, &o->limits)) return false;
-    api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    return !(selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS))) || check_gradients(q, &o->limits, &at);
+    if (!api_limits_read(q, api_node_get(given, "kinds"), &at, &o->limited.limits)) return false;
+    api_set_extent(selected, API_JOINT_LIMITS, o->limited.limits.n);
+    return !(selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS))) || check_gradients(q, &o->limited.limits, &at);
 }
 
 /* The least margins are found in the margins of all states, which need lanes even if they are not in the answer. */
@@ -61,12 +56,12 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_query *q = plan->query;
     margins_options *o = selected->options;
-    if (!api_followers_open(q, &o->limits, &o->followers)) return false;
+    if (!api_followers_open(q, &o->limited.limits, &o->limited.followers)) return false;
     if (!(selected->outputs & OF_ROWS)) return true;
     selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(q->model, selected, MARGINS));
     if (!selected->result[MARGINS] || !(selected->outputs & API_BIT(LEAST_GRADIENTS)))
         return selected->result[MARGINS] != NULL;
-    const size_t bytes = o->limits.n * RATES * q->model->nv * sizeof *o->gradients;
+    const size_t bytes = o->limited.limits.n * RATES * q->model->nv * sizeof *o->gradients;
     o->gradients       = api_take(q->pool, bytes);
     if (o->gradients) memset(o->gradients, 0, bytes);
     return o->gradients != NULL;
@@ -74,143 +69,18 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* The limited quantities of a block, and scratch lanes. The entries and rows of mimic joints follow those of the nv
- * coordinates. */
-typedef struct block_lanes {
-    const double     *of[API_LIMIT_KINDS];         /* q and qd of the tree, tau, and its rate */
-    api_limited_rates motion;                      /* derivatives of q and qd of the tree */
-    double           *tau, *tau_dot;               /* nv + mimic joints */
-    double           *by_q, *by_qd, *by_qdd;       /* times nv: derivatives of tau */
-    double           *q_rate, *qd_rate, *qdd_rate; /* times nv: their time derivatives */
-    double           *motion_room, *follower_room;
-} block_lanes;
-
-static size_t efforts_of(const api_model *model, const margins_options *o)
-{
-    return model->nv + o->followers.n;
-}
-
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const margins_options *o = selected->options;
-    return api_followers_room(&o->followers, true) + api_limited_rates_entries(model) +
-           efforts_of(model, o) * (2 + 6 * model->nv);
-}
-
-static block_lanes place(const api_evaluation *e, const margins_options *o)
-{
-    const size_t W = e->lanes, n = efforts_of(e->model, o) * W, rows = n * e->model->nv;
-    block_lanes  b = {.follower_room = e->spare};
-    b.motion_room  = b.follower_room + api_followers_room(&o->followers, true) * W;
-    b.tau          = b.motion_room + api_limited_rates_entries(e->model) * W;
-    b.tau_dot      = b.tau + n;
-    b.by_q         = b.tau_dot + n;
-    b.by_qd        = b.by_q + rows;
-    b.by_qdd       = b.by_qd + rows;
-    b.q_rate       = b.by_qdd + rows;
-    b.qd_rate      = b.q_rate + rows;
-    b.qdd_rate     = b.qd_rate + rows;
-    return b;
-}
-
-/* Returns the motion of a block, without outputs. */
-static dyn_torque_derivative motion_of(const api_evaluation *e, size_t block)
-{
-    return (dyn_torque_derivative){.q        = api_state_block(e, API_Q, block),
-                                   .qd       = api_state_block(e, API_QD, block),
-                                   .qdd      = api_state_block(e, API_QDD, block),
-                                   .qddd     = api_state_block(e, API_QDDD, block),
-                                   .wrenches = api_wrench_block(e, block)};
-}
-
-/* Finds the limited quantities of a block. */
-static void find_quantities(const api_evaluation *e, const margins_options *o, block_lanes *b, size_t block)
-{
-    const api_follower_block followers = api_follower_block_of(e, &o->followers, b->follower_room);
-    const bool               rates     = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
-    dyn_torque_derivative    io        = motion_of(e, block);
-    dyn_inverse_dynamics     still  = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
-    double                  *behind = b->tau_dot + e->model->nv * e->lanes;
-    io.tau                          = b->tau;
-    io.tau_dot                      = b->tau_dot;
-    if (rates)
-        e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    else if (api_limits_have(&o->limits, API_LIMIT_EFFORT))
-        e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
-    if (o->followers.n > 0)
-        api_follower_efforts(&followers, &io, b->tau + e->model->nv * e->lanes, rates ? behind : NULL);
-    api_limited_motion(e, block, b->of);
-    b->of[API_LIMIT_EFFORT]      = b->tau;
-    b->of[API_LIMIT_EFFORT_RATE] = b->tau_dot;
-}
-
-/* Finds the derivatives of the efforts of mimic joints, and their time derivatives. */
-static void differentiate_followers(const api_evaluation *e, const margins_options *o, const block_lanes *b,
-                                    size_t block)
-{
-    const size_t                first  = e->model->nv * e->model->nv * e->lanes;
-    const dyn_torque_derivative motion = motion_of(e, block);
-    const api_follower_block    means  = api_follower_block_of(e, &o->followers, b->follower_room);
-    double *const               by[]   = {b->by_q + first, b->by_qd + first, b->by_qdd + first};
-    double *const               rate[] = {b->q_rate + first, b->qd_rate + first, b->qdd_rate + first};
-    if (o->followers.n > 0)
-        api_follower_sensitivity(&means, &motion, by, api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE) ? rate : NULL);
-}
-
-static void find_derivatives(const api_evaluation *e, const margins_options *o, block_lanes *b, size_t block)
-{
-    const bool           rates = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
-    dyn_sensitivity      io    = {.q         = api_state_block(e, API_Q, block),
-                                  .qd        = api_state_block(e, API_QD, block),
-                                  .qdd       = api_state_block(e, API_QDD, block),
-                                  .wrenches  = api_wrench_block(e, block),
-                                  .dtau_dq   = b->by_q,
-                                  .dtau_dqd  = b->by_qd,
-                                  .dtau_dqdd = b->by_qdd};
-    dyn_sensitivity_rate rate  = {.q             = io.q,
-                                  .qd            = io.qd,
-                                  .qdd           = io.qdd,
-                                  .qddd          = api_state_block(e, API_QDDD, block),
-                                  .wrenches      = io.wrenches,
-                                  .dtau_dq_dot   = b->q_rate,
-                                  .dtau_dqd_dot  = b->qd_rate,
-                                  .dtau_dqdd_dot = b->qdd_rate};
-    api_limited_rates_find(e, block, b->motion_room, &b->motion);
-    if (!rates && !api_limits_have(&o->limits, API_LIMIT_EFFORT)) return;
-    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
-    if (rates) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
-    differentiate_followers(e, o, b, block);
-}
-
-/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
-static double effort_slope(const block_lanes *b, api_limit_kind kind, int by, size_t at)
-{
-    if (kind == API_LIMIT_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
-    return by == 0   ? b->q_rate[at]
-           : by == 1 ? b->qd_rate[at] + b->by_q[at]
-           : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
-                     : b->by_qdd[at];
-}
-
-/* Returns entry v of the gradient of the limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
-static double slope(const api_evaluation *e, const api_limit *l, const block_lanes *b, int by, size_t v, size_t lane)
-{
-    double sum = 0;
-    if (l->kind == API_LIMIT_POSITION || l->kind == API_LIMIT_VELOCITY)
-        return api_limited_slope(e, l, &b->motion, by, v, lane);
-    for (size_t j = 0; j < l->n; j++) {
-        const double s = effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
-        sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;
-    }
-    return sum;
+    return api_margin_lanes_entries(model, &o->limited);
 }
 
 /* Writes margin and gradients of limit i for one block. */
-static void write_limit(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block,
+static void write_limit(const api_evaluation *e, const api_selection *selected, const api_margin_lanes *b, size_t block,
                         size_t i)
 {
     const margins_options *o      = selected->options;
-    const api_limit       *l      = &o->limits.limit[i];
+    const api_limit       *l      = &o->limited.limits.limit[i];
     double                *margin = api_result_block(e, selected, MARGINS, block);
     const size_t           W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
@@ -220,7 +90,7 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
         for (int by = 0; by < 4; by++) {
             double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + by), block);
             for (size_t v = 0; gradient && v < nv; v++) {
-                const double s                    = slope(e, l, b, by, v, lane);
+                const double s                    = api_margin_slope(e, l, b, by, v, lane);
                 gradient[(i * nv + v) * W + lane] = below < above ? s : 0 - s;
             }
         }
@@ -231,10 +101,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     const margins_options *o = selected->options;
-    block_lanes            b = place(e, o);
-    if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) find_quantities(e, o, &b, block);
-    if (selected->outputs & GRADIENTS) find_derivatives(e, o, &b, block);
-    for (size_t i = 0; i < o->limits.n; i++)
+    api_margin_lanes       b = api_margin_lanes_place(e, &o->limited);
+    if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) api_margin_lanes_find(e, &o->limited, &b, block);
+    if (selected->outputs & GRADIENTS) api_margin_lanes_differentiate(e, &o->limited, &b, block);
+    for (size_t i = 0; i < o->limited.limits.n; i++)
         write_limit(e, selected, &b, block, i);
     return true;
 }
@@ -242,7 +112,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* Returns the state with the least margin of limit i, the first of several; states that failed alone do not count. */
 static size_t find_least(const api_evaluation *e, const api_selection *selected, size_t i)
 {
-    const size_t n     = ((const margins_options *)selected->options)->limits.n;
+    const size_t n     = ((const margins_options *)selected->options)->limited.limits.n;
     size_t       least = 0;
     double       value = HUGE_VAL;
     for (size_t state = 0; state < api_states(e->query); state++) {
@@ -257,17 +127,17 @@ static size_t find_least(const api_evaluation *e, const api_selection *selected,
 /* --- gradients of least margins ----------------------------------------------------------------------------------- */
 
 /* Stores the gradients of limit i at a state of the block, whose derivatives are in `b`. */
-static bool store_gradients(const api_evaluation *e, const margins_options *o, const block_lanes *b, size_t i,
+static bool store_gradients(const api_evaluation *e, const margins_options *o, const api_margin_lanes *b, size_t i,
                             size_t state)
 {
     const size_t     W = e->lanes, nv = e->model->nv, lane = state % W;
-    const api_limit *l  = &o->limits.limit[i];
+    const api_limit *l  = &o->limited.limits.limit[i];
     const double     x  = api_limit_quantity(l, b->of[l->kind], W, lane);
     double          *to = o->gradients + i * RATES * nv, sum = 0;
     for (int by = 0; by < RATES; by++)
         for (size_t k = 0; k < nv; k++) {
             const size_t v = e->query->order ? (size_t)e->query->order[k] : k;
-            const double s = slope(e, l, b, by, v, lane);
+            const double s = api_margin_slope(e, l, b, by, v, lane);
             *to++          = x - l->lower < l->upper - x ? s : 0 - s;
             sum += fabs(s);
         }
@@ -278,7 +148,7 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
 /* Fails the states with margins that are not finite. The result is that of api_fail_state. */
 static bool check_margins(const api_evaluation *e, const api_selection *selected)
 {
-    const size_t n = ((const margins_options *)selected->options)->limits.n;
+    const size_t n = ((const margins_options *)selected->options)->limited.limits.n;
     for (size_t state = 0; state < api_states(e->query); state++) {
         const double *margin = api_state_lane(e, selected->result[MARGINS], n, state);
         bool          finite = true;
@@ -303,16 +173,16 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     again.problem = e->query->problem;
     if (!check_margins(&again, selected)) return false;
     if (!o->gradients || api_failed_rows_all(e->plan->failed_rows)) return true;
-    again.spare   = e->spares[selected - e->query->selected];
-    block_lanes b = place(&again, o);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    again.spare        = e->spares[selected - e->query->selected];
+    api_margin_lanes b = api_margin_lanes_place(&again, &o->limited);
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         const size_t state = find_least(e, selected, i);
         if (state / e->lanes != block) {
             if (!api_deadline_check(e->query->input->deadline, e->query->problem)) return false;
             block = state / e->lanes;
             if (e->model->loops && !api_loop_close_block(&again, block)) return false;
-            find_quantities(&again, o, &b, block);
-            find_derivatives(&again, o, &b, block);
+            api_margin_lanes_find(&again, &o->limited, &b, block);
+            api_margin_lanes_differentiate(&again, &o->limited, &b, block);
         }
         if (!store_gradients(&again, o, &b, i, state)) return false;
     }
@@ -325,7 +195,7 @@ static void emit_gradients(const api_plan *plan, const api_selection *selected, 
     const api_evaluation   e  = api_evaluation_of(plan);
     const size_t           nv = plan->query->model->nv;
     api_emit_array(to);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         api_emit_object(to);
         api_emit_integer_member(to, "row",
                                 (long long)(to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1));
@@ -346,14 +216,14 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
     const margins_options *o = selected->options;
     const api_evaluation   e = api_evaluation_of(plan);
     api_emit_array(to);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limits.limit[i].name);
-        api_emit_string_member(to, "kind", api_limit_names[o->limits.limit[i].kind]);
-        api_emit_number_member(to, "margin",
-                               to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limits.n, row)[i * e.lanes]
-                                          : 0);
+        api_emit_string_member(to, "joint", o->limited.limits.limit[i].name);
+        api_emit_string_member(to, "kind", api_limit_names[o->limited.limits.limit[i].kind]);
+        api_emit_number_member(
+            to, "margin",
+            to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limited.limits.n, row)[i * e.lanes] : 0);
         api_emit_integer_member(to, "row", (long long)row);
         api_emit_end(to);
     }
@@ -375,7 +245,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
         emit_gradients(plan, selected, to);
         return;
     }
-    api_limits_emit(&o->limits, to);
+    api_limits_emit(&o->limited.limits, to);
 }
 
 const api_operation api_margins = {
