@@ -751,6 +751,12 @@ class MarginsAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
     # Never batched; the other outputs have this order.
     limits: list[MarginLimit]
     # limits: in the unit of the limit.
