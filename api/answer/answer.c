@@ -67,28 +67,32 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
     return true;
 }
 
+/* The order of the indices of an axis of an array: that of the model, or that of "joints" in the request. */
+typedef enum axis_order { AS_MODEL, BY_VELOCITY, BY_POSITION } axis_order;
+
 /* Returns the index, among the entries of a state in the lanes, of the number at `place` of the row-major array in the
- * answer. Indices along `turned` axes follow the order of "joints" in the request, which has nv names; an axis of
- * several times that length has them in each part. */
-static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t nv, size_t place)
+ * answer. An axis of several times nv has the order of "joints" in each part. */
+static size_t entry_at(const api_lanes *a, const axis_order *turned, const api_query *q, size_t place)
 {
     size_t entry = 0, stride = 1;
     for (size_t axis = a->rank; axis-- > 0;) {
         size_t i = place % a->extent[axis];
         place /= a->extent[axis];
-        entry += stride * (turned[axis] ? (size_t)order[i % nv] + i / nv * nv : i);
+        const size_t n     = turned[axis] == BY_POSITION ? q->model->nq : q->model->nv;
+        const int   *order = turned[axis] == BY_POSITION ? q->order_q : q->order;
+        entry += stride * (turned[axis] ? (size_t)order[i % n] + i / n * n : i);
         stride *= a->extent[axis];
     }
     return entry;
 }
 
 /* Sets a->order if the request has "joints" and the array has an axis of coordinates. False with a problem. */
-static bool set_order(writer *w, api_lanes *a, const bool *turned)
+static bool set_order(writer *w, api_lanes *a, const axis_order *turned)
 {
     bool   any = false;
     size_t n   = 1;
     for (size_t axis = 0; axis < a->rank; axis++) {
-        any |= turned[axis];
+        any |= turned[axis] != AS_MODEL;
         n *= a->extent[axis];
     }
     const api_query *q = w->answer->plan->query;
@@ -96,7 +100,7 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
     int *order = api_take(q->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
-        order[place] = (int)entry_at(a, turned, q->order, q->model->nv, place);
+        order[place] = (int)entry_at(a, turned, q, place);
     a->order = order;
     return true;
 }
@@ -144,10 +148,10 @@ static bool emit_full(writer *w, const double *lanes)
     for (size_t i = 0; i < API_LOOP_STATE_PARTS; first += parts[i++].entries * plan->blocks) {
         const api_loop_state_part *part                  = &parts[i];
         api_lanes                  a                     = lanes_of(w, lanes, part->entries, first);
-        bool                       turned[API_EMIT_RANK] = {false};
+        axis_order                 turned[API_EMIT_RANK] = {AS_MODEL};
         a.rank                                           = part->rank;
         memcpy(a.extent, part->extent, sizeof part->extent);
-        if (a.rank > 0) turned[a.rank - 1] = part->turned;
+        if (a.rank > 0) turned[a.rank - 1] = part->turned ? BY_VELOCITY : AS_MODEL;
         api_emit_key(&w->out, part->name);
         if (!set_order(w, &a, turned) || !emit_array(w, &a, part->name)) return false;
     }
@@ -166,12 +170,14 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
         selected->operation->emit(plan, selected, output, &w->out);
         return true;
     }
-    api_lanes a = lanes_of(w, selected->result[output], api_output_entries(plan->query->model, selected, output), 0);
-    bool      turned[API_EMIT_RANK] = {false};
+    api_lanes  a = lanes_of(w, selected->result[output], api_output_entries(plan->query->model, selected, output), 0);
+    axis_order turned[API_EMIT_RANK] = {AS_MODEL};
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
         int extent       = o->extent[a.rank];
         a.extent[a.rank] = api_extent(plan->query->model, selected, extent);
-        turned[a.rank]   = extent == API_NV || extent == API_NQ || extent == API_TANGENT;
+        turned[a.rank]   = extent == API_NQ                            ? BY_POSITION
+                           : extent == API_NV || extent == API_TANGENT ? BY_VELOCITY
+                                                                       : AS_MODEL;
     }
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
@@ -197,7 +203,9 @@ static bool emit_reached(writer *w)
         a.rank      = 1;
         a.extent[0] = n;
         api_emit_key(&w->out, api_field_names[f]);
-        if (!set_order(w, &a, (bool[]){true}) || !emit_array(w, &a, api_field_names[f])) return false;
+        if (!set_order(w, &a, (axis_order[]){f == API_Q ? BY_POSITION : BY_VELOCITY}) ||
+            !emit_array(w, &a, api_field_names[f]))
+            return false;
     }
     return true;
 }

@@ -28,15 +28,21 @@ static bool check_list(const api_query *q, const api_node *list, const api_place
     if (!api_node_is(list, API_ARRAY))
         return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of held frames expected",
                            api_node_kind_text(list));
-    return (n > 0 && n <= API_MAX_HELD) ||
-           api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MAX_HELD);
+    return n <= API_MAX_HELD ||
+           api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu frames given, at most %d expected", n, API_MAX_HELD);
+}
+
+bool api_contact_is_given(const api_node *options)
+{
+    const api_node *list = api_node_get(options, "held");
+    return list && !(api_node_is(list, API_ARRAY) && api_node_size(list) == 0);
 }
 
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const api_contact **found)
 {
     const api_node *list = api_node_get(options, "held");
     api_place       at   = api_place_key(up, "held");
-    if (!list) return true;
+    if (!api_contact_is_given(options)) return true;
     if (!check_list(q, list, &at)) return false;
     api_contact *contact = api_take(q->pool, sizeof *contact);
     if (!contact) return false;

@@ -57,7 +57,10 @@ typedef struct api_contact_block {
     api_task           task;                  /* arrays for one state, used for each in turn */
 } api_contact_block;
 
-/* Reads the field "held" of `options` at the place `up`. *contact stays NULL without that field. Returns false with a
+/* True if `options` have the field "held". An empty list counts as no field. */
+bool api_contact_is_given(const api_node *options);
+
+/* Reads the field "held" of `options` at the place `up`. *contact stays NULL if it is not given. Returns false with a
  * problem. */
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const api_contact **contact);
 

@@ -2,27 +2,13 @@
  * simulated, and how near each joint came to its limits. Motors of transmissions follow the joints.
  *
  * Limits are checked at the start, at the end of every step and on both sides of every jump of the input. Efforts are
- * checked before they are clipped. The effort limit of an elastic joint applies to its motor. A joint that mimics
- * another has limits of position and velocity only. The effort of a motor is compared if the input drives all its
- * joints.
- */
+ * checked before they are clipped. The list is that of api/model/limits.h, without effort rates, which clipped torques
+ * do not have. The effort of a motor is compared if the input drives all its joints. */
 #pragma once
 #include "api/lanes/evaluation.h"
+#include "api/model/limits.h"
 #include "api/wire/emit.h"
 #include "actuator_input.h"
-
-typedef enum api_joint_limit_kind { API_LIMIT_EFFORT, API_LIMIT_POSITION, API_LIMIT_VELOCITY } api_joint_limit_kind;
-
-/* The limit lower <= sum of weight x + offset <= upper, where x are n entries of tau, or of the tree's q or qd. */
-typedef struct api_joint_limit {
-    const char          *name; /* of the joint or motor */
-    api_joint_limit_kind kind;
-    size_t               n;
-    size_t               entry[DYN_MAX_DRIVEN];
-    double               weight[DYN_MAX_DRIVEN]; /* 1 for joints, the ratio for mimic joints */
-    double               offset;                 /* 0 except for mimic joints */
-    double               lower, upper;
-} api_joint_limit;
 
 /* The largest excess over a limit, its time in s, and the nearer bound. */
 typedef struct api_limit_violation {
@@ -30,9 +16,8 @@ typedef struct api_limit_violation {
 } api_limit_violation;
 
 typedef struct api_joint_limits {
-    size_t               n;
-    api_joint_limit     *limit;     /* [n] */
-    api_limit_violation *violation; /* [rows][n]; NULL: not requested */
+    api_limit_list       list;
+    api_limit_violation *violation; /* [rows][list.n]; NULL: not requested */
 } api_joint_limits;
 
 /* Lists the limits of the model. `input` must have been read. Returns false with a problem. */

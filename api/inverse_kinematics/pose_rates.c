@@ -113,6 +113,13 @@ static void repeat_last(size_t n, size_t W, size_t live, double *lanes)
             lanes[i * W + lane] = lanes[i * W + live - 1];
 }
 
+/* Lets the motors of elastic joints move with the joints. */
+static void move_motors(const dyn_model *m, size_t W, double *rates)
+{
+    for (size_t c = 0; c < m->n_couplings; c++)
+        memcpy(rates + (size_t)m->coupling[c].v_theta * W, rates + (size_t)m->coupling[c].v * W, W * sizeof *rates);
+}
+
 unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const double *q, const double *velocity, const double *acceleration, size_t live, double *qd,
                         double *qdd)
@@ -131,6 +138,7 @@ unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, v
         exist |= (unsigned)(decompose(&d[lane]) && solve(&d[lane], p->damping, b, qd + lane)) << lane;
     }
     repeat_last(nv, W, live, qd);
+    move_motors(p->model->dyn, W, qd);
     if (!qdd) return exist;
     evaluate(p, kernels, workspace, q, qd, J, J_dot);
     for (size_t lane = 0; lane < live; lane++) {
@@ -139,5 +147,6 @@ unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, v
         if (exist >> lane & 1 && !solve(&d[lane], p->damping, b, qdd + lane)) exist &= ~(1u << lane);
     }
     repeat_last(nv, W, live, qdd);
+    move_motors(p->model->dyn, W, qdd);
     return exist;
 }

@@ -15,26 +15,24 @@ static const char *const part_names[API_POSE_PARTS] = {"position", "orientation"
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Narrows the bounds of a joint's coordinate, which moves the joint to ratio q + offset. */
-static void narrow(const api_joint_name *j, const dyn_body *b, double *lower, double *upper)
+/* Narrows the bounds of the coordinate that a limit of positions bounds. */
+static void narrow(const api_limit *limit, api_pose_request *r)
 {
-    double ratio = b->joint.mimic ? b->joint.ratio : 1, offset = b->joint.mimic ? b->joint.offset : 0;
-    double one = (j->lower - offset) / ratio, other = (j->upper - offset) / ratio;
-    *lower = fmax(*lower, fmin(one, other));
-    *upper = fmin(*upper, fmax(one, other));
+    const size_t i     = limit->entry[0];
+    const double one   = (limit->lower - limit->offset) / limit->weight[0],
+                 other = (limit->upper - limit->offset) / limit->weight[0];
+    r->lower[i]        = fmax(r->lower[i], fmin(one, other));
+    r->upper[i]        = fmin(r->upper[i], fmax(one, other));
 }
 
 /* Sets the bounds of all coordinates and the start of states without q: the middle of the bounds; 0, or the bound that
  * is nearest to it, where they are infinite. */
-static void set_bounds(const api_model *m, bool limited, api_pose_request *r)
+static void set_bounds(const api_model *m, const api_limit_list *limits, api_pose_request *r)
 {
     for (size_t i = 0; i < m->nq; i++)
         r->lower[i] = -INFINITY, r->upper[i] = INFINITY, r->start[i] = 0;
-    for (size_t i = 0; limited && i < m->n_joints; i++) {
-        const dyn_body *b = &m->dyn->body[m->joints[i].body];
-        if (m->joints[i].has_position_limits && !dyn_joint_has_quaternion(b->joint.kind))
-            narrow(&m->joints[i], b, &r->lower[b->joint.q], &r->upper[b->joint.q]);
-    }
+    for (size_t i = 0; i < limits->n; i++)
+        narrow(&limits->limit[i], r);
     for (size_t i = 0; i < m->nq; i++)
         r->start[i] = isfinite(r->lower[i] + r->upper[i]) ? 0.5 * (r->lower[i] + r->upper[i])
                                                           : fmin(fmax(0, r->lower[i]), r->upper[i]);
@@ -148,7 +146,8 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
         !read_not_negative(q, options, "tolerance", up, &p->tolerance) ||
         !read_not_negative(q, options, "damping", up, &p->damping) || !read_starts(q, options, up, &p->most_starts))
         return NULL;
-    set_bounds(m, limited, r);
+    if (!api_limits_list(q->pool, m, &(api_limit_kind){API_LIMIT_POSITION}, limited, &r->limits)) return NULL;
+    set_bounds(m, &r->limits, r);
     p->lower = r->lower, p->upper = r->upper;
     p->length = api_frame_reach(m->dyn, p->frame);
     return r;

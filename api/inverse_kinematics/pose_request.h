@@ -2,6 +2,7 @@
  * acceleration of the frame, and options of the search. */
 #pragma once
 #include "api/lanes/evaluation.h"
+#include "api/model/limits.h"
 #include "pose_solver.h"
 
 typedef enum api_pose_part {
@@ -19,6 +20,7 @@ typedef struct api_pose_request {
     const api_node  *given[API_POSE_PARTS];   /* NULL: absent */
     size_t           entries[API_POSE_PARTS]; /* numbers in a state */
     double          *lanes[API_POSE_PARTS];   /* NULL: absent */
+    api_limit_list   limits;                  /* of positions, that the search keeps */
     double          *start;                   /* [nq] start of states without q, and the model's bounds below */
     double          *lower, *upper;
 } api_pose_request;

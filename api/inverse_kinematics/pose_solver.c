@@ -147,6 +147,18 @@ static void clamp(const api_pose_problem *p, double *q)
         q[i] = fmin(fmax(q[i], p->lower[i]), p->upper[i]);
 }
 
+/* Returns 1 or -1 if the coordinate of a body is at its upper or lower bound, which the descent of |e| at the position
+ * q would leave; else 0. */
+static int bound_in_the_way(const api_pose_problem *p, const search *s, const dyn_body *b, const double *q)
+{
+    const size_t nv = p->model->nv, v = (size_t)b->joint.v;
+    double       slope = 0;
+    for (size_t r = 0; r < rows_of(p); r++)
+        slope += s->J[r * nv + v] * s->error[r];
+    if (q[b->joint.q] >= p->upper[b->joint.q] && slope < 0) return 1;
+    return q[b->joint.q] <= p->lower[b->joint.q] && slope > 0 ? -1 : 0;
+}
+
 /* Sets columns of J to zero whose coordinates are at a bound that the descent of |e| would leave. */
 static void fix_coordinates_at_bounds(const api_pose_problem *p, search *s)
 {
@@ -154,11 +166,7 @@ static void fix_coordinates_at_bounds(const api_pose_problem *p, search *s)
     size_t           nv = p->model->nv, rows = rows_of(p);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!has_bounds(b)) continue;
-        double q = s->q[b->joint.q], slope = 0;
-        for (size_t r = 0; r < rows; r++)
-            slope += s->J[r * nv + (size_t)b->joint.v] * s->error[r];
-        if (!((q <= p->lower[b->joint.q] && slope > 0) || (q >= p->upper[b->joint.q] && slope < 0))) continue;
+        if (!has_bounds(b) || bound_in_the_way(p, s, b, s->q) == 0) continue;
         for (size_t r = 0; r < rows; r++)
             s->J[r * nv + (size_t)b->joint.v] = 0;
     }
@@ -325,6 +333,26 @@ static void evaluate(const api_pose_problem *p, const dyn_kernels *kernels, void
     kernels->closure(&scene, workspace, &io, 1);
 }
 
+/* Places the motors of elastic joints where the springs are unwound. */
+static void unwind_springs(const dyn_model *m, size_t W, double *q)
+{
+    for (size_t c = 0; c < m->n_couplings; c++)
+        for (size_t lane = 0; lane < W; lane++)
+            q[(size_t)m->coupling[c].theta * W + lane] =
+                q[(size_t)m->coupling[c].q * W + lane] - m->coupling[c].spring.rest;
+}
+
+/* Marks the bounds in the way of a search that has the error and the Jacobian of its best position. */
+static void mark_bounds(const api_pose_problem *p, const search *s, size_t W, size_t lane, double *marks)
+{
+    const dyn_model *m = p->model->dyn;
+    for (size_t i = 0; i < p->model->nq; i++)
+        marks[i * W + lane] = 0;
+    for (size_t i = 0; !s->solved && i < m->n_bodies; i++)
+        if (has_bounds(&m->body[i]))
+            marks[(size_t)m->body[i].joint.q * W + lane] = bound_in_the_way(p, s, &m->body[i], s->best);
+}
+
 static void write_found(const api_pose_problem *p, const arrays *a, size_t W, size_t live, const api_pose_found *found)
 {
     for (size_t lane = 0; lane < W; lane++) {
@@ -334,11 +362,13 @@ static void write_found(const api_pose_problem *p, const arrays *a, size_t W, si
         if (found->angle) found->angle[lane] = norm3(s->error + 3);
         if (found->iterations) found->iterations[lane] = (double)s->iterations;
         if (found->starts) found->starts[lane] = (double)s->starts;
+        if (found->in_the_way) mark_bounds(p, s, W, lane, found->in_the_way);
     }
+    unwind_springs(p->model->dyn, W, found->q);
     api_coordinates_make_quaternions_positive(p->model->dyn, found->q, W);
 }
 
-/* Writes the errors at the best positions to the searches. */
+/* Writes the errors and Jacobians at the best positions to the searches. */
 static void find_best_errors(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, arrays *a,
                              const api_pose_goals *goals, size_t live)
 {
@@ -347,8 +377,10 @@ static void find_best_errors(const api_pose_problem *p, const dyn_kernels *kerne
         memcpy(a->lane[lane].trial, a->lane[lane].best, p->model->nq * sizeof *a->q);
     put_trials(p, a, W, live);
     evaluate(p, kernels, workspace, a);
-    for (size_t lane = 0; lane < live; lane++)
+    for (size_t lane = 0; lane < live; lane++) {
         find_error(p, goals, a, W, lane, a->lane[lane].error);
+        copy_jacobian(p, a, W, lane, a->lane[lane].J);
+    }
 }
 
 unsigned api_pose_solve(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,

@@ -8,7 +8,9 @@
  *
  * A step is accepted if |e| shrinks; otherwise mu grows. Coordinates stay within their bounds: those at a bound that
  * the step would leave are fixed for the step. A search that stops at a minimum of |e| starts again at another
- * position, which depends on the number of the start alone, so a state has the same result in every batch. */
+ * position, which depends on the number of the start alone, so a state has the same result in every batch.
+ *
+ * The motor of an elastic joint is placed where the spring is unwound, theta = q - rest, and moves with the joint. */
 #pragma once
 #include "api/model/model.h"
 #include "dynamics/dynamics.h"
@@ -43,6 +45,8 @@ typedef struct api_pose_found {
     double *q;                /* nq; must not be NULL. Of a state without solution, the position with the least error */
     double *distance, *angle; /* 1: the error of the frame's position in m, of its direction or orientation in rad */
     double *iterations, *starts;
+    double *in_the_way; /* nq: of a state without solution, 1 or -1 for a coordinate at its upper or lower bound beyond
+                           which the error would shrink; else 0 */
 } api_pose_found;
 
 /* Doubles of the workspace for blocks of W states. */

@@ -138,7 +138,7 @@ bool api_fill_state(api_plan *plan)
             .value = plan->query->field[f], .n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
         v.at       = api_place_key(NULL, api_field_names[f]);
         v.names    = f == API_Q ? m->position_names : m->velocity_names;
-        v.order    = plan->query->order;
+        v.order    = f == API_Q ? plan->query->order_q : plan->query->order;
         v.stride   = v.n;
         v.check    = check_of[f];
         v.n_bounds = f == API_Q ? m->n_angles : 0;

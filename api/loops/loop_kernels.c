@@ -230,6 +230,44 @@ void api_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
+/* Finds the loops' wrenches and their rates at the efforts c->tau and their rates c->tau_dot, which are replaced. The
+ * motion is that of the last api_loop_find_jerks. Returns the scene with the wrenches. */
+static dyn_scene push_rates(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches, const double *rates)
+{
+    double *left = c->tau_dot;
+    api_loop_find_forces(c);
+    api_matrix_mul_transposed(c->W, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
+    api_loop_find_force_rates(c, left, c->Jd);
+    dyn_scene pushed = api_loop_add_wrenches(c, scene, wrenches);
+    api_loop_add_wrench_rates(c, scene->n_wrenches, rates, c->qd);
+    return pushed;
+}
+
+dyn_scene api_loop_tree_motion(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
+                               bool rates, dyn_torque_derivative *tree)
+{
+    *tree = (dyn_torque_derivative){.q = c->q, .qd = c->qd, .qdd = c->qdd, .wrenches = motion->wrenches};
+    dyn_scene pushed;
+    if (rates) {
+        api_loop_find_jerks(c, scene, motion->qd, motion->qdd, motion->qddd);
+        tree->qddd         = c->qddd;
+        tree->wrench_rates = motion->wrench_rates;
+        tree->tau          = c->tau;
+        tree->tau_dot      = c->tau_dot;
+        c->tree->torque_derivative(scene, c->workspace, tree, 1);
+        pushed             = push_rates(c, scene, motion->wrenches, motion->wrench_rates);
+        tree->wrench_rates = c->wrench_rates;
+    } else {
+        api_loop_find_accelerations(c, scene, motion->qd, motion->qdd);
+        api_loop_tree_torques(c, scene, motion->wrenches);
+        api_loop_find_forces(c);
+        pushed = api_loop_add_wrenches(c, scene, motion->wrenches);
+    }
+    tree->wrenches = c->wrenches;
+    tree->tau = tree->tau_dot = NULL;
+    return pushed;
+}
+
 /* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree', with qd_tree = G qd */
 void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
@@ -254,12 +292,7 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     }
     if (io->tau) api_loop_add_load(c, scene, io->qd, io->tau);
     if (!io->joint_wrenches && !io->joint_wrench_rates) return;
-    double *left = c->tau_dot;
-    api_loop_find_forces(c);
-    api_matrix_mul_transposed(c->W, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
-    api_loop_find_force_rates(c, left, c->Jd);
-    dyn_scene pushed = api_loop_add_wrenches(c, scene, io->wrenches);
-    api_loop_add_wrench_rates(c, scene->n_wrenches, io->wrench_rates, c->qd);
+    dyn_scene pushed         = push_rates(c, scene, io->wrenches, io->wrench_rates);
     inner.qddd               = c->qddd;
     inner.tau                = NULL;
     inner.tau_dot            = NULL;

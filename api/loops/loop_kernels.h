@@ -123,6 +123,37 @@ bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer
  * call. */
 const double *api_loop_tree_q(const api_loop_workspace *c);
 const double *api_loop_tree_qd(const api_loop_workspace *c);
+/* Returns the kernels of the tree. */
+const dyn_kernels *api_loop_tree_kernels(const api_loop_workspace *c);
+
+/* Finds and returns the velocities of the tree at qd of the model (NULL: zero), and their matrix dqd_tree/dqd, [tree
+ * nv] x nv. api_loop_velocities_by_q writes dqd_tree/dq, a matrix of the same size. In lanes, of a block with closed
+ * loops. */
+const double *api_loop_tree_velocities(api_loop_workspace *c, const double *qd);
+const double *api_loop_velocity_matrix(const api_loop_workspace *c);
+void          api_loop_velocities_by_q(api_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q);
+
+/* Finds the motion of the tree at the motion q to qddd of the model, and the loops' wrenches. Sets the inputs of
+ * `tree`; qddd and wrench_rates only with `rates`. Returns the scene whose external wrenches are those of `scene` and
+ * of the loops. */
+dyn_scene api_loop_tree_motion(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
+                               bool rates, dyn_torque_derivative *tree);
+/* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives by q, qd and
+ * qdd of the model. All arrays are lanes of one block. */
+typedef struct api_loop_results {
+    size_t rows; /* numbers of a state */
+    /* Writes the derivatives of the results by q, qd and qdd of the tree, rows x tree nv each. */
+    void (*differentiate)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion, double *const D[3]);
+    /* Writes the results of the tree at rest under wrenches. */
+    void (*find)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results);
+    void   *arg;
+    double *room[4]; /* scratch: three times rows x tree nv, then rows */
+    double *to[3];   /* rows x nv; NULL: not wanted */
+} api_loop_results;
+
+/* Computes the derivatives of tau, io->dtau_dq to io->dtau_dqdd, and those of the results. */
+void api_loop_results_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
+                                  const api_loop_results *results);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
  * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6]);

@@ -56,6 +56,32 @@ void api_loop_project(const api_loop_workspace *c, size_t columns, const double 
     api_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->G, x, 0, to);
 }
 
+const double *api_loop_tree_velocities(api_loop_workspace *c, const double *qd)
+{
+    api_loop_find_velocities(c, qd);
+    return c->qd;
+}
+
+const double *api_loop_velocity_matrix(const api_loop_workspace *c)
+{
+    return c->G;
+}
+
+/* Column k is d(G qd)/dq_k, whose passive rows are -K J_k qd_tree, with J_k the derivative of J along column k of G. */
+void api_loop_velocities_by_q(api_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q)
+{
+    double *G_k = c->vector[0], *column = c->vector[1];
+    api_loop_find_velocities(c, qd);
+    for (size_t k = 0; k < c->nv && api_loop_may_continue(c); k++) {
+        api_loop_get_column(c, c->nvt, c->nv, c->G, k, G_k);
+        api_closure_rate(&c->closure, scene, G_k, c->Jk);
+        api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jk, c->qd, 0, c->rows[0]);
+        memset(column, 0, c->nvt * c->W * sizeof *column);
+        api_loop_subtract_passive(c, 1, c->rows[0], column);
+        api_loop_put_column(c, c->nvt, c->nv, column, k, by_q);
+    }
+}
+
 /* --- forces ------------------------------------------------------------------------------------------------------ */
 
 /* to = K^T x_p for the passive entries x_p of x (nvt), with K the pseudoinverse of the passive constraint Jacobian. add

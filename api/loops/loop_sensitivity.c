@@ -201,6 +201,13 @@ static void differentiate(api_loop_workspace *c, const dyn_scene *scene, const d
         api_loop_joint_wrenches(c, scene, io);
 }
 
+void api_loop_results_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
+                                  const api_loop_results *results)
+{
+    differentiate(c, scene, io);
+    api_loop_differentiate_results(c, scene, io->wrenches, results);
+}
+
 void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
     (void)blocks; /* always 1 */

@@ -148,6 +148,11 @@ const double *api_loop_tree_q(const api_loop_workspace *c)
     return c->q;
 }
 
+const dyn_kernels *api_loop_tree_kernels(const api_loop_workspace *c)
+{
+    return c->tree;
+}
+
 const double *api_loop_tree_qd(const api_loop_workspace *c)
 {
     return c->qd;

@@ -151,8 +151,10 @@ void api_loop_reference_dynamics(const dyn_scene *scene, void *ws, const dyn_ref
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
 void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
 void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
-/* Finds the derivatives of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and wide[5..7] are the
- * derivatives of tau with respect to q, qd and qdd at constant lambda. */
+/* Find the derivatives of results, or of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and
+ * wide[5..7] are the derivatives of tau with respect to q, qd and qdd at constant lambda. */
+void api_loop_differentiate_results(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
+                                    const api_loop_results *results);
 void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 
 /* api_loop_get_column copies column k of X, a row-major matrix of n columns, to `column`; api_loop_put_column copies

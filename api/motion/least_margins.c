@@ -97,8 +97,8 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
 /* Before the evaluation `state` is not read. */
 static void emit_margin(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
-    const api_margin_limit *limit = &l->limits->limit[i];
-    double                  near = 0, margin = 0, time = 0;
+    const api_limit *limit = &l->limits->limit[i];
+    double           near = 0, margin = 0, time = 0;
     if (to->buffer) {
         const double side = api_state_lane(e, l->sides, l->limits->n, state)[i * e->lanes];
         near              = side > 0 ? limit->lower : limit->upper;
@@ -107,7 +107,7 @@ static void emit_margin(const api_evaluation *e, const api_least_margins *l, siz
     }
     api_emit_object(to);
     api_emit_string_member(to, "joint", limit->name);
-    api_emit_string_member(to, "kind", api_margin_names[limit->kind]);
+    api_emit_string_member(to, "kind", api_limit_names[limit->kind]);
     api_emit_number_member(to, "limit", near);
     api_emit_number_member(to, "margin", margin);
     api_emit_number_member(to, "time", time);

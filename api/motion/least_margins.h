@@ -2,14 +2,14 @@
  *
  * The gradient of a least margin is that at the sample which has it, the first of several. */
 #pragma once
-#include "api/request/margin_limits.h"
+#include "api/model/limits.h"
 #include "api/wire/emit.h"
 #include "motion_chain.h"
 
 typedef struct api_least_margins {
-    const api_motion        *motion;
-    const api_margin_limits *limits;
-    double *margins, *sides; /* lanes of all states, limits->n numbers a state (trajectory_margins.h) */
+    const api_motion     *motion;
+    const api_limit_list *limits;
+    double               *margins, *sides; /* lanes of all states, limits->n numbers a state (trajectory_margins.h) */
     /* [rows][limits->n] gradients by control points (n x nv), duration and knots; NULL: not wanted */
     double *gradients;
 } api_least_margins;

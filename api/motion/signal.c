@@ -122,6 +122,7 @@ static bool read_sine(api_query *q, const api_node *fields, const api_place *up,
     for (int i = 0; i < API_SINE_PARTS; i++) {
         const api_node *value = api_node_get(fields, sine_fields[i]);
         api_place       at    = api_place_key(up, sine_fields[i]);
+        form.spread           = i == API_SINE_FREQUENCY;
         if (!value && i <= API_SINE_FREQUENCY)
             return api_fail_at(q->problem, &at, API_MISSING_FIELD, "a sinusoid needs its %s", sine_fields[i]);
         if (value && !api_points_measure(q, value, &at, &form, &s->points[i])) return false;

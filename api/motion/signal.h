@@ -3,7 +3,8 @@
  *     [...] constant
  *     {"values", "times"?, "interpolation"?} sampled: "hold", "linear", or natural "cubic" spline
  *     {"degree", "control_points", "knots"?} B-spline over the duration
- *     {"amplitude", "angular_frequency", "offset"?, "phase"?} offset + amplitude sin(angular_frequency t + phase)
+ *     {"amplitude", "angular_frequency", "offset"?, "phase"?} offset + amplitude sin(angular_frequency t + phase);
+ *         one number as angular_frequency counts for all entries
  *
  * Each vector has `width` numbers (points.h); with a batch of vectors each row of the request has its own. All forms
  * but the last are stored as splines: a constant is a spline of degree 0 with one control point, "hold" has degree 0,

@@ -41,21 +41,24 @@ static void add_brackets(const api_evaluation *e, size_t block, size_t rows, con
     }
 }
 
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const double *qdd, const double *qddd,
-                              const api_partials *tau, api_partials *rate)
+void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_partials *rate)
 {
     dyn_sensitivity_rate io = {
         .q             = api_state_block(e, API_Q, block),
         .qd            = api_state_block(e, API_QD, block),
-        .qdd           = qdd,
-        .qddd          = qddd,
+        .qdd           = api_state_block(e, API_QDD, block),
+        .qddd          = api_state_block(e, API_QDDD, block),
         .wrenches      = api_wrench_block(e, block),
         .dtau_dq_dot   = rate->by[0],
         .dtau_dqd_dot  = rate->by[1],
         .dtau_dqdd_dot = rate->by[2],
     };
-    const size_t n = rate->rows * e->model->nv * e->lanes;
     e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
+}
+
+void api_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau, api_partials *rate)
+{
+    const size_t n = rate->rows * e->model->nv * e->lanes;
     add_brackets(e, block, rate->rows, tau->by[0], rate->by[0]);
     for (size_t r = 1; r < 3; r++)
         for (size_t i = 0; i < n; i++)

@@ -12,7 +12,10 @@
 #pragma once
 #include "motion_chain.h"
 
-/* Sets the partial derivatives of tau_dot of a block at the accelerations and jerks given, from those of tau.
- * rate->by[0] to [2] are memory of the caller; rate->by[3] becomes tau->by[2]. qdd and qddd may be NULL, for zeros. */
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const double *qdd, const double *qddd,
-                              const api_partials *tau, api_partials *rate);
+/* Sets rate->by[0] to [2], memory of the caller, to the time derivatives of the matrices of tau in the first nv rows.
+ */
+void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_partials *rate);
+
+/* Completes the partial derivatives of tau_dot, all rate->rows, from these time derivatives and from those of tau.
+ * rate->by[3] becomes tau->by[2]. */
+void api_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau, api_partials *rate);

@@ -2,6 +2,7 @@
  * control points, duration and knots. */
 #include "api/evaluate/motor_efforts.h"
 #include "api/request/fields.h"
+#include "api/request/limit_kinds.h"
 #include "api/request/point_fields.h"
 #include "motion_knots.h"
 #include "motion_loops.h"
@@ -30,15 +31,13 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
     const api_place at    = api_place_key(NULL, "kinds");
     if (kinds && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(LIMITS) | API_BIT(MARGINS);
     if (!kinds && !(selected->outputs & (API_BIT(LIMITS) | OF_MARGINS))) return true;
-    if (!api_margin_limits_list(q, kinds, &at, &o->limits)) return false;
+    if (!api_limits_read(q, kinds, &at, &o->limits)) return false;
     api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    o->efforts_limited     = api_margins_have(&o->limits, API_MARGIN_EFFORT);
-    o->rates_limited       = api_margins_have(&o->limits, API_MARGIN_EFFORT_RATE);
+    o->efforts_limited     = api_limits_have(&o->limits, API_LIMIT_EFFORT);
+    o->rates_limited       = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
     o->least               = (api_least_margins){.motion = o->motion, .limits = &o->limits};
     selected->all_in_lanes = (selected->outputs & OF_LEAST) != 0;
-    return !q->model->loops || !o->rates_limited || !(selected->outputs & OF_MARGIN_GRADIENTS) ||
-           api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
-                       "gradients of effort rates are for models without loops: list other kinds");
+    return !(selected->outputs & OF_MARGIN_GRADIENTS) || api_limits_check_loops(q, &o->limits, &at);
 }
 
 static bool check_free(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
@@ -76,7 +75,9 @@ static bool prepare(api_plan *plan, api_selection *selected)
         return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates or loops");
     if (loops && selected->outputs & (OF_TAU_DOT | OF_MARGIN_GRADIENTS) && api_has_load(plan->query))
         return api_fail_load(plan->query, "the gradient of tau_dot or of margins with loops");
-    if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts)) return false;
+    if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts) ||
+        !api_followers_open(plan->query, &o->limits, &o->followers))
+        return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
         selected->result[Q + r] = plan->state[API_Q + r];
@@ -98,7 +99,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 {
     const api_trajectory_options *o = selected->options;
     switch (output) {
-    case LIMITS: api_margin_limits_emit(&o->limits, to); break;
+    case LIMITS: api_limits_emit(&o->limits, to); break;
     case LEAST_MARGINS: api_least_margins_emit(plan, &o->least, to); break;
     default: api_least_gradients_emit(plan, &o->least, to);
     }

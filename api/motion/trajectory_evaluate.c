@@ -10,6 +10,7 @@
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"
 #include "trajectory_points.h"
+#include <string.h>
 
 /* --- what is computed ------------------------------------------------------------------------------------------- */
 
@@ -30,20 +31,23 @@ static bool differentiates(const api_selection *selected, api_set outputs)
 
 static api_trajectory_task task_of(const api_selection *selected, api_set outputs)
 {
+    static const api_followers    none;
     const api_trajectory_options *o          = selected->options;
     const api_set                 of_margins = o->rates_limited ? OF_MARGIN_GRADIENTS : 0;
-    return (api_trajectory_task){.motion   = o->motion,
-                                 .efforts  = &o->efforts,
-                                 .rate     = (outputs & (OF_TAU_DOT | of_margins)) != 0,
-                                 .wrenches = (outputs & OF_WRENCHES) != 0};
+    return (api_trajectory_task){.motion    = o->motion,
+                                 .efforts   = &o->efforts,
+                                 .followers = outputs & OF_MARGIN_GRADIENTS ? &o->followers : &none,
+                                 .rate      = (outputs & (OF_TAU_DOT | of_margins)) != 0,
+                                 .wrenches  = (outputs & OF_WRENCHES) != 0};
 }
 
 /* The scratch lanes of a block. The motion of free coordinates, the gradients and the least gradients are evaluated one
  * after the other in `work`, which begins with room for the motion's derivatives by one knot. `points` is the same
  * room, unless the gradients of points need the partial derivatives. */
 typedef struct scratch {
-    double      *tau, *tau_dot; /* nv: for margins */
-    double      *sides;         /* of the margins */
+    double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
+    double      *sides;              /* of the margins */
+    double      *followers, *motion; /* room of follower_efforts.h and limited_motion.h */
     api_partials margins;
     double      *work, *points; /* points: of the points alone */
 } scratch;
@@ -52,7 +56,8 @@ static size_t margin_entries(const api_model *model, const api_selection *select
 {
     const api_trajectory_options *o = selected->options;
     if (!(selected->outputs & OF_MARGINS)) return 0;
-    return 2 * model->nv + o->limits.n + api_margin_partials_entries(&o->limits, model->nv);
+    return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + o->limits.n +
+           api_limited_rates_entries(model) + api_margin_partials_entries(&o->limits, model->nv);
 }
 
 static size_t greater(size_t a, size_t b)
@@ -96,11 +101,13 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
     const api_trajectory_options *o = selected->options;
     scratch                       s = {.work = e->spare};
     if (selected->outputs & OF_MARGINS) {
-        s.tau     = e->spare;
-        s.tau_dot = api_behind(e, s.tau, e->model->nv, 1);
-        s.sides   = api_behind(e, s.tau_dot, e->model->nv, 1);
-        s.work    = api_behind(e, s.sides, o->limits.n, 1);
-        s.margins = api_margin_partials_take(e, &o->limits, &s.work);
+        s.followers = e->spare;
+        s.tau       = api_behind(e, s.followers, api_followers_room(&o->followers, false), 1);
+        s.tau_dot   = api_behind(e, s.tau, e->model->nv + o->followers.n, 1);
+        s.sides     = api_behind(e, s.tau_dot, e->model->nv + o->followers.n, 1);
+        s.motion    = api_behind(e, s.sides, o->limits.n, 1);
+        s.work      = api_behind(e, s.motion, api_limited_rates_entries(e->model), 1);
+        s.margins   = api_margin_partials_take(e, &o->limits, &s.work);
     }
     if (o->least.sides) s.sides = api_block(e, o->least.sides, o->limits.n, block);
     s.points = s.work;
@@ -116,6 +123,32 @@ static bool find_free_motion(const api_evaluation *e, const api_selection *selec
     const api_set                 of_jerks = OF_JERKS | (o->rates_limited ? OF_MARGINS : 0);
     if (!o->efforts.driven || !(selected->outputs & OF_ACCELERATIONS)) return true;
     return api_trajectory_free_motion(e, &o->efforts, block, (selected->outputs & of_jerks) != 0, work);
+}
+
+/* Appends the efforts of mimic joints, and their rates, to those of the coordinates. `io` is the motion with them. */
+static void append_followers(const api_evaluation *e, const api_trajectory_options *o, const scratch *s,
+                             const dyn_torque_derivative *io)
+{
+    const api_follower_block b  = api_follower_block_of(e, &o->followers, s->followers);
+    const size_t             nv = e->model->nv * e->lanes;
+    if (io->tau && io->tau != s->tau) memcpy(s->tau, io->tau, nv * sizeof *s->tau);
+    if (io->tau_dot && io->tau_dot != s->tau_dot) memcpy(s->tau_dot, io->tau_dot, nv * sizeof *s->tau_dot);
+    api_follower_efforts(&b, io, s->tau + nv, o->rates_limited ? s->tau_dot + nv : NULL);
+}
+
+/* Computes the margins and their sides. `io` is the motion with its efforts. */
+static void put_margins(const api_evaluation *e, const api_selection *selected, size_t block, const scratch *s,
+                        const dyn_torque_derivative *io)
+{
+    const api_trajectory_options *o        = selected->options;
+    const double *limited[API_LIMIT_KINDS] = {[API_LIMIT_EFFORT] = io->tau, [API_LIMIT_EFFORT_RATE] = io->tau_dot};
+    if (o->followers.n > 0) {
+        append_followers(e, o, s, io);
+        limited[API_LIMIT_EFFORT]      = s->tau;
+        limited[API_LIMIT_EFFORT_RATE] = s->tau_dot;
+    }
+    api_limited_motion(e, block, limited);
+    api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }
 
 /* Computes the torques, those of motors and the margins. Calls the kernel torque_derivative only if tau_dot is needed,
@@ -146,8 +179,7 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
     }
     if (o->efforts.driven) api_trajectory_free_restore(e, &o->efforts, block, io.tau, io.tau_dot);
     if (motors) api_motor_efforts(e, io.tau, 1, motors);
-    const double *const limited[API_MARGIN_KINDS] = {io.q, io.qd, io.tau, io.tau_dot};
-    if (margins) api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);
+    if (margins) put_margins(e, selected, block, s, &io);
 }
 
 /* dtau_dparameters at given accelerations is the regressor. */
@@ -182,7 +214,10 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     const api_trajectory_task     task = task_of(selected, outputs);
     if (differentiates(selected, outputs))
         api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, API_SPLINE_ORDERS * e->model->nv, 1));
-    if (outputs & OF_MARGIN_GRADIENTS) api_margins_differentiate(e, &o->limits, s->sides, p, &s->margins);
+    if (!(outputs & OF_MARGIN_GRADIENTS)) return;
+    api_margin_block margins = {.motion = o->motion, .block = block, .limits = &o->limits, .sides = s->sides};
+    api_limited_rates_find(e, block, s->motion, &margins.rates);
+    api_margins_differentiate(e, &margins, p, &s->margins);
 }
 
 /* Writes the gradients of one result by control points, duration and knots. */
@@ -206,8 +241,9 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     *p = (api_trajectory_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
                                    .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
     differentiate(e, selected, outputs_of_states(selected), block, s, p);
-    put_gradients(e, selected, block, &p->tau, of_tau, s->work);
-    put_gradients(e, selected, block, &p->rate, of_tau_dot, s->work);
+    const api_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
+    put_gradients(e, selected, block, &tau, of_tau, s->work);
+    put_gradients(e, selected, block, &rate, of_tau_dot, s->work);
     put_gradients(e, selected, block, &p->wrenches, of_wrenches, s->work);
     put_gradients(e, selected, block, &p->qdd, of_qdd, s->work);
     put_gradients(e, selected, block, &s->margins, of_margins, s->work);

@@ -52,7 +52,7 @@ void api_trajectory_free_restore(const api_evaluation *e, const api_free_efforts
 
 size_t api_trajectory_free_room(size_t nv)
 {
-    return nv * nv + nv + api_free_room(nv);
+    return 2 * nv * nv + nv + api_free_room(nv);
 }
 
 /* y += dy/dqdd_F x for vectors x of free coordinates in b->x, y with `rows` rows, in one lane. */
@@ -61,6 +61,15 @@ static void add_to_vector(const api_free_block *b, size_t lane, size_t rows, con
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < b->n; i++)
             y[r * b->W + lane] += dy_dqdd[(r * b->nv + b->free[i]) * b->W + lane] * b->x[i];
+}
+
+/* Returns the rows of mimic joints, which are behind the nv rows of the coordinates. */
+static api_partials followers_of(const api_free_block *b, const api_partials *y)
+{
+    api_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
+    for (size_t r = 0; r < y->orders; r++)
+        rows.by[r] = y->by[r] + b->nv * b->nv * b->W;
+    return rows;
 }
 
 /* Solves M_FF x = given_F - y_F in one lane, adds M_F x to y, and sets y_F to given_F. given NULL: zeros. */
@@ -82,13 +91,18 @@ static void satisfy(const api_free_block *b, size_t lane, const double *given, d
 static void complete_terms(const api_evaluation *e, const api_free_efforts *f, const api_free_block *b, size_t block,
                            size_t lane, const api_trajectory_partials *p, const api_duration_terms *terms)
 {
+    const api_partials followers = followers_of(b, &p->tau);
+    double            *tail      = terms->tau + b->nv * b->W;
     satisfy(b, lane, api_block(e, f->by_duration, b->nv, block), terms->tau);
+    add_to_vector(b, lane, followers.rows, followers.by[2], tail);
     for (size_t i = 0; i < b->n; i++)
         terms->qdd[b->free[i] * b->W + lane] = b->x[i];
     if (terms->joint_wrenches) add_to_vector(b, lane, p->wrenches.rows, p->wrenches.by[2], terms->joint_wrenches);
     if (!terms->tau_dot) return;
-    add_to_vector(b, lane, b->nv, p->rate.by[2], terms->tau_dot);
+    tail = terms->tau_dot + b->nv * b->W;
+    add_to_vector(b, lane, p->rate.rows, p->rate.by[2], terms->tau_dot);
     satisfy(b, lane, api_block(e, f->rates_by_duration, b->nv, block), terms->tau_dot);
+    add_to_vector(b, lane, followers.rows, followers.by[2], tail);
 }
 
 /* Adds the change by the accelerations to the partial derivatives of a result, those by qdd last. */
@@ -99,17 +113,31 @@ static void follow(const api_free_block *b, size_t lane, const api_partials *y, 
     api_free_clear_columns(b, lane, y->rows, y->by[2]);
 }
 
-static void reduce(const api_free_efforts *f, const api_free_block *b, size_t lane, const api_trajectory_partials *p)
+/* Eliminates the jerks of free coordinates from the derivatives of tau_dot in one lane. `jerk` is nv x nv: the
+ * derivatives of these jerks by one of q, qd and qdd. */
+static void reduce_rates(const api_free_block *b, size_t lane, const api_trajectory_partials *p, double *jerk)
 {
-    const size_t nv = b->nv;
+    const api_partials tau = followers_of(b, &p->tau), rate = followers_of(b, &p->rate);
+    follow(b, lane, &p->rate, &p->qdd);
+    for (size_t r = 0; r < 3; r++) {
+        api_free_differentiate(b, lane, b->nv, p->rate.by[r], jerk);
+        api_free_add(b, lane, rate.rows, tau.by[2], jerk, rate.by[r]);
+    }
+}
+
+/* `jerk` is scratch, nv x nv. */
+static void reduce(const api_free_efforts *f, const api_free_block *b, size_t lane, const api_trajectory_partials *p,
+                   double *jerk)
+{
+    const size_t       nv        = b->nv;
+    const api_partials followers = followers_of(b, &p->tau);
     for (size_t r = 0; r < 3; r++)
         api_free_differentiate(b, lane, nv, p->tau.by[r], p->qdd.by[r]);
     api_free_clear_columns(b, lane, nv, p->tau.by[2]);
     api_free_clear_columns(b, lane, nv, p->qdd.by[2]);
     if (p->wrenches.rows > 0) follow(b, lane, &p->wrenches, &p->qdd);
-    if (p->rate.rows > 0) follow(b, lane, &p->rate, &p->qdd);
-    for (size_t r = 0; p->rate.rows > 0 && r < 3; r++)
-        api_free_differentiate(b, lane, nv, p->rate.by[r], NULL);
+    if (p->rate.rows > 0) reduce_rates(b, lane, p, jerk);
+    follow(b, lane, &followers, &p->qdd);
     if (p->by_parameters) api_free_differentiate(b, lane, p->columns, p->by_parameters, NULL);
     for (size_t v = 0; v < nv; v++)
         if (f->driven[v]) p->qdd.by[2][(v * nv + v) * b->W + lane] = 1;
@@ -119,17 +147,17 @@ void api_trajectory_free_partials(const api_evaluation *e, const api_free_effort
                                   const api_trajectory_partials *p, const api_duration_terms *terms, double *room)
 {
     const size_t               nv = e->model->nv, W = e->lanes;
-    double                    *load = api_behind(e, room, nv * nv, 1);
-    const dyn_inverse_dynamics at   = {.q        = api_state_block(e, API_Q, block),
-                                       .qd       = api_state_block(e, API_QD, block),
-                                       .qdd      = api_state_block(e, API_QDD, block),
-                                       .wrenches = api_wrench_block(e, block)};
+    double                    *jerk = api_behind(e, room, nv * nv, 1), *load = api_behind(e, jerk, nv * nv, 1);
+    const dyn_inverse_dynamics at = {.q        = api_state_block(e, API_Q, block),
+                                     .qd       = api_state_block(e, API_QD, block),
+                                     .qdd      = api_state_block(e, API_QDD, block),
+                                     .wrenches = api_wrench_block(e, block)};
     memcpy(room, p->tau.by[2], nv * nv * W * sizeof *room);
     api_free_block b = api_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
     b.load           = api_free_find_load(e, at, load);
     for (size_t lane = 0; lane < W; lane++) {
         api_free_factor(&b, lane);
         complete_terms(e, f, &b, block, lane, p, terms);
-        reduce(f, &b, lane, p);
+        reduce(f, &b, lane, p, jerk);
     }
 }

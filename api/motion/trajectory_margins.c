@@ -1,23 +1,17 @@
 /* trajectory_margins.c - see trajectory_margins.h. */
 #include "trajectory_margins.h"
+#include "coordinate_change.h"
 #include <math.h>
 #include <string.h>
 
-bool api_margins_have(const api_margin_limits *limits, api_margin_kind kind)
-{
-    for (size_t i = 0; i < limits->n; i++)
-        if (limits->limit[i].kind == kind) return true;
-    return false;
-}
-
-void api_margins_put(const api_evaluation *e, const api_margin_limits *limits,
-                     const double *const quantities[API_MARGIN_KINDS], double *margins, double *sides)
+void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
+                     const double *const quantities[API_LIMIT_KINDS], double *margins, double *sides)
 {
     const size_t W = e->lanes;
     for (size_t i = 0; i < limits->n; i++) {
-        const api_margin_limit *l = &limits->limit[i];
+        const api_limit *l = &limits->limit[i];
         for (size_t lane = 0; lane < W; lane++) {
-            const double x     = api_margin_quantity(l, quantities[l->kind], W, lane);
+            const double x     = api_limit_quantity(l, quantities[l->kind], W, lane);
             const double below = x - l->lower, above = l->upper - x;
             if (margins) margins[i * W + lane] = fmin(below, above);
             if (sides) sides[i * W + lane] = below < above ? 1 : -1;
@@ -25,12 +19,12 @@ void api_margins_put(const api_evaluation *e, const api_margin_limits *limits,
     }
 }
 
-size_t api_margin_partials_entries(const api_margin_limits *limits, size_t nv)
+size_t api_margin_partials_entries(const api_limit_list *limits, size_t nv)
 {
     return limits->n * (API_SPLINE_ORDERS * nv + 1);
 }
 
-api_partials api_margin_partials_take(const api_evaluation *e, const api_margin_limits *limits, double **next)
+api_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next)
 {
     api_partials p = {.rows = limits->n, .orders = API_SPLINE_ORDERS};
     for (size_t r = 0; r < API_SPLINE_ORDERS; r++) {
@@ -43,8 +37,8 @@ api_partials api_margin_partials_take(const api_evaluation *e, const api_margin_
 }
 
 /* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
-static void add_rows(const api_evaluation *e, const api_margin_limit *l, size_t i, const double *side,
-                     const api_partials *y, api_partials *margins)
+static void add_rows(const api_evaluation *e, const api_limit *l, size_t i, const double *side, const api_partials *y,
+                     api_partials *margins)
 {
     const size_t W = e->lanes, row = e->model->nv * W;
     for (size_t k = 0; k < l->n; k++) {
@@ -56,32 +50,32 @@ static void add_rows(const api_evaluation *e, const api_margin_limit *l, size_t 
     }
 }
 
-/* Sets row i of the margins of a position or of velocities. */
-static void put_coordinates(const api_evaluation *e, const api_margin_limit *l, size_t i, const double *side,
-                            api_partials *margins)
+/* Sets row i of the margins of a position or of velocities, by the coordinates of the model. */
+static void put_motion(const api_evaluation *e, const api_margin_block *b, size_t i, api_partials *margins)
 {
     const size_t W = e->lanes, nv = e->model->nv;
-    const bool   velocity = l->kind == API_MARGIN_VELOCITY;
-    for (size_t k = 0; k < l->n; k++)
-        for (size_t lane = 0; lane < W; lane++)
-            margins->by[velocity][(i * nv + (velocity ? l->entry[k] : l->v)) * W + lane] = side[lane] * l->weight[k];
+    for (size_t j = 0; j < 2 * nv * W; j++) {
+        const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
+        const double slope = api_limited_slope(e, &b->limits->limit[i], &b->rates, (int)by, v, lane);
+        if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = b->sides[i * W + lane] * slope;
+    }
 }
 
-void api_margins_differentiate(const api_evaluation *e, const api_margin_limits *limits, const double *sides,
-                               const api_trajectory_partials *p, api_partials *margins)
+void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const api_trajectory_partials *p,
+                               api_partials *margins)
 {
-    const size_t W = e->lanes, nv = e->model->nv;
+    const api_limit_list *limits = b->limits;
+    const size_t          W = e->lanes, nv = e->model->nv;
     for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
         memset(margins->by[r], 0, limits->n * nv * W * sizeof *margins->by[r]);
     memset(margins->by_duration, 0, limits->n * W * sizeof *margins->by_duration);
+    for (size_t i = 0; i < limits->n; i++)
+        if (limits->limit[i].kind == API_LIMIT_POSITION || limits->limit[i].kind == API_LIMIT_VELOCITY)
+            put_motion(e, b, i, margins);
+    if (e->model->loops) api_change_partials(e, b->motion, b->block, margins);
     for (size_t i = 0; i < limits->n; i++) {
-        const api_margin_limit *l    = &limits->limit[i];
-        const double           *side = sides + i * W;
-        if (l->kind == API_MARGIN_EFFORT)
-            add_rows(e, l, i, side, &p->tau, margins);
-        else if (l->kind == API_MARGIN_EFFORT_RATE)
-            add_rows(e, l, i, side, &p->rate, margins);
-        else
-            put_coordinates(e, l, i, side, margins);
+        const api_limit *l = &limits->limit[i];
+        if (l->kind == API_LIMIT_EFFORT) add_rows(e, l, i, b->sides + i * W, &p->tau, margins);
+        if (l->kind == API_LIMIT_EFFORT_RATE) add_rows(e, l, i, b->sides + i * W, &p->rate, margins);
     }
 }

@@ -2,6 +2,7 @@
  * requests, trajectory_evaluate.c, which evaluates states, and trajectory_cost.c, which estimates their time. */
 #pragma once
 #include "api/request/operation.h"
+#include "api/evaluate/follower_efforts.h"
 #include "free_efforts.h"
 #include "least_margins.h"
 
@@ -76,7 +77,8 @@ typedef struct api_trajectory_options {
     api_motion       *motion;
     api_free_efforts  efforts;
     const dyn_frame  *points;                         /* [API_FIXED_POINTS] frames at the points; NULL: not given */
-    api_margin_limits limits;                         /* n = 0: no margins are requested */
+    api_limit_list    limits;                         /* n = 0: no margins are requested */
+    api_followers     followers;                      /* mimic joints whose efforts are limited */
     bool              efforts_limited, rates_limited; /* limits of efforts, of effort rates */
     api_least_margins least;
 } api_trajectory_options;

@@ -12,11 +12,12 @@ static bool wrenches_change(const api_trajectory_task *task)
 
 size_t api_trajectory_partials_entries(const api_model *model, const api_trajectory_task *task, size_t n_wrenches)
 {
-    const size_t nv = model->nv, wrenches = 6 * model->n_bodies;
-    size_t       sum = 3 * nv * nv * (task->rate ? 2 : 1) + 3 * nv + wrenches;
+    const size_t nv = model->nv, rows = nv + task->followers->n, wrenches = 6 * model->n_bodies;
+    size_t       sum = 3 * rows * nv * (task->rate ? 2 : 1) + 2 * rows + nv + wrenches;
+    sum += api_followers_room(task->followers, true);
     if (task->wrenches) sum += 3 * wrenches * nv;
     if (task->efforts->driven) sum += 3 * nv * nv + api_trajectory_free_room(nv);
-    if (wrenches_change(task)) sum += api_wrench_terms_entries(model, n_wrenches);
+    if (wrenches_change(task)) sum += api_wrench_terms_entries(model, n_wrenches, task->followers);
     return sum;
 }
 
@@ -57,6 +58,26 @@ static void sensitivities(const api_evaluation *e, size_t block, const api_parti
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
 }
 
+/* Sets the rows of mimic joints: the derivatives of their efforts and, with task->rate, the time derivatives of these.
+ */
+static void differentiate_followers(const api_evaluation *e, const api_trajectory_task *task, size_t block,
+                                    const api_trajectory_partials *p, double *room)
+{
+    const size_t                first  = e->model->nv * e->model->nv * e->lanes;
+    const api_follower_block    b      = api_follower_block_of(e, task->followers, room);
+    const dyn_torque_derivative motion = {.q        = api_state_block(e, API_Q, block),
+                                          .qd       = api_state_block(e, API_QD, block),
+                                          .qdd      = api_state_block(e, API_QDD, block),
+                                          .qddd     = api_state_block(e, API_QDDD, block),
+                                          .wrenches = api_wrench_block(e, block)};
+    double                     *by[3], *rates_by[3];
+    for (size_t r = 0; r < 3; r++) {
+        by[r]       = p->tau.by[r] + first;
+        rates_by[r] = task->rate ? p->rate.by[r] + first : NULL;
+    }
+    api_follower_sensitivity(&b, &motion, by, task->rate ? rates_by : NULL);
+}
+
 /* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
  * with it. */
 static void change_coordinates(const api_evaluation *e, const api_motion *m, size_t block,
@@ -73,26 +94,28 @@ static void change_coordinates(const api_evaluation *e, const api_motion *m, siz
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
                                   api_trajectory_partials *p, double *room)
 {
-    const size_t nv = e->model->nv, wrenches = 6 * e->model->n_bodies;
+    const size_t nv = e->model->nv, rows = nv + task->followers->n, wrenches = 6 * e->model->n_bodies;
     const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
                terms_exist          = is_free || changes;
-    double *next                    = room;
-    p->tau                          = take(e, nv, true, &next);
-    p->rate                         = take(e, nv, task->rate, &next);
+    double *followers               = room;
+    double *next                    = api_behind(e, room, api_followers_room(task->followers, true), 1);
+    p->tau                          = take(e, rows, true, &next);
+    p->rate                         = take(e, rows, task->rate, &next);
     p->wrenches                     = take(e, wrenches, task->wrenches, &next);
     p->qdd                          = take(e, nv, is_free, &next);
-    p->tau.by_duration              = take_zeros(e, nv, terms_exist, &next);
-    p->rate.by_duration             = take_zeros(e, nv, terms_exist && task->rate, &next);
+    p->tau.by_duration              = take_zeros(e, rows, terms_exist, &next);
+    p->rate.by_duration             = take_zeros(e, rows, terms_exist && task->rate, &next);
     p->qdd.by_duration              = take_zeros(e, nv, is_free, &next);
     p->wrenches.by_duration         = take_zeros(e, wrenches, terms_exist && task->wrenches, &next);
     const api_duration_terms terms  = {p->tau.by_duration, p->rate.by_duration, p->qdd.by_duration,
                                        p->wrenches.by_duration};
-    api_wrench_terms         pushed = api_wrench_terms_lay_out(e, block, next);
-    if (changes) next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches), 1);
+    api_wrench_terms         pushed = api_wrench_terms_lay_out(e, block, task->followers, next);
+    if (changes)
+        next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches, task->followers), 1);
     sensitivities(e, block, &p->tau, &p->wrenches);
-    if (task->rate)
-        api_torque_rate_partials(e, block, api_state_block(e, API_QDD, block), api_state_block(e, API_QDDD, block),
-                                 &p->tau, &p->rate);
+    if (task->rate) api_torque_rate_matrices(e, block, &p->rate);
+    if (task->followers->n > 0) differentiate_followers(e, task, block, p, followers);
+    if (task->rate) api_torque_rate_partials(e, block, &p->tau, &p->rate);
     if (changes) api_wrench_terms_find_load(&pushed);
     if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);

@@ -6,22 +6,28 @@
 
 enum { WRENCH = 9 /* numbers of a wrench in lanes: force, torque, point */, RATE = 6 };
 
-size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches)
+size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_followers *followers)
 {
-    return WRENCH * n_wrenches + 3 * model->nv * model->nv + 3 * model->nv + 6 * model->n_bodies;
+    const size_t rows = model->nv + followers->n;
+    return api_followers_room(followers, true) + WRENCH * n_wrenches + 3 * rows * model->nv + rows + 2 * model->nv +
+           6 * model->n_bodies;
 }
 
-api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room)
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_followers *followers,
+                                          double *room)
 {
-    size_t           nv = e->model->nv, matrix = nv * nv * e->lanes;
-    api_wrench_terms p = {.e = e, .scene = e->query->scene, .block = block, .wrenches = room};
-    p.scene.terms      = 0;
+    size_t           nv = e->model->nv, rows = nv + followers->n, matrix = rows * nv * e->lanes;
+    api_wrench_terms p = {.e = e, .scene = e->query->scene, .block = block, .followers = followers, .rows = rows};
+    p.follower_room    = room;
+    room += api_followers_room(followers, true) * e->lanes;
+    p.wrenches    = room;
+    p.scene.terms = 0;
     memset(p.scene.gravity, 0, sizeof p.scene.gravity);
     room += WRENCH * e->query->scene.n_wrenches * e->lanes;
     for (size_t i = 0; i < 3; i++, room += matrix)
         p.by[i] = room;
     p.tau            = room;
-    p.load[0]        = p.tau + nv * e->lanes;
+    p.load[0]        = p.tau + rows * e->lanes;
     p.load[1]        = p.load[0] + nv * e->lanes;
     p.joint_wrenches = p.load[1] + nv * e->lanes;
     return p;
@@ -39,14 +45,25 @@ static void set_wrenches(api_wrench_terms *p, double *lanes)
         memcpy(p->wrenches + WRENCH * i * W, block + RATE * i * W, RATE * W * sizeof *p->wrenches);
 }
 
+/* Returns the means to compute the efforts of mimic joints in the scene of the wrenches. */
+static api_follower_block followers_of(const api_wrench_terms *p)
+{
+    api_follower_block b = api_follower_block_of(p->e, p->followers, p->follower_room);
+    b.scene              = &p->scene;
+    return b;
+}
+
 static void find_efforts(api_wrench_terms *p)
 {
-    const api_evaluation *e  = p->e;
-    dyn_inverse_dynamics  io = {.q              = api_state_block(e, API_Q, p->block),
-                                .wrenches       = p->wrenches,
-                                .tau            = p->tau,
-                                .joint_wrenches = p->joint_wrenches};
+    const api_evaluation       *e      = p->e;
+    dyn_inverse_dynamics        io     = {.q              = api_state_block(e, API_Q, p->block),
+                                          .wrenches       = p->wrenches,
+                                          .tau            = p->tau,
+                                          .joint_wrenches = p->joint_wrenches};
+    const dyn_torque_derivative motion = {.q = io.q, .wrenches = io.wrenches};
+    const api_follower_block    b      = followers_of(p);
     e->kernels->inverse_dynamics(&p->scene, e->workspace, &io, 1);
+    if (p->followers->n > 0) api_follower_efforts(&b, &motion, p->tau + e->model->nv * e->lanes, NULL);
 }
 
 void api_wrench_terms_find_load(api_wrench_terms *p)
@@ -67,13 +84,18 @@ void api_wrench_terms_find_load(api_wrench_terms *p)
 
 static void find_efforts_by_q(api_wrench_terms *p)
 {
-    const api_evaluation *e  = p->e;
-    dyn_sensitivity       io = {.q         = api_state_block(e, API_Q, p->block),
-                                .wrenches  = p->wrenches,
-                                .dtau_dq   = p->by[0],
-                                .dtau_dqd  = p->by[1],
-                                .dtau_dqdd = p->by[2]};
+    const api_evaluation       *e      = p->e;
+    dyn_sensitivity             io     = {.q         = api_state_block(e, API_Q, p->block),
+                                          .wrenches  = p->wrenches,
+                                          .dtau_dq   = p->by[0],
+                                          .dtau_dqd  = p->by[1],
+                                          .dtau_dqdd = p->by[2]};
+    const size_t                first  = e->model->nv * e->model->nv * e->lanes;
+    const dyn_torque_derivative motion = {.q = io.q, .wrenches = io.wrenches};
+    const api_follower_block    b      = followers_of(p);
+    double *const               by[3]  = {p->by[0] + first, p->by[1] + first, p->by[2] + first};
     e->kernels->sensitivity(&p->scene, e->workspace, &io, 1);
+    if (p->followers->n > 0) api_follower_sensitivity(&b, &motion, by, NULL);
 }
 
 static void add(double *to, const double *from, size_t n)
@@ -107,7 +129,7 @@ void api_wrench_terms_add_by_state(api_wrench_terms *p, double *dtau_dot_dq, dou
     set_wrenches(p, p->e->plan->wrench_rates);
     find_efforts_by_q(p);
     add_load(p, nv, p->by[0]);
-    add(dtau_dot_dq, p->by[0], nv * nv * p->e->lanes);
+    add(dtau_dot_dq, p->by[0], p->rows * nv * p->e->lanes);
     add_diagonal(p, dtau_dot_dqd);
 }
 
@@ -130,16 +152,16 @@ void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *mot
     add(by_duration->joint_wrenches, p->joint_wrenches, 6 * e->model->n_bodies * W);
     if (by_duration->tau_dot) add_load_change(p, by_duration->tau_dot);
     add_load(p, 1, p->tau);
-    add(by_duration->tau, p->tau, nv * W);
+    add(by_duration->tau, p->tau, p->rows * W);
     if (!by_duration->tau_dot) return;
     find_efforts_by_q(p);
     add_load(p, nv, p->by[0]);
-    for (size_t i = 0; i < nv; i++)
+    for (size_t i = 0; i < p->rows; i++)
         for (size_t j = 0; j < nv; j++)
             for (size_t l = 0; l < W; l++)
                 by_duration->tau_dot[i * W + l] += p->by[0][(i * nv + j) * W + l] * qd[j * W + l];
     set_wrenches(p, motion->wrench_rate_by_duration);
     find_efforts(p);
     add_load(p, 1, p->tau);
-    add(by_duration->tau_dot, p->tau, nv * W);
+    add(by_duration->tau_dot, p->tau, p->rows * W);
 }

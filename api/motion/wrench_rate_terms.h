@@ -14,6 +14,7 @@
  *     d tau_dot / dqd  the diagonal of a' tau_w(q, W'),
  *     d tau_dot / dT   a' qdd tau_w(q, dW/dT). */
 #pragma once
+#include "api/evaluate/follower_efforts.h"
 #include "motion.h"
 
 /* The terms of one block of states. The scene has external wrenches only, without gravity, friction and springs. The
@@ -22,9 +23,12 @@ typedef struct api_wrench_terms {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
+    const api_followers  *followers; /* mimic joints whose efforts are behind those of the coordinates */
+    size_t                rows;      /* nv and the number of these joints */
+    double               *follower_room;
     double               *wrenches;       /* 9 for each wrench: force, torque, point */
-    double               *by[3];          /* nv x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
-    double               *tau;            /* nv: torques tau_w of the wrenches */
+    double               *by[3];          /* rows x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
+    double               *tau;            /* rows: torques tau_w of the wrenches */
     double               *load[2];        /* nv: a and a'; not set if friction does not depend on the load */
     double               *joint_wrenches; /* 6 x bodies: joint wrenches caused by the wrenches */
 } api_wrench_terms;
@@ -32,19 +36,20 @@ typedef struct api_wrench_terms {
 /* Derivatives of the results of one block by the duration T, at constant q, qd, qdd and qddd, which the spline's do not
  * contain: wrenches and efforts may depend on T. In lanes; NULL: not wanted. */
 typedef struct api_duration_terms {
-    double *tau, *tau_dot, *qdd; /* nv; qdd: with free coordinates */
+    double *tau, *tau_dot, *qdd; /* nv, tau and tau_dot with mimic joints behind; qdd: with free coordinates */
     double *joint_wrenches;      /* 6 bodies */
 } api_duration_terms;
 
 /* api_wrench_terms_entries returns the numbers per state that the arrays need; api_wrench_terms_lay_out lays them out
  * in the lanes `room`, which have this size. */
-size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches);
-api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room);
+size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_followers *followers);
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_followers *followers,
+                                          double *room);
 
 /* Sets p->load. Call this first. */
 void api_wrench_terms_find_load(api_wrench_terms *p);
 
-/* Adds the terms of wrenches to d tau_dot / dq and d tau_dot / dqd, nv x nv in lanes. */
+/* Adds the terms of wrenches to d tau_dot / dq and d tau_dot / dqd, rows x nv in lanes. */
 void api_wrench_terms_add_by_state(api_wrench_terms *p, double *dtau_dot_dq, double *dtau_dot_dqd);
 
 /* Adds the terms of wrenches to the derivatives by the duration, but for that of qdd. */

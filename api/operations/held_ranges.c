@@ -97,7 +97,7 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
     const api_node          *list     = api_node_get(given, "phases");
     api_place                at       = api_place_key(up, "phases");
     size_t                   n, node = 0;
-    if (api_node_get(given, "held"))
+    if (api_contact_is_given(given))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "phases given beside held: give one of them");
     if (!api_check_list(q, list, &at, "a phase")) return false;
     n = api_node_size(list);

@@ -26,11 +26,14 @@ typedef struct impact_options {
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *restitution = api_node_get(given, "restitution");
-    api_place       at          = api_place_key(up, "restitution");
+    api_place       at = api_place_key(up, "restitution"), held_at = api_place_key(up, "held");
     impact_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (impact_options){.restitution = 0};
     if (!api_contact_read(q, given, up, &o->contact)) return false;
+    if (!o->contact)
+        return api_fail_at(q->problem, &held_at, API_MISSING_FIELD,
+                           "impact needs the frames that hit: name them in held");
     api_set_extent(selected, API_HELD_FRAMES, o->contact->n);
     if (!restitution) return true;
     if (!api_read_number(q, restitution, &at, &o->restitution)) return false;

@@ -1,19 +1,16 @@
-/* margins.c - computes how far joints are from their limits of position, velocity, effort and effort rate, with
- * gradients.
+/* margins.c - computes how far joints and motors are from their limits of position, velocity, effort and effort rate
+ * (api/model/limits.h), with gradients.
  *
  * The margin of a quantity x with lower <= x <= upper is the distance to the nearer limit, min(x - lower, upper - x),
- * and negative beyond it. Its gradient is that of the nearer side. x is q, qd, tau(q, qd, qdd), or tau'(q, qd, qdd,
- * qddd), and of the motor of a coupled transmission a sum of these over its joints; with ' for the time derivative
- * along the motion (dynamics.h),
- *
- *     dtau'/dq = (dtau/dq)',  dtau'/dqd = (dtau/dqd)' + dtau/dq,  dtau'/dqdd = (dtau/dqdd)' + dtau/dqd,  dtau'/dqddd =
- * M.
+ * and negative beyond it. Its gradient is that of the nearer side. x is a sum of entries of q, qd, tau(q, qd, qdd), or
+ * of its time derivative (margin_lanes.h).
  *
  * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
-#include "api/lanes/evaluation.h"
+#include "api/evaluate/loop_evaluation.h"
 #include "api/lanes/failed_rows.h"
 #include "api/request/fields.h"
-#include "api/request/margin_limits.h"
+#include "api/request/limit_kinds.h"
+#include "margin_lanes.h"
 #include <math.h>
 #include <string.h>
 
@@ -25,16 +22,20 @@ enum { RATES = 4 /* a state is q, qd, qdd and qddd */ };
 static const char *const rate_names[RATES] = {"dq", "dqd", "dqdd", "dqddd"};
 
 typedef struct margins_options {
-    api_margin_limits limits;
+    api_limited_joints limited;
     /* [limits.n][RATES][nv], of the least margins, in the order of the request's joints; NULL: not wanted */
     double *gradients;
 } margins_options;
 
-static bool has_kind(const margins_options *o, api_margin_kind kind)
+/* Refuses gradients that cannot be computed. */
+static bool check_gradients(const api_query *q, const api_limit_list *limits, const api_place *at)
 {
-    for (size_t i = 0; i < o->limits.n; i++)
-        if (o->limits.limit[i].kind == kind) return true;
-    return false;
+    const bool rates = api_limits_have(limits, API_LIMIT_EFFORT_RATE);
+    if (q->model->loops) return api_limits_check_loops(q, limits, at);
+    return !rates || q->model->nq == q->model->nv ||
+           api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                       "gradients of effort rates are for models with as many positions as velocities: list other "
+                       "kinds");
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -45,17 +46,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     *o                     = (margins_options){0};
     selected->options      = o;
     selected->all_in_lanes = selected->outputs & OF_ROWS;
-    if (q->model->loops)
-        return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL, "margins are for models without loops, and %s has loops",
-                        q->model->name);
-    if (!api_margin_limits_list(q, api_node_get(given, "kinds"), &at, &o->limits)) return false;
-    api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    if (selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS)) && has_kind(o, API_MARGIN_EFFORT_RATE) &&
-        q->model->nq != q->model->nv)
-        return api_fail_at(
-            q->problem, &at, API_NOT_SUPPORTED,
-            "gradients of effort rates are for models with as many positions as velocities: list other kinds");
-    return true;
+    if (!api_limits_read(q, api_node_get(given, "kinds"), &at, &o->limited.limits)) return false;
+    api_set_extent(selected, API_JOINT_LIMITS, o->limited.limits.n);
+    return !(selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS))) || check_gradients(q, &o->limited.limits, &at);
 }
 
 /* The least margins are found in the margins of all states, which need lanes even if they are not in the answer. */
@@ -63,11 +56,12 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_query *q = plan->query;
     margins_options *o = selected->options;
+    if (!api_followers_open(q, &o->limited.limits, &o->limited.followers)) return false;
     if (!(selected->outputs & OF_ROWS)) return true;
     selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(q->model, selected, MARGINS));
     if (!selected->result[MARGINS] || !(selected->outputs & API_BIT(LEAST_GRADIENTS)))
         return selected->result[MARGINS] != NULL;
-    const size_t bytes = o->limits.n * RATES * q->model->nv * sizeof *o->gradients;
+    const size_t bytes = o->limited.limits.n * RATES * q->model->nv * sizeof *o->gradients;
     o->gradients       = api_take(q->pool, bytes);
     if (o->gradients) memset(o->gradients, 0, bytes);
     return o->gradients != NULL;
@@ -75,120 +69,28 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* Scratch lanes of a block. */
-typedef struct block_lanes {
-    double *tau, *tau_dot;               /* nv */
-    double *by_q, *by_qd, *by_qdd;       /* nv x nv: derivatives of tau */
-    double *q_rate, *qd_rate, *qdd_rate; /* nv x nv: their time derivatives */
-} block_lanes;
-
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    (void)selected;
-    return 2 * model->nv + 6 * model->nv * model->nv;
-}
-
-static block_lanes place(const api_evaluation *e)
-{
-    const size_t W = e->lanes, nv = e->model->nv, square = nv * nv * W;
-    block_lanes  b = {.tau = e->spare};
-    b.tau_dot      = b.tau + nv * W;
-    b.by_q         = b.tau_dot + nv * W;
-    b.by_qd        = b.by_q + square;
-    b.by_qdd       = b.by_qd + square;
-    b.q_rate       = b.by_qdd + square;
-    b.qd_rate      = b.q_rate + square;
-    b.qdd_rate     = b.qd_rate + square;
-    return b;
-}
-
-static void find_efforts(const api_evaluation *e, const margins_options *o, const block_lanes *b, size_t block)
-{
-    dyn_torque_derivative io    = {.q        = api_state_block(e, API_Q, block),
-                                   .qd       = api_state_block(e, API_QD, block),
-                                   .qdd      = api_state_block(e, API_QDD, block),
-                                   .qddd     = api_state_block(e, API_QDDD, block),
-                                   .wrenches = api_wrench_block(e, block),
-                                   .tau      = b->tau,
-                                   .tau_dot  = b->tau_dot};
-    dyn_inverse_dynamics  still = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
-    if (has_kind(o, API_MARGIN_EFFORT_RATE))
-        e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    else if (has_kind(o, API_MARGIN_EFFORT))
-        e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
-}
-
-static void find_derivatives(const api_evaluation *e, const margins_options *o, const block_lanes *b, size_t block)
-{
-    dyn_sensitivity      io   = {.q         = api_state_block(e, API_Q, block),
-                                 .qd        = api_state_block(e, API_QD, block),
-                                 .qdd       = api_state_block(e, API_QDD, block),
-                                 .wrenches  = api_wrench_block(e, block),
-                                 .dtau_dq   = b->by_q,
-                                 .dtau_dqd  = b->by_qd,
-                                 .dtau_dqdd = b->by_qdd};
-    dyn_sensitivity_rate rate = {.q             = io.q,
-                                 .qd            = io.qd,
-                                 .qdd           = io.qdd,
-                                 .qddd          = api_state_block(e, API_QDDD, block),
-                                 .wrenches      = io.wrenches,
-                                 .dtau_dq_dot   = b->q_rate,
-                                 .dtau_dqd_dot  = b->qd_rate,
-                                 .dtau_dqdd_dot = b->qdd_rate};
-    if (!has_kind(o, API_MARGIN_EFFORT) && !has_kind(o, API_MARGIN_EFFORT_RATE)) return;
-    e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
-    if (has_kind(o, API_MARGIN_EFFORT_RATE)) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
-}
-
-/* Returns the limited quantity in a lane. Missing qd is zero. */
-static double quantity(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, size_t block,
-                       size_t lane)
-{
-    const double *of[API_MARGIN_KINDS] = {api_state_block(e, API_Q, block), api_state_block(e, API_QD, block), b->tau,
-                                          b->tau_dot};
-    return api_margin_quantity(l, of[l->kind], e->lanes, lane);
-}
-
-/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
-static double effort_slope(const block_lanes *b, api_margin_kind kind, int by, size_t at)
-{
-    if (kind == API_MARGIN_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
-    return by == 0   ? b->q_rate[at]
-           : by == 1 ? b->qd_rate[at] + b->by_q[at]
-           : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
-                     : b->by_qdd[at];
-}
-
-/* Returns entry v of the gradient of the limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
-static double slope(const api_evaluation *e, const api_margin_limit *l, const block_lanes *b, int by, size_t v,
-                    size_t lane)
-{
-    double sum = 0;
-    if (l->kind == API_MARGIN_POSITION) return by == 0 && v == l->v;
-    for (size_t j = 0; j < l->n; j++) {
-        const double s = l->kind == API_MARGIN_VELOCITY
-                             ? by == 1 && v == l->entry[j]
-                             : effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
-        sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;
-    }
-    return sum;
+    const margins_options *o = selected->options;
+    return api_margin_lanes_entries(model, &o->limited);
 }
 
 /* Writes margin and gradients of limit i for one block. */
-static void write_limit(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block,
+static void write_limit(const api_evaluation *e, const api_selection *selected, const api_margin_lanes *b, size_t block,
                         size_t i)
 {
-    const margins_options  *o      = selected->options;
-    const api_margin_limit *l      = &o->limits.limit[i];
-    double                 *margin = api_result_block(e, selected, MARGINS, block);
-    const size_t            W = e->lanes, nv = e->model->nv;
+    const margins_options *o      = selected->options;
+    const api_limit       *l      = &o->limited.limits.limit[i];
+    double                *margin = api_result_block(e, selected, MARGINS, block);
+    const size_t           W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const double value = quantity(e, l, b, block, lane), below = value - l->lower, above = l->upper - value;
+        const double value = api_limit_quantity(l, b->of[l->kind], W, lane);
+        const double below = value - l->lower, above = l->upper - value;
         if (margin) margin[i * W + lane] = fmin(below, above);
         for (int by = 0; by < 4; by++) {
             double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + by), block);
             for (size_t v = 0; gradient && v < nv; v++) {
-                const double s                    = slope(e, l, b, by, v, lane);
+                const double s                    = api_margin_slope(e, l, b, by, v, lane);
                 gradient[(i * nv + v) * W + lane] = below < above ? s : 0 - s;
             }
         }
@@ -199,10 +101,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     const margins_options *o = selected->options;
-    const block_lanes      b = place(e);
-    if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) find_efforts(e, o, &b, block);
-    if (selected->outputs & GRADIENTS) find_derivatives(e, o, &b, block);
-    for (size_t i = 0; i < o->limits.n; i++)
+    api_margin_lanes       b = api_margin_lanes_place(e, &o->limited);
+    if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) api_margin_lanes_find(e, &o->limited, &b, block);
+    if (selected->outputs & GRADIENTS) api_margin_lanes_differentiate(e, &o->limited, &b, block);
+    for (size_t i = 0; i < o->limited.limits.n; i++)
         write_limit(e, selected, &b, block, i);
     return true;
 }
@@ -210,7 +112,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* Returns the state with the least margin of limit i, the first of several; states that failed alone do not count. */
 static size_t find_least(const api_evaluation *e, const api_selection *selected, size_t i)
 {
-    const size_t n     = ((const margins_options *)selected->options)->limits.n;
+    const size_t n     = ((const margins_options *)selected->options)->limited.limits.n;
     size_t       least = 0;
     double       value = HUGE_VAL;
     for (size_t state = 0; state < api_states(e->query); state++) {
@@ -225,17 +127,17 @@ static size_t find_least(const api_evaluation *e, const api_selection *selected,
 /* --- gradients of least margins ----------------------------------------------------------------------------------- */
 
 /* Stores the gradients of limit i at a state of the block, whose derivatives are in `b`. */
-static bool store_gradients(const api_evaluation *e, const margins_options *o, const block_lanes *b, size_t i,
+static bool store_gradients(const api_evaluation *e, const margins_options *o, const api_margin_lanes *b, size_t i,
                             size_t state)
 {
-    const size_t            W = e->lanes, nv = e->model->nv, lane = state % W, block = state / W;
-    const api_margin_limit *l  = &o->limits.limit[i];
-    const double            x  = quantity(e, l, b, block, lane);
-    double                 *to = o->gradients + i * RATES * nv, sum = 0;
+    const size_t     W = e->lanes, nv = e->model->nv, lane = state % W;
+    const api_limit *l  = &o->limited.limits.limit[i];
+    const double     x  = api_limit_quantity(l, b->of[l->kind], W, lane);
+    double          *to = o->gradients + i * RATES * nv, sum = 0;
     for (int by = 0; by < RATES; by++)
         for (size_t k = 0; k < nv; k++) {
             const size_t v = e->query->order ? (size_t)e->query->order[k] : k;
-            const double s = slope(e, l, b, by, v, lane);
+            const double s = api_margin_slope(e, l, b, by, v, lane);
             *to++          = x - l->lower < l->upper - x ? s : 0 - s;
             sum += fabs(s);
         }
@@ -246,7 +148,7 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
 /* Fails the states with margins that are not finite. The result is that of api_fail_state. */
 static bool check_margins(const api_evaluation *e, const api_selection *selected)
 {
-    const size_t n = ((const margins_options *)selected->options)->limits.n;
+    const size_t n = ((const margins_options *)selected->options)->limited.limits.n;
     for (size_t state = 0; state < api_states(e->query); state++) {
         const double *margin = api_state_lane(e, selected->result[MARGINS], n, state);
         bool          finite = true;
@@ -271,15 +173,16 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     again.problem = e->query->problem;
     if (!check_margins(&again, selected)) return false;
     if (!o->gradients || api_failed_rows_all(e->plan->failed_rows)) return true;
-    again.spare         = e->spares[selected - e->query->selected];
-    const block_lanes b = place(&again);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    again.spare        = e->spares[selected - e->query->selected];
+    api_margin_lanes b = api_margin_lanes_place(&again, &o->limited);
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         const size_t state = find_least(e, selected, i);
         if (state / e->lanes != block) {
             if (!api_deadline_check(e->query->input->deadline, e->query->problem)) return false;
             block = state / e->lanes;
-            find_efforts(&again, o, &b, block);
-            find_derivatives(&again, o, &b, block);
+            if (e->model->loops && !api_loop_close_block(&again, block)) return false;
+            api_margin_lanes_find(&again, &o->limited, &b, block);
+            api_margin_lanes_differentiate(&again, &o->limited, &b, block);
         }
         if (!store_gradients(&again, o, &b, i, state)) return false;
     }
@@ -292,7 +195,7 @@ static void emit_gradients(const api_plan *plan, const api_selection *selected, 
     const api_evaluation   e  = api_evaluation_of(plan);
     const size_t           nv = plan->query->model->nv;
     api_emit_array(to);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         api_emit_object(to);
         api_emit_integer_member(to, "row",
                                 (long long)(to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1));
@@ -313,14 +216,14 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
     const margins_options *o = selected->options;
     const api_evaluation   e = api_evaluation_of(plan);
     api_emit_array(to);
-    for (size_t i = 0; i < o->limits.n; i++) {
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limits.limit[i].name);
-        api_emit_string_member(to, "kind", api_margin_names[o->limits.limit[i].kind]);
-        api_emit_number_member(to, "margin",
-                               to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limits.n, row)[i * e.lanes]
-                                          : 0);
+        api_emit_string_member(to, "joint", o->limited.limits.limit[i].name);
+        api_emit_string_member(to, "kind", api_limit_names[o->limited.limits.limit[i].kind]);
+        api_emit_number_member(
+            to, "margin",
+            to->buffer ? api_state_lane(&e, selected->result[MARGINS], o->limited.limits.n, row)[i * e.lanes] : 0);
         api_emit_integer_member(to, "row", (long long)row);
         api_emit_end(to);
     }
@@ -342,15 +245,15 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
         emit_gradients(plan, selected, to);
         return;
     }
-    api_margin_limits_emit(&o->limits, to);
+    api_limits_emit(&o->limited.limits, to);
 }
 
 const api_operation api_margins = {
     .name  = "margins",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
-             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_KINDS) |
-             API_BIT(API_OUTPUTS),
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_KINDS) | API_BIT(API_OUTPUTS),
     .outputs       = {[LIMITS]          = {"limits", true, {API_STRUCTURED}},
                       [MARGINS]         = {"margins", true, {API_JOINT_LIMITS}},
                       [DMARGINS_DQ]     = {"dmargins_dq", false, {API_JOINT_LIMITS, API_NV}},

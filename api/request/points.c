@@ -32,7 +32,8 @@ static bool check_points(const api_query *q, const api_node *points, const api_p
 {
     if (form->least == 0) {
         p->n = 1;
-        return (p->width == 1 && !p->batch && api_node_is(points, API_NUMBER)) || check_point(q, points, at, p);
+        return ((p->width == 1 || form->spread) && !p->batch && api_node_is(points, API_NUMBER)) ||
+               check_point(q, points, at, p);
     }
     if (!read_list(q, points, at, form->name)) return false;
     size_t given = api_node_size(points);
@@ -79,8 +80,9 @@ double *api_points_read(const api_query *q, const api_points *p)
         api_node row = *p->value, point;
         if (!api_deadline_check(q->input->deadline, q->problem)) return NULL;
         if (p->batch) api_node_item(p->value, b, &row);
-        if (api_node_is(&row, API_NUMBER)) { /* a single point of width 1 may be a number without an array */
-            *to = api_node_number(&row);
+        if (api_node_is(&row, API_NUMBER)) { /* a single point, whose entries are all this number */
+            for (size_t j = 0; j < p->width; j++)
+                to[j] = api_node_number(&row);
             break;
         }
         for (size_t k = 0; k < p->n; k++, to += p->width) {

@@ -1,15 +1,16 @@
 /* points.h - read the points of a curve from a request. n points of `width` numbers are an array n x width, or B x n x
  * width for a batch of B rows. A single point without an axis of points is an array of `width` numbers, or B x width,
- * or a plain number if width is 1. */
+ * or a plain number if width is 1 or the form allows it. */
 #pragma once
 #include "fields.h"
 
 /* The expected form of the points; the texts are for messages. */
 typedef struct api_points_form {
-    const char *name;  /* name of the points in messages, such as "control points" */
-    size_t      least; /* smallest number of points; 0: a single point without an axis of points */
-    const char *why;   /* reason for `least` in messages, such as " for degree 3", or "" */
-    size_t      width; /* numbers of a point; 0: nv numbers, one for each joint in the order of the request */
+    const char *name;   /* name of the points in messages, such as "control points" */
+    size_t      least;  /* smallest number of points; 0: a single point without an axis of points */
+    const char *why;    /* reason for `least` in messages, such as " for degree 3", or "" */
+    size_t      width;  /* numbers of a point; 0: nv numbers, one for each joint in the order of the request */
+    bool        spread; /* true: a single point may be a plain number, which counts for all entries */
 } api_points_form;
 
 typedef struct api_points {

@@ -141,6 +141,7 @@ typedef struct api_query {
     const char        *rows_from;
     size_t             samples;  /* states per row, an additional axis of the answer; 0: each row is one state */
     const int         *order;    /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
+    const int         *order_q;  /* [nq] the same for the entries of q; NULL: entry i */
     bool              *driven;   /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
     size_t             n_higher; /* vectors of "higher_derivatives" */
     const api_node    *higher;   /* [n_higher] each has the form of a field of the state; NULL: none */

@@ -92,8 +92,8 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
 static size_t place_of(const api_query *q, size_t position)
 {
     size_t i = position;
-    for (size_t j = 0; q->order && j < q->model->nv; j++)
-        if ((size_t)q->order[j] == position) i = j;
+    for (size_t j = 0; q->order_q && j < q->model->nq; j++)
+        if ((size_t)q->order_q[j] == position) i = j;
     return i;
 }
 

@@ -20,7 +20,7 @@
 static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
 {
     ode->loops = api_loop_workspace_open(e->query->pool, e->model, ode->kernels, e->query->input->deadline,
-                                         e->query->scene.n_wrenches, 0);
+                                         e->query->scene.n_wrenches + (ode->s->contact ? ode->s->contact->n : 0), 0);
     if (!ode->loops) return false;
     ode->loop_kernels   = api_loop_kernels(ode->kernels);
     ode->kernels        = &ode->loop_kernels;
@@ -183,7 +183,7 @@ void api_ode_start(api_ode *ode, size_t first, size_t rows)
     ode->steps         = 0;
     ode->interval_time = ode->s->n_boundaries > 1 ? 0.5 * (ode->s->boundaries[0] + ode->s->boundaries[1]) : 0;
     memset(ode->fault, 0, sizeof ode->fault);
-    for (size_t i = 0; ode->violation && i < ode->s->limits.n * W; i++)
+    for (size_t i = 0; ode->violation && i < ode->s->limits.list.n * W; i++)
         ode->violation[i] = (api_limit_violation){.excess = -HUGE_VAL};
     memset(ode->y, 0, ode->entries * W * sizeof *ode->y);
     for (size_t l = 0; l < W; l++) {

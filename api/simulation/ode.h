@@ -33,6 +33,7 @@ typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.
 typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct api_ode_friction   api_ode_friction;   /* defined in ode_friction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
+typedef struct api_ode_limits     api_ode_limits;     /* defined in ode_limits.c */
 
 struct api_ode {
     const api_evaluation *e;
@@ -64,6 +65,7 @@ struct api_ode {
     double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
+    api_ode_limits           *limits;             /* efforts of mimic joints; NULL: none is compared with a limit */
     struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
     double                  **stage_rate, *stage_y; /* y' [integrator->stages] and y of the stages of a step */

@@ -61,7 +61,7 @@ static bool take_limits(api_plan *plan, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;
     api_joint_limits *limits = &s->limits;
-    size_t            n      = plan->query->rows * limits->n;
+    size_t            n      = plan->query->rows * limits->list.n;
     if (!(selected->outputs & (API_BIT(LIMITS) | API_BIT(LEAST_MARGINS)))) return true;
     limits->violation = api_take(plan->query->pool, (n > 0 ? n : 1) * sizeof *limits->violation);
     return limits->violation != NULL;

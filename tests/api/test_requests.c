@@ -184,7 +184,7 @@ static void names(void **state)
          "no velocity coordinate \"knee\""},
         {ID, "{" Q ",'joints':['hip','elbow','hip','grasp']}", "duplicate-name", "/joints/2", -1,
          "hip is listed twice"},
-        {"free/bias", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'joints':[]}", "bad-value", "/joints", -1, "nq = 11, nv = 10"},
+        {"free/bias", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'joints':[]}", "wrong-shape", "/joints", -1, "all 4 of free"},
         {ID, "{" Q ",'outputs':['tau','tua']}", "unknown-name", "/outputs/1", -1, "there are: tau, joint_wrenches"},
         {ID, "{" Q ",'outputs':['tau','tau']}", "duplicate-name", "/outputs/1", -1, "tau is listed twice"},
         {KIN, "{" Q ",'frames':['tool','tol']}", "unknown-name", "/frames/1", -1, "no link or frame \"tol\""},

@@ -220,6 +220,18 @@ test('analysis: heat maps, ellipsoids, energies', {skip}, async () => {
     await close();
 });
 
+test('limits of joints without a coordinate are reported', {skip}, async () => {
+    const hinge = (name, limits, more) => ({name, type: 'revolute', axis: [0, 1, 0], limits, ...more});
+    const mimic = {origin: {xyz: [0.4, 0, 0]}, mimic: {joint: 'leader', multiplier: -2, offset: 0.05}};
+    await server.ask('PUT', '/v1/models/coupled', {links: [
+        {name: 'upper', parent: 'base', joint: hinge('leader', {position: [-9, 9]}), inertial: {mass: 1, com: [0.2, 0, 0]}},
+        {name: 'lower', parent: 'upper', joint: hinge('follower', {position: [-0.1, 0.2]}, mimic), inertial: {mass: 1, com: [0.2, 0, 0]}}]});
+    const {page, close} = await openPage(browser, server, '#/robot/coupled/motion?q=0.4');
+    await page.locator('.violations').getByText('follower').first().waitFor();
+    await page.locator('.violations').getByText(/Position q beyond (-0.1|0.2) rad by/).first().waitFor();
+    await close();
+});
+
 test('a trajectory and a simulation are computed, played and exported', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, `#/robot/panda/motion?q=${QN}`);
     await page.locator('.plot').nth(4).waitFor();

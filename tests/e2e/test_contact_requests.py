@@ -62,12 +62,30 @@ class Requests(ContactCase):
         self.assertEqual(problem["code"], code, problem)
         self.assertIn(says, problem["detail"])
 
+    def test_an_empty_list(self):
+        """It counts as no field, in every operation that takes held, in a batch, in evaluate, in phases and beside them."""
+        about = self.client.get("/v1/models/flying").json()
+        nq, nv = len(about["position_names"]), len(about["velocity_names"])
+        q, rows = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7), [[0.2] * nv, [-0.1] * nv]
+        tau = {"q": q, "qd": [0.1] * nv, "tau": rows}
+        for operation, request in (("forward-dynamics", tau), ("forward-sensitivity", tau), ("step", {**tau, "step": 0.01}),
+                                   ("simulate", {"q": [q, q], "duration": 0.1, "step": 0.05, "samples": 2}),
+                                   ("rollout", {"q": q, "torques": rows, "step": 0.01})):
+            self.assertEqual(self.ask("flying", operation, {**request, "held": []}), self.ask("flying", operation, request), operation)
+        both = {"forward-dynamics": {"held": []}, "forward-sensitivity": {"held": []}}
+        self.assertEqual(self.ask("flying", "evaluate", {**tau, "operations": both}),
+                         self.ask("flying", "evaluate", {**tau, "operations": {name: {} for name in both}}))
+        phases = {"q": q, "torques": rows, "step": 0.01, "phases": [{"steps": 1, "held": []}, {"steps": 1}]}
+        self.assertEqual(self.ask("flying", "rollout", {**phases, "held": []}), self.ask("flying", "rollout", {**phases, "phases": [{"steps": 2}]}))
+        self.refused({"held": []}, "/held", "missing-field", "impact", "impact")
+        self.refused({"held": [], "outputs": ["contact_wrenches"]}, "/outputs/0", "bad-value", says="held")
+        self.assertProblem(self.client.post("/v1/models/flying/step", {**tau, "step": 0.01, "held": [], "impact": True}), 422, "/impact")
+
     def test_refusals(self):
         for operation in self.ALL:
             def bad(held, pointer, code, says=""):
                 self.refused({"held": held}, pointer, code, operation, says)
             bad(3, "/held", "wrong-type", "array")
-            bad([], "/held", "wrong-shape", "1 to 32")
             bad([{"frame": "tool"}] * 33, "/held", "wrong-shape", "33")
             state = {name: [0.1] * 4 for name in ("q", "tau" if operation == "forward-dynamics" else "qd")}
             self.assertEqual(len(self.ask("arm", operation, {**state, "held": [{"frame": "tool", "axes": ["x"]}] * 32}).popitem()[1]), 32)

@@ -107,7 +107,12 @@ class Requests(ErrorCase):
         self.bad({"q": self.Q, "joints": ["shoulder", "elbow", "grasp", "knee"]}, "/joints/3", says="knee")
         self.bad({"q": self.Q, "joints": "shoulder"}, "/joints")
         free = self.client.get("/v1/models/free").json()["velocity_names"]
-        self.bad({"q": [0] * 6 + [1] + self.Q, "joints": free}, "/joints", model="free")
+        q = [0] * 6 + [1] + self.Q
+        self.bad({"q": q, "joints": free[:3] + free[7:]}, "/joints", model="free", says="without the 6")
+        self.bad({"q": q, "joints": free[6:] + free[:6]}, "/joints/0", model="free", says="stay first")
+        self.bad({"q": q, "joints": [free[1], free[0], *free[2:]]}, "/joints/0", model="free", says="stay first")
+        self.bad({"q": q, "joints": [*free[7:], free[0]]}, f"/joints/{len(free) - 7}", model="free", says="stay first")
+        self.bad({"q": q, "joints": [*free[7:], free[7]]}, f"/joints/{len(free) - 7}", model="free", says="twice")
 
     def test_numbers_out_of_range(self):
         def raw(text, **more):

@@ -134,7 +134,7 @@ class HeldSimulation(ServerCase):
         for how in ({}, {"step": None, "tolerance": 1e-6}):
             self.assertIn("impact", refused(None, "contradictory-contacts", qd=[1, 0, 0, 0, 0, 0], **how))
             refused(None, "contradictory-contacts", row=1, qd=[[0] * 6, [0, 0, 1, 0, 0, 0], [0] * 6], **how)
-        refused("/held", "wrong-shape", held=[])
+        refused("/held", "wrong-shape", held=[{"frame": "rod"}] * 33)
         refused("/held/0/axes/0", "unknown-name", held=[{"frame": "rod", "axes": ["w"]}])
         refused("/outputs/0", "bad-value", held=None, outputs=["contact_wrenches"])
         # Two points of a body that turns about neither: nothing lets both rest.

@@ -1,8 +1,10 @@
 """Inverse kinematics of trees: frames of found positions against the goals, rates against Jacobians, limits, several
 starts, floating bases, goals out of reach, requests that are refused."""
+import cbor2
 import numpy as np
 import tap
 from closed import Closed
+from samples import body, branched
 
 ARMS = {"puma560": "link6", "ur5": "tool0", "panda": "panda_flange", "kuka_iiwa7": "iiwa_link_7", "stanford": "link6"}
 
@@ -189,6 +191,80 @@ class InverseKinematics(Closed):
         for start in (-0.5, 0.5):       # a joint at its limit moves back from it
             inside = {"frame": "foot", "position": [reach * np.cos(0.2), reach * np.sin(0.2), 0], "q": [start], "starts": 1}
             self.near(self.ask("knee", "inverse-kinematics", inside)["q"], [0.2], 1e-9)
+
+    def coupled_knee(self, multiplier):
+        """A finger of two joints, of which the second follows the first; the limit of the second is nearer."""
+        links = [{"name": "one", "parent": "base", "joint": {"name": "lead", "type": "revolute", "axis": [0, 0, 1], "limits": {"position": [-2, 2]}}},
+                 {"name": "two", "parent": "one", "joint": {
+                     "name": "follow", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [1, 0, 0]}, "limits": {"position": [-0.4, 0.9]},
+                     "mimic": {"joint": "lead", "multiplier": multiplier, "offset": 0.1}}},
+                 {"name": "tip", "parent": "two", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [1, 0, 0]}}}]
+        self.put_model("finger", {"base": {"link": "base"}, "links": links})
+        return lambda q: [np.cos(q) + np.cos(q + multiplier * q + 0.1), np.sin(q) + np.sin(q + multiplier * q + 0.1), 0]
+
+    def test_limits_in_the_way(self):
+        """A goal beyond a limit: the message names the joint and the bound, of a leader or of a mimic joint, and no other."""
+        for multiplier in (2, -2, 0.3):
+            tip = self.coupled_knee(multiplier)
+            low, high = np.clip(np.sort((np.array([-0.4, 0.9]) - 0.1) / multiplier), -2, 2)
+            for q in (low - 0.2, high + 0.2):
+                goal = {"frame": "tip", "position": tip(q)}
+                name = "lead" if abs(abs(q) - 0.2) == 2 else "follow"
+                bound = (2 if q > 0 else -2) if name == "lead" else multiplier * (high if q > 0 else low) + 0.1
+                near = {**goal, "q": [high if q > 0 else low], "starts": 1}
+                detail = self.assertProblem(self.client.post("/v1/models/finger/inverse-kinematics", near), 422)["detail"]
+                self.assertTrue(detail.endswith(f"; limits are in the way: {name} ({bound:.6g})"), (multiplier, q, detail))
+                rows = {"frame": "tip", "position": [goal["position"], tip(0.5 * (low + high)), goal["position"]], "q": near["q"], "starts": 1}
+                answer = self.ask("finger", "inverse-kinematics", {**rows, "on_error": "row", "outputs": ["q", "at_limits"]})
+                self.assertEqual(answer["at_limits"], [None, [], None])
+                self.assertEqual([detail in error["detail"] for error in answer["errors"]], [True, True])
+                self.near(self.ask("finger", "inverse-kinematics", {**near, "limits": False})["q"], [q], 1e-8)
+            for q, name in ((low, "lead" if low == -2 else "follow"), (high, "lead" if high == 2 else "follow")):
+                request = {"frame": "tip", "position": tip(q), "q": [q], "tolerance": 1e-9, "outputs": ["at_limits", "q"]}
+                answer = self.ask("finger", "inverse-kinematics", request)
+                self.near(answer["q"], [q], 1e-8)
+                self.assertEqual([one["joint"] for one in answer["at_limits"]], [name], (multiplier, q))
+                self.assertEqual(self.ask("finger", "inverse-kinematics", {**request, "limits": False})["at_limits"], [])
+                alone = self.client.post("/v1/models/finger/inverse-kinematics", {**request, "outputs": ["at_limits"]}, Accept="application/cbor")
+                self.assertEqual(cbor2.loads(alone.body), {"at_limits": answer["at_limits"]})
+        far = self.assertProblem(self.client.post("/v1/models/finger/inverse-kinematics", {"frame": "tip", "position": [9, 0, 0]}), 422)
+        self.assertNotIn("limits", far["detail"])       # no limit keeps the finger from there
+
+    def test_elastic_joints(self):
+        """The springs are unwound: at q - rest, whatever the start, with rates of the joints; a mimic follows an elastic joint; on
+        fixed and floating bases."""
+        for base in ("fixed", "floating"):
+            document = branched(base)
+            elastic = {"shoulder": {"stiffness": 300, "rest": 0.07}, "elbow": {"stiffness": 40, "damping": 2, "rest": -0.3}}
+            for link in document["links"]:
+                if link["joint"]["name"] in elastic:
+                    link["joint"]["elastic"] = elastic[link["joint"]["name"]]
+            document["links"].append({"name": "claw", "parent": "gripper", "inertial": body(0.2), "joint": {
+                "name": "claw", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0.1, 0, 0.1]}, "mimic": {"joint": "elbow", "multiplier": -0.5}}})
+            about = self.put_model("springy", document) and self.ok(self.client.get("/v1/models/springy"))
+            names, rates = about["position_names"], about["velocity_names"]
+            rigid = [name for name in rates if not name.endswith(".motor")]
+            choose = np.random.default_rng(7)
+            start = [1.0 if name.endswith("qw") else 0.0 if name.startswith("base") else choose.uniform(-0.4, 0.4) for name in names]
+            goal = self.poses("springy", [start], "claw")
+            moved = [x + 0.2 * (not name.startswith("base")) for x, name in zip(start, names)]
+            request = {"frame": "claw", "position": goal["position"][0].tolist(), "velocity": [0.1, -0.2, 0.05], "acceleration": [0.3, 0.1, 0.2], "damping": 0.1,
+                       "q": [moved, start], "outputs": ["q", "qd", "qdd"]}
+            answer = self.ask("springy", "inverse-kinematics", request)
+            for row in range(2):
+                q, qd, qdd = (dict(zip(of, answer[name][row])) for of, name in ((names, "q"), (rates, "qd"), (rates, "qdd")))
+                for joint, spring in elastic.items():
+                    self.assertEqual(q[joint + ".motor"], q[joint] - spring["rest"])
+                    self.assertEqual((qd[joint + ".motor"], qdd[joint + ".motor"]), (qd[joint], qdd[joint]))
+                self.assertGreater(max(abs(qd[name]) for name in rigid), 1e-3)
+            self.assertLess(distance_of(self.poses("springy", answer["q"], "claw")["position"], goal["position"][0]).max(), 2e-9)
+            bare = {**document, "links": [{**link, "joint": {k: v for k, v in link["joint"].items() if k != "elastic"}} for link in document["links"]]}
+            self.put_model("bare", bare)
+            plain = [[x for x, name in zip(row, names) if not name.endswith(".motor")] for row in answer["q"]]
+            energy = lambda model, q: np.array(self.ask(model, "energy", {"q": q, "outputs": ["potential"]})["potential"])
+            self.near(energy("springy", answer["q"]), energy("bare", plain), 1e-12)     # no energy in the springs of the joints
+            other = self.ask("springy", "inverse-kinematics", {**request, "q": [[x + 5 * name.endswith(".motor") for x, name in zip(row, names)] for row in request["q"]]})
+            self.assertEqual(other, answer)
 
     def test_floating_base(self):
         """The base moves, too; its quaternion stays one."""

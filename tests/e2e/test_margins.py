@@ -89,7 +89,30 @@ class Margins(Closed):
                          [[x for name in STATE for x in one["d" + name]] for one in answer["least_gradients"]])
         cut = {name: rows[:1] for name, rows in s.items()}
         single = self.ask("limited", "margins", {**cut, **loads, "outputs": ["least_gradients", *GRADIENTS]})
-        self.assertEqual([one["dqd"] for one in single["least_gradients"]], single["dmargins_dqd"][0])
+        for name, gradient in zip(STATE, GRADIENTS):
+            self.assertEqual([one["d" + name] for one in single["least_gradients"]], single[gradient][0])
+
+    def test_gradients_on_both_sides(self):
+        """Limits on both sides of zero and on one, positions all over them and beyond: near a limit, and near the middle, where
+        the nearer side changes."""
+        document = self.client.get("/v1/models/ur5/document").json()
+        ranges = [(-1, 1.5), (0.5, 2), (-3, -1), (-0.2, 3), (-2, 0.1), (-1, 1)]
+        moving = [link["joint"] for link in document["links"] if link["joint"]["type"] != "fixed"]
+        for joint, bounds in zip(moving, ranges, strict=True):
+            joint["limits"] = {"position": bounds}
+        self.put_model("uneven", {**document, "name": "uneven"})
+        lower, upper = np.array(ranges).T
+        outputs = ["margins", "dmargins_dq", "least", "least_gradients"]
+        for fraction in (-0.3, 0.01, 0.2, 0.35, 0.45, 0.49, 0.51, 0.55, 0.65, 0.8, 0.99, 1.3):
+            q = lower + fraction * (upper - lower)
+            slope = np.eye(6) * (1 if fraction < 0.5 else -1)
+            other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)     # farther from the limits
+            for rows, least in ((q.tolist(), 0), ([q.tolist()], 0), ([other.tolist(), q.tolist()], 1)):
+                got = self.ask("uneven", "margins", {"q": rows, "outputs": outputs})
+                self.near(np.array(got["margins"]).reshape(-1, 6)[-1], min(fraction, 1 - fraction) * (upper - lower), 1e-12)
+                self.assertEqual(np.array(got["dmargins_dq"]).reshape(-1, 6, 6)[-1].tolist(), slope.tolist(), fraction)
+                self.assertEqual([one["row"] for one in got["least_gradients"]], [least] * 6)
+                self.assertEqual([one["dq"] for one in got["least_gradients"]], slope.tolist(), fraction)
 
     def test_least_gradients_of_ties_and_failing_rows(self):
         """Of equal rows the first counts; rows that fail do not."""
@@ -146,8 +169,7 @@ class Margins(Closed):
         for model, change, code, pointer in (
                 ("limited", {"kinds": []}, "wrong-shape", "/kinds"), ("limited", {"kinds": ["power"]}, "unknown-name", "/kinds/0"),
                 ("limited", {"kinds": ["effort", "effort"]}, "duplicate-name", "/kinds/1"),
-                ("puma560", {"kinds": ["effort_rate"]}, "bad-value", "/kinds"),
-                ("delta", {"q": [0.3] * 3}, "not-for-loops", None)):
+                ("limited", {"kinds": "effort"}, "wrong-type", "/kinds")):
             problem = self.assertProblem(self.client.post(f"/v1/models/{model}/margins", {**s, **change}), 422, pointer)
             self.assertEqual(problem["code"], code, (change, problem))
 

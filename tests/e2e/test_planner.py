@@ -151,6 +151,23 @@ class Planner(ServerCase):
         self.assertLessEqual({"torques", "torque rates", "velocities", "joint positions", "internal forces", "motion"},
                              texts)
 
+    def test_limits_of_mimic_joints(self):
+        """A follower narrows the range and the speed of its leader; other limits without a coordinate are refused."""
+        sys.path.insert(0, FOLDER)
+        self.addCleanup(sys.path.remove, FOLDER)
+        from problem import Limits      # pylint: disable=import-outside-toplevel
+        own = {"position": [-1, 1], "velocity": 2, "effort": 9}
+        follower = {"name": "b", "mimic": {"joint": "a", "multiplier": -2, "offset": 0.05}, "limits": {"position": [-0.1, 0.2], "velocity": 1}}
+        model = {"velocity_names": ["a"], "joints": [{"name": "a", "limits": own}, follower]}
+        limits = Limits.published(model)
+        self.assertClose(limits.position.tolist(), [[-0.075, 0.075]], 1e-15)
+        self.assertEqual((limits.velocity.tolist(), limits.effort.tolist()), ([0.5], [9]))
+        for change in ({"limits": {"effort": 3}}, {"mimic": None}, {"mimic": {**follower["mimic"], "joint": "passive"}}):
+            with self.assertRaisesRegex(ValueError, "limits of b .* margins"):
+                Limits.published({**model, "joints": [model["joints"][0], {**follower, **change}]})
+        del own["position"], follower["limits"]["velocity"]
+        self.assertEqual(Limits.published(model).velocity.tolist(), [2])
+
     def test_png(self):
         done = self.start("two_link_minimum_time", "--server", self.server.url(), "--rounds", "1", "--output", "it.png")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -218,6 +218,34 @@ class Inputs(Simulated):
         sine = {"amplitude": [2], "angular_frequency": [3], "offset": [0.5], "phase": [0.25]}
         self.assertClose(self.column(sine, times), [0.5 + 2 * math.sin(3 * t + 0.25) for t in times], 1e-15)
 
+    def test_one_angular_frequency(self):
+        """A number counts for all entries: of torques, references, prescribed motions and wrenches, in any order of joints and
+        beside batches; in trajectory as well."""
+        names = self.client.get("/v1/models/arm").json()["velocity_names"]
+        start = {"q": [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]], "duration": 0.2, "samples": 3, "step": 1e-2}
+        batch = [[1, 2, 3], [2, 0.5, 1]]
+
+        def wave(w, amplitude):
+            return {"amplitude": amplitude, "angular_frequency": w, "phase": [0.1, 0.2, 0.3]}
+        drive = {"controller": "computed_torque", "kp": 20, "kd": 5}
+        for name, change in {
+                "tau": lambda w: {"input": {"tau": wave(w, [1, 2, 3])}}, "batch": lambda w: {"input": {"tau": wave(w, batch)}},
+                "order": lambda w: {"joints": names[::-1], "input": {"tau": wave(w, [1, 2, 3])}},
+                "reference": lambda w: {"input": {**drive, "reference": wave(w, [1, 2, 3])}},
+                "wrench": lambda w: {"wrenches": [{"link": "c", "force": wave(w, [1, 2, 3]), "torque": wave(w, batch)}]},
+                "prescribed": lambda w: {"prescribed": {"coordinates": names[1:], "motion": {
+                    "amplitude": [0.1, 0.2], "angular_frequency": w if isinstance(w, int) else w[1:]}},
+                    "q": [[0.1, 0, 0]], "qd": [[0, 0.7, 1.4]]}}.items():
+            for how in ({}, {"Accept": "application/cbor"}):
+                one, three = (self.client.post("/v1/models/arm/simulate", {**start, **change(w)}, **how) for w in (7, [7, 7, 7]))
+                self.assertEqual((one.status, one.body), (200, three.body), name)
+        motion = {"degree": 1, "duration": 1, "control_points": [[0, 0, 0], [1, 1, 1]], "samples": 3, "free": names[:2]}
+        one, three = (self.ask("arm", "trajectory", {**motion, "input": {"tau": {"amplitude": [1, 2, 0], "angular_frequency": w}},
+                                                     "wrenches": [{"link": "c", "force": wave(w, [1, 2, 3])}]}) for w in (7, [7, 7, 7]))
+        self.assertEqual(one, three)
+        problem = self.client.post("/v1/models/arm/simulate", {**start, "input": {"tau": {"amplitude": 1, "angular_frequency": 7}}})
+        self.assertProblem(problem, 422, "/input/tau/amplitude")
+
     def test_jumps_cost_no_accuracy(self):
         """Steps end where the torque jumps: each piece is exact for a slider-like motion of a rod without gravity."""
         tau = {"values": [[1], [-2], [3]], "times": [0, 0.37, 0.81], "interpolation": "hold"}

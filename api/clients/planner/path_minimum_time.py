@@ -42,7 +42,10 @@ def options():
 
 
 def limits(description):
-    """Of torques and torque rates, nv each."""
+    """Of torques and torque rates, nv each. Raises ValueError for joints without a coordinate whose torques are limited."""
+    for joint in description["joints"]:
+        if joint["name"] not in description["velocity_names"] and {"effort", "effort_rate"} & joint["limits"].keys():
+            raise ValueError(f"the torque of {joint['name']}, which is no coordinate, is limited: margins compares it")
     joints = {joint["name"]: joint.get("limits", {}) for joint in description["joints"]}
     effort = np.array([joints[name].get("effort", np.inf) for name in description["velocity_names"]])
     return effort, np.array([joints[name].get("effort_rate", RATE * limit)

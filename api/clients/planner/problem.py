@@ -24,13 +24,29 @@ class Limits:
 
     @classmethod
     def published(cls, model, rate=np.inf):
-        """The limits in the server's description of a model; it has none for torque rates."""
+        """The limits in the server's description of a model, without those of torque rates. Those of mimic joints narrow the
+        limits of their leaders. Raises ValueError for limits that are no limits of coordinates."""
         joints = {joint["name"]: joint.get("limits", {}) for joint in model["joints"]}
         mine = [joints[name] for name in model["velocity_names"]]
-        return cls(np.array([limits.get("effort", np.inf) for limits in mine], float),
-                   np.full(len(mine), float(rate)),
-                   np.array([limits.get("velocity", np.inf) for limits in mine], float),
-                   np.array([limits.get("position", (-np.inf, np.inf)) for limits in mine], float))
+        limits = cls(np.array([limits.get("effort", np.inf) for limits in mine], float),
+                     np.full(len(mine), float(rate)),
+                     np.array([limits.get("velocity", np.inf) for limits in mine], float),
+                     np.array([limits.get("position", (-np.inf, np.inf)) for limits in mine], float))
+        for joint in model["joints"]:
+            if joint["name"] not in model["velocity_names"] and joint["limits"]:
+                limits._narrow(model["velocity_names"], joint)
+        return limits
+
+    def _narrow(self, names, joint):
+        """Adds the limits of a joint that is no coordinate: its position is multiplier q + offset."""
+        kinds, mimic = joint["limits"].keys(), joint.get("mimic")
+        if not mimic or mimic["joint"] not in names or kinds - {"position", "velocity"}:
+            raise ValueError(f"limits of {joint['name']} ({', '.join(kinds)}) are no limits of one coordinate: margins and "
+                             "trajectory compare them with their gradients")
+        leader, multiplier, offset = names.index(mimic["joint"]), mimic["multiplier"], mimic["offset"]
+        low, high = sorted((bound - offset) / multiplier for bound in joint["limits"].get("position", (-np.inf, np.inf)))
+        self.position[leader] = max(self.position[leader, 0], low), min(self.position[leader, 1], high)
+        self.velocity[leader] = min(self.velocity[leader], joint["limits"].get("velocity", np.inf) / abs(multiplier))
 
     def of_torques(self):
         """The limits that are checked at nodes: name of the server's output, limit."""

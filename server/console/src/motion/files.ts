@@ -2,7 +2,7 @@
 import {askBinary} from '../api';
 import type {Workspace} from '../workspace';
 import {loadFields} from '../workspace';
-import {CURVES, columnsOf, numbersOf, unitOfColumn, withEffortRate, type Curve, type Motion} from './motion';
+import {CURVES, columnsOf, numbersOf, unitOfColumn, withEffortRate, type Curve, type Exceeded, type Motion} from './motion';
 
 const quoted = (text: string): string => /[",\n;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
@@ -87,25 +87,36 @@ function readJson(w: Workspace, text: string): States {
 
 const CHUNK = 400;
 
+interface Evaluated {
+    'inverse-dynamics': {tau: unknown};
+    margins: {least: (Pick<Exceeded, 'joint' | 'kind'> & {margin: number; row: number})[] | null};
+}
+
 /** Reads the motion of a file, and asks the server for its torques. */
 export async function readMotion(w: Workspace, file: File, progress: (part: number) => void): Promise<Motion> {
     const text = await file.text(), states = /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), n = states.q.length;
     if (n < 2) throw new Error('A motion has at least two states.');
     const times = Float64Array.from(states.times ?? states.q.map((_, i) => i * 0.02));
     for (let i = 1; i < n; i++) if (!(times[i] >= times[i - 1])) throw new Error(`The times decrease at state ${i + 1}.`);
-    const tau = new Float64Array(n * w.model.nv);
+    const tau = new Float64Array(n * w.model.nv), exceeded: Exceeded[] = [];
     for (let from = 0; from < n; from += CHUNK) {
         const part = <T>(rows: T[] | undefined) => rows?.slice(from, from + CHUNK);
-        const answer = await askBinary<{tau: unknown}>(w.model.name, 'inverse-dynamics', {
-            q: part(states.q), ...(states.qd && {qd: part(states.qd)}), ...(states.qdd && {qdd: part(states.qdd)}), ...loadFields(w.model, w.state.value), on_error: 'row'});
-        tau.set(numbersOf(answer.tau) ?? [], from * w.model.nv);
+        const answer = await askBinary<Evaluated>(w.model.name, 'evaluate', {
+            q: part(states.q), ...(states.qd && {qd: part(states.qd)}), ...(states.qdd && {qdd: part(states.qdd)}), ...loadFields(w.model, w.state.value), on_error: 'row',
+            operations: {'inverse-dynamics': {}, margins: {kinds: ['position', 'velocity', 'effort'], outputs: ['least']}}});
+        tau.set(numbersOf(answer['inverse-dynamics'].tau) ?? [], from * w.model.nv);
+        for (const {joint, kind, margin, row} of answer.margins.least ?? []) {
+            const worst = exceeded.find(e => e.joint === joint && e.kind === kind), found = {joint, kind, limit: undefined, excess: -margin, time: times[from + row]};
+            if (worst && found.excess > worst.excess) Object.assign(worst, found);
+            else if (!worst && margin < 0) exceeded.push(found);
+        }
         progress(Math.min(1, (from + CHUNK) / n));
     }
     const flat = (rows: number[][] | undefined) => rows && Float64Array.from(rows.flat());
     const qd = flat(states.qd), qdd = flat(states.qdd);
     const notes = [...(states.times ? [] : ['The file has no times: its states are 0.02 s apart.']), ...(states.qd ? [] : ['The file has no velocities: torques are those at rest.']),
         ...(states.qd && !states.qdd ? ['The file has no accelerations: torques are those without them.'] : [])];
-    return withEffortRate({title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, notes}, w.model.nv);
+    return withEffortRate({title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, exceeded, notes}, w.model.nv);
 }
 
 /** The request for the torques of all states of a motion. */

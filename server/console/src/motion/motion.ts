@@ -14,7 +14,23 @@ export interface Motion {
     times: Float64Array;
     curves: Partial<Record<Curve, Float64Array>>; // samples × columns
     energies?: {kinetic: Float64Array; potential: Float64Array};
+    exceeded: Exceeded[];
     notes: string[];
+}
+
+/** A limit that the server found to be exceeded, of any joint or motor, and the bound on that side if it is known. */
+export interface Exceeded {
+    joint: string;
+    kind: 'position' | 'velocity' | 'effort' | 'effort_rate';
+    limit: number | undefined;
+    excess: number;
+    time: number;
+}
+
+/** The exceeded limits among the least margins of an answer. */
+function exceededOf(margins: unknown): Exceeded[] {
+    const all = (margins ?? []) as (Omit<Exceeded, 'excess'> & {margin: number})[];
+    return all.filter(m => m.margin < 0).map(({joint, kind, limit, margin, time}) => ({joint, kind, limit, excess: -margin, time}));
 }
 
 /** The curves of an answer. */
@@ -25,7 +41,7 @@ export function motionOf(title: string, answer: Record<string, unknown>): Motion
         if (values) curves[key] = values;
     }
     const kinetic = numbersOf(answer.kinetic), potential = numbersOf(answer.potential);
-    return {title, times: numbersOf(answer.times)!, curves, notes: [], ...(kinetic && potential && {energies: {kinetic, potential}})};
+    return {title, times: numbersOf(answer.times)!, curves, exceeded: exceededOf(answer.least_margins), notes: [], ...(kinetic && potential && {energies: {kinetic, potential}})};
 }
 
 /** Adds the effort rate as the slope of the efforts between the neighbours of each sample. */
@@ -40,11 +56,24 @@ export function withEffortRate(m: Motion, nv: number): Motion {
 }
 
 export interface Violation {
-    row: Row;
-    curve: Curve;
-    limit: number;
+    name: string;
+    quantity: string;
+    unit: string;
+    limit: number | undefined;
     excess: number;
     time: number;
+}
+
+const KINDS: Record<Exceeded['kind'], Curve> = {position: 'q', velocity: 'qd', effort: 'tau', effort_rate: 'tau_dot'};
+const quantityOf = (curve: Curve): string => CURVES.find(c => c[0] === curve)![1];
+
+/** Exceeded limits of joints and motors that are no coordinates, such as mimic joints and passive joints of loops. */
+function violationsOfOthers(w: Workspace, m: Motion): Violation[] {
+    return m.exceeded.filter(({joint}) => !w.model.velocity_names.includes(joint)).map(({joint, kind, limit, excess, time}) => {
+        const length = w.model.joints.find(j => j.name === joint)?.type === 'prismatic' ? 'm' : 'rad', effort = length === 'm' ? 'N' : 'N m';
+        const unit = {position: length, velocity: `${length}/s`, effort, effort_rate: `${effort}/s`}[kind];
+        return {name: joint, quantity: quantityOf(KINDS[kind]), unit, limit, excess, time};
+    });
 }
 
 export const columnsOf = (w: Workspace, curve: Curve): string[] => curve === 'q' ? w.model.position_names : w.model.velocity_names;
@@ -73,12 +102,13 @@ export function violationsOf(w: Workspace, m: Motion): Violation[] {
             let worst: Violation | null = null;
             for (let i = 0; i < m.times.length; i++) {
                 const x = values[i * width + column], limit = x > limits[1] ? limits[1] : limits[0], excess = Math.max(x - limits[1], limits[0] - x);
-                if (excess > 1e-9 * Math.max(1, Math.abs(limit)) && excess > (worst?.excess ?? 0)) worst = {row, curve, limit, excess, time: m.times[i]};
+                if (excess > 1e-9 * Math.max(1, Math.abs(limit)) && excess > (worst?.excess ?? 0))
+                    worst = {name: row.name, quantity: quantityOf(curve), unit: unitOf(row, curve), limit, excess, time: m.times[i]};
             }
             if (worst) found.push(worst);
         }
     }
-    return found;
+    return [...found, ...violationsOfOthers(w, m)];
 }
 
 const BLOCK = 200;

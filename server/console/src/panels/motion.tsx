@@ -2,10 +2,9 @@
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
-import {unitOf} from '../coordinates';
 import {digits} from '../format';
 import {csvOf, readMotion, requestOf} from '../motion/files';
-import {CURVES, motionOf, PoseStream, violationsOf, type Motion} from '../motion/motion';
+import {motionOf, PoseStream, violationsOf, type Motion} from '../motion/motion';
 import {hueOf, makePlots, pngOf, svgOf, type PlotSet} from '../motion/plots';
 import {firstSpline, SplineEditor, type Spline} from '../motion/spline';
 import {ProblemText} from '../pages/upload';
@@ -62,7 +61,7 @@ function SplineForm({workspace: w, spline, onSpline, motion, onMotion}: FormProp
             while (newest.current) {
                 const asked = newest.current;
                 newest.current = null;
-                await askBinary<Record<string, unknown>>(w.model.name, 'trajectory', {...asked, outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'tau_dot']})
+                await askBinary<Record<string, unknown>>(w.model.name, 'trajectory', {...asked, outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'tau_dot', 'least_margins']})
                     .then(answer => onMotion(motionOf('trajectory', answer), null), e => onMotion(null, problemOf(e)));
             }
             busy.current = false;
@@ -147,7 +146,7 @@ function Playback({workspace: w, motion}: {workspace: Workspace; motion: Motion}
                     }} />
                 <output>{time.toFixed(3)} s of {digits(end, 4)} s</output><Select hidden label="Speed" value={speed} options={SPEEDS.map(s => [s, `× ${s}`])} onChange={setSpeed} /></div>
             {violations.length > 0 ? <details class="violations" open={violations.length <= 4}><summary>{violations.length} {violations.length === 1 ? 'limit is' : 'limits are'} exceeded</summary>
-                <ul>{violations.map((v, i) => <li key={i}><strong>{v.row.name}</strong>: {CURVES.find(c => c[0] === v.curve)![1]} beyond {digits(v.limit)} {unitOf(v.row, v.curve)} by {digits(v.excess, 4)} at <button type="button" class="link" onClick={() => place(v.time)}>{digits(v.time, 4)} s</button></li>)}</ul></details> :
+                <ul>{violations.map((v, i) => <li key={i}><strong>{v.name}</strong>: {v.quantity} beyond {v.limit === undefined ? 'its limit' : `${digits(v.limit)} ${v.unit}`} by {digits(v.excess, 4)} {v.limit === undefined && v.unit} at <button type="button" class="link" onClick={() => place(v.time)}>{digits(v.time, 4)} s</button></li>)}</ul></details> :
                 <p class="muted">No limit of the model is exceeded.</p>}
             <div class="chips" role="group" aria-label="Coordinates in the plots">
                 {w.rows.map(r => <button key={r.index} type="button" aria-pressed={shown.has(r.index)} onClick={() => toggle(r.index)} onDblClick={() => setShown(new Set([r.index]))}><i style={{background: hueOf(r.index)}} />{r.name}</button>)}

@@ -53,7 +53,7 @@ function requestOf(w: Workspace, state: RobotState, s: Settings, spline: Spline)
         ...(s.integrator === 'rk4' ? {step: s.step} : {tolerance: s.tolerance}), samples: Math.min(1001, Math.max(21, Math.round(duration * 100) + 1)),
         ...loadFields(w.model, state),
         ...(controller !== 'none' && {input: {controller, kp, kd, ...(controller === 'hua' && {filter}), reference: referenceOf(w, state.q, s.goal, spline)}}),
-        outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential'],
+        outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'least_margins'],
     };
 }
 

@@ -76,8 +76,8 @@ class Described:
         return _named(self.velocity_names, array)
 
     def limits(self, quantity: str) -> Array:
-        """Limits by joint: "effort" and "velocity" one number, "position" a lowest and a highest; NaN or infinite where a
-        joint has none."""
+        """Limits by joint: "effort" and "velocity" one number, "position" a lowest and a highest; infinite where a joint has
+        none. Joints without a coordinate, such as mimic joints, have their entries, too: margins() compares all of them."""
         joints = self.description["joints"]
         if quantity == "position":
             return np.array([joint["limits"].get("position") or (-np.inf, np.inf) for joint in joints], float)

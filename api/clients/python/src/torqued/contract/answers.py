@@ -739,6 +739,9 @@ class InverseKinematicsAnswer(Answer):
     iterations: Scalar
     # Starting positions that were tried.
     starts_needed: Scalar
+    # The joints at their position limits, those with `mimic` included; empty with `limits` false. Of a batch one list for each
+    # row, null if it fails.
+    at_limits: Union[list[JointAtLimit], list[Union[list[JointAtLimit], Any]]]
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -748,6 +751,12 @@ class MarginsAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
     # Never batched; the other outputs have this order.
     limits: list[MarginLimit]
     # limits: in the unit of the limit.

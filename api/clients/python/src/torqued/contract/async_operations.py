@@ -59,7 +59,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -118,7 +120,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -128,8 +132,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         friction_at_rest: Friction of joints whose velocity is zero.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -156,12 +161,13 @@ class AsyncOperations:
         no time. Contacts may depend on each other, as in forward-dynamics. The kinetic energy lost, ½ (1 - restitution²) (J
         qd)ᵀ (J M⁻¹ Jᵀ)⁻¹ (J qd), is never negative, because one restitution applies to all directions.
 
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: The frames that hit something, at least one.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -193,7 +199,9 @@ class AsyncOperations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -230,7 +238,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -270,7 +280,9 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -313,7 +325,9 @@ class AsyncOperations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -361,7 +375,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench that changes with time.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -415,7 +431,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -463,7 +481,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -473,8 +493,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -513,7 +534,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -549,7 +572,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -614,8 +639,9 @@ class AsyncOperations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
@@ -623,7 +649,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -670,8 +698,9 @@ class AsyncOperations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
@@ -679,7 +708,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -710,7 +741,9 @@ class AsyncOperations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -759,7 +792,9 @@ class AsyncOperations:
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         gravity: m/s², world axes; replaces the model's.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -804,7 +839,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -883,7 +920,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -961,8 +1000,9 @@ class AsyncOperations:
         are from their `limits` at each sample, as in the operation margins, with the same gradients as torques; `kinds` chooses
         the limits, whose margins are then default outputs. `least_margins` has of each limit the least margin of a motion, and
         `least_gradients` its derivatives by all control points, duration and knots: those at the sample that has it, the first
-        one if several have it. Gradients of effort rates, like those of tau_dot, are for models without `loops`: they would
-        need the third derivatives of the loops' conditions. It is not available in evaluate.
+        one if several have it. Mimic joints and passive joints of loops are in the list. Gradients of effort rates, like those
+        of tau_dot, are for models without `loops`: they would need the third derivatives of the loops' conditions. It is not
+        available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -976,7 +1016,7 @@ class AsyncOperations:
         dense: Gradients with respect to all control points.
         points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
         the default of `outputs` contains point_positions.
-        kinds: Of limits; default all that the model has.
+        kinds: Of limits; default all.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with dqdd.
         input: Only with `free`.
@@ -984,7 +1024,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1030,7 +1072,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1092,12 +1136,14 @@ class AsyncOperations:
         coordinates get the acceleration above, by least squares where held frames prevent it. A robot all of whose coordinates
         are actuated gets the same torques as without `held`. The torques of a controller are clipped at the `effort` limits of
         joints, and then those of the motors of `transmissions` at theirs if the controller drives all their joints, unless
-        `"clip": false` is given; torques given as `tau` are not clipped. Where torques reach a limit the acceleration has a
-        kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that
-        exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. It gives the largest
-        excess over the limit and its time, among the start, the ends of all steps and both sides of every jump of the input.
-        The list is empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it
-        among the same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
+        `"clip": false` is given; torques given as `tau` are not clipped, and efforts of mimic joints are compared only. Where
+        torques reach a limit the acceleration has a kink: steps with a tolerance become short there, fixed steps lose their
+        order. `limits` lists the joints and motors that exceeded a limit: of effort, before clipping; of position and of
+        velocity, which are not enforced. The list is that of margins, mimic joints and passive joints of loops included, but
+        for effort rates; the effort of a motor is compared if the input drives all its joints. It gives the largest excess over
+        the limit and its time, among the start, the ends of all steps and both sides of every jump of the input. The list is
+        empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it among the
+        same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
         `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina &
         Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv entries;
         entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the
@@ -1111,23 +1157,23 @@ class AsyncOperations:
         constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
         that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
         the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
-        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may
-        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
-        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
-        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
-        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
-        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
-        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
-        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
-        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
-        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
-        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
-        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
-        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
-        about one or two, keeps its velocity only, as wheels and skates do. `tau` is the driving torque just after the sample.
-        `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on
-        the robot since the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the
-        motion. It is not available in evaluate.
+        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where
+        one number as angular_frequency counts for all coordinates. Each may be a batch, with the simulations as an additional
+        first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion, `{"coordinates":
+        names, "motion": signal}` with one position for each of these velocity names. All others, such as a floating base,
+        passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion needs, which are not
+        clipped. Position and velocity of the motion must not jump: held values and linear ones with more than two points are
+        refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time 0, in `input.tau`
+        they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a quaternion cannot be
+        prescribed. With a tolerance the local errors of the work are kept within it as well. Where held frames do not allow the
+        motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in forward-dynamics;
+        `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along their axes
+        (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least change in
+        the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any frame, and
+        for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its velocity only,
+        as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`, `friction_work` (of joint
+        friction and dampers, never positive) and `wrench_work` are the work done on the robot since the start: kinetic +
+        potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -1144,13 +1190,16 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1207,7 +1256,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1232,7 +1283,8 @@ class AsyncOperations:
             velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
             limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
             damping: Optional[float] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed']]] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
+            'at_limits']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
@@ -1240,20 +1292,25 @@ class AsyncOperations:
         For models without `loops`; a model with loops takes a `platform` in place of q in every operation. The origin of
         `frame` goes to `position`. With `orientation` the frame gets the whole pose; with `direction` its `axis` points there
         and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped Newton steps
-        lead from the start `q` to the goal, within the position limits of the joints. A search that stops elsewhere begins
-        again, at up to `starts` positions in all: the given one, then positions spread over the limits, which are the same for
-        every request. A batch of `q` beside a single `position` has several guesses for one goal: the search of each row begins
-        at the row's own guess, and with `starts` 1 at no other position. A goal that is not reached within `tolerance` is a 422
-        (`out-of-reach`) with the distance and the angle that remain, or with `on_error` a row that fails alone. Different
-        starts lead to different solutions. `velocity` and `acceleration` of the frame, in world axes, give `qd` of least norm
-        and `qdd`. Where the frame cannot have them, as in singular positions, the answer is a 422; with `damping` it has the
-        rates that come nearest: the least |J qd - velocity|² + damping² |qd|², with the linear rows in units of the distance
-        along the chain of joints.
+        lead from the start `q` to the goal, within the position limits of the joints, of those with `mimic` as well. A search
+        that stops elsewhere begins again, at up to `starts` positions in all: the given one, then positions spread over the
+        limits, which are the same for every request. A batch of `q` beside a single `position` has several guesses for one
+        goal: the search of each row begins at the row's own guess, and with `starts` 1 at no other position. A goal that is not
+        reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle that remain, or with `on_error` a
+        row that fails alone; the message names the limits in the way, those beyond which the frame would come nearer.
+        `at_limits` lists the joints that the found position leaves at a limit. Different starts lead to different solutions.
+        The motor of an elastic joint is placed where the spring is unwound, at q - rest, and moves with the joint: coordinates
+        and rates are those of the geometry alone. feed-forward has the motor positions that carry a load. `velocity` and
+        `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
+        singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
+        + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
 
         frame: A frame or link that a joint moves.
         position: m, world axes.
         q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         orientation: Quaternions [x, y, z, w] that rotate the frame's axes to world axes.
         direction: World axes, of any length but 0. Not with `orientation`.
         axis: In the frame's axes, only with `direction`: points along it.
@@ -1274,10 +1331,11 @@ class AsyncOperations:
             "on_error": on_error, "outputs": outputs}, timeout)
 
     async def margins(
-            self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
@@ -1286,15 +1344,24 @@ class AsyncOperations:
     ) -> MarginsAnswer:
         """How far joints and motors are from their limits, with gradients.
 
-        The margin of a quantity x between `lower` and `upper` is min(x - lower, upper - x), negative beyond the limit. x is the
-        position or velocity of a joint, its tau, or dtau/dt along a motion with the jerk `qddd`, as in torque-derivative; of an
-        elastic joint the effort is that of its motor. The motors of `transmissions` follow the joints, with their rates P qd
-        and efforts matrix^T tau, as in `motor_tau`. Gradients are those of the nearer side; where both are equally near, of the
-        upper one. Sharp Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. For models without `loops`;
-        gradients of effort rates are for models with as many positions as velocities. `least` has the least margins of all
-        rows, and `least_gradients` their derivatives: those at the row that has the least margin, the first one if several have
-        it; derivatives by the states of other rows are zero. Where rows are equally near, the least margin has no derivative,
-        and this is that of one side.
+        The margin of a quantity x between `lower` and `upper` is min(x - lower, upper - x), negative beyond the limit. `limits`
+        lists the limits of all joints in the order of the model's `joints`, then those of the motors of `transmissions`: | kind
+        | x | |---|---| | position | Position of the joint. Of a joint with `mimic`: multiplier q + offset. Of a passive joint
+        of a loop: the position that closes the loops, as in `full`. | | velocity | Its time derivative. Of a motor: its entry
+        of P qd, with the rates qd of all joints. | | effort | The joint's entry of tau; of an elastic joint, that of its motor;
+        of a motor its entry of matrix^T tau, as in `motor_tau`. | | effort_rate | dtau/dt along a motion with the jerk `qddd`,
+        as in torque-derivative. | The effort of a joint with `mimic` acts at its own axis: the tau that inverse-dynamics would
+        answer for it if it had a coordinate of its own and moved in the same way, its own friction, spring and rotor included.
+        It is what the coupling or the joint's own drive exerts there. The tau of its leader moves the whole group: that of the
+        leader's own joint plus multiplier times the efforts of its followers. A passive joint of a loop has no motor: its
+        effort and effort rate are 0, since friction and springs are on the other side of the equation of motion, and its
+        gradients are 0. A joint of a tree with `"actuated": false` has the tau that the given motion needs. The effort of a
+        motor that drives a passive joint is not determined and is not listed. A robot without limits, or without limits of the
+        `kinds`, has empty lists. Gradients are those of the nearer side; where both are equally near, of the upper one. Sharp
+        Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. Gradients of effort rates are for models without
+        `loops` and with as many positions as velocities. `least` has the least margins of all rows, and `least_gradients` their
+        derivatives: those at the row that has the least margin, the first one if several have it; derivatives by the states of
+        other rows are zero. Where rows are equally near, the least margin has no derivative, and this is that of one side.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1304,16 +1371,27 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
-        kinds: Of limits; default all that the model has.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        kinds: Of limits; default all.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "kinds": kinds, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
@@ -1354,7 +1432,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
@@ -1403,7 +1483,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1445,7 +1527,9 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: With rates, if torque-derivative is among the operations.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of

@@ -19,7 +19,7 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
            "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit",
            "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
            "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
            "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
            "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
@@ -444,8 +444,9 @@ class _PhaseNeeded(TypedDict):
 
 
 class Phase(_PhaseNeeded, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
 
 
@@ -556,7 +557,7 @@ class SplineSignal(_SplineSignalNeeded, total=False):
 class _SinusoidNeeded(TypedDict):
     # Of a single coordinate.
     amplitude: npt.ArrayLike
-    # rad/s.
+    # rad/s; a number counts for all coordinates.
     angular_frequency: npt.ArrayLike
 
 
@@ -589,7 +590,7 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
 
 
 class MarginLimit(TypedDict):
-    # Or a motor of `transmissions`; motors follow the joints.
+    # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
     kind: Literal['position', 'velocity', 'effort', 'effort_rate']
     # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
@@ -670,6 +671,12 @@ class Plane(TypedDict, total=False):
     normal: npt.ArrayLike
 
 
+class JointAtLimit(TypedDict):
+    joint: str
+    # rad or m.
+    limit: float
+
+
 class MarginsLeastItem(TypedDict):
     # Or a motor of `transmissions`.
     joint: str
@@ -748,8 +755,9 @@ class EvaluationsInverseDynamics(TypedDict, total=False):
 
 
 class EvaluationsForwardDynamics(TypedDict, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
@@ -757,8 +765,7 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
 
 
 class _EvaluationsImpactNeeded(TypedDict):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # The frames that hit something, at least one.
     held: Sequence[Held]
 
 
@@ -808,8 +815,9 @@ class EvaluationsSensitivity(TypedDict, total=False):
 
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]
 
@@ -829,8 +837,9 @@ class _EvaluationsStepNeeded(TypedDict):
 
 class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     integrator: Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']
-    # Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without `held`
-    # that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+    # Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
+    # `held` no frame is held.
     held: Sequence[Held]
     # stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity before the step.
     friction_at_rest: Literal['none', 'stick']
@@ -870,7 +879,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 
 
 class EvaluationsMargins(TypedDict, total=False):
-    # Of limits; default all that the model has.
+    # Of limits; default all.
     kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
