@@ -44,7 +44,8 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
                         (const char *)m->xml.root->name);
     return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) && api_mjcf_read_classes(m) &&
            api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
-           api_mjcf_read_actuators(m) && api_mjcf_write_document(m) && api_mjcf_report_unused(m);
+           api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
+           api_mjcf_report_unused(m);
 }
 
 static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *problem)

@@ -1,6 +1,6 @@
-/* mjcf_actuator.c - read <actuator>: which joints are driven, the armature and damping that actuators add to them, and the
- * limits of effort that follow from ranges of force and control. What an actuator does with its control is not part of the
- * model: torques are those at the joints. */
+/* mjcf_actuator.c - read <actuator>: which joints are driven, the armature and damping that actuators add to them, and
+ * the limits of effort that follow from ranges of force and control. What an actuator does with its control is not part
+ * of the model: torques are those at the joints. */
 #include "mjcf_reader.h"
 #include <math.h>
 #include <stdio.h>
@@ -42,15 +42,15 @@ static double clip(double value, const double range[2])
     return fmin(fmax(value, range[0]), range[1]);
 }
 
-/* Sets *gain to the force by a unit of control, of an actuator whose force is its control times a gain; 0 for others. An
- * actuator of a class that is set up as a servo is one, too. */
+/* Sets *gain to the force by a unit of control, of an actuator whose force is its control times a gain; 0 for others.
+ * An actuator of a class that is set up as a servo is one, too. */
 static bool read_gain(api_mjcf *m, const api_mjcf_item *item, double *gain)
 {
     static const char *const laws[] = {"gaintype", "biastype", "dyntype"}, *const plain[] = {"fixed", "none", "none"};
-    int                      cursor = API_MJCF_OWN;
-    double                   gains[10] = {1};
-    api_xml_span             span      = {.v = gains, .min = 1, .max = 10};
-    *gain                              = api_xml_is(item->element, "motor");
+    int          cursor    = API_MJCF_OWN;
+    double       gains[10] = {1};
+    api_xml_span span      = {.v = gains, .min = 1, .max = 10};
+    *gain                  = api_xml_is(item->element, "motor");
     if (!api_xml_is(item->element, "general")) return true;
     for (const xmlNode *e = api_mjcf_next_level(m, item, &cursor); e; e = api_mjcf_next_level(m, item, &cursor))
         if (!api_xml_is(e, "general") && !api_xml_is(e, "motor")) return true;
@@ -133,7 +133,8 @@ static bool read_actuator(api_mjcf *m, const xmlNode *element)
     const char *attribute = api_xml_has(element, "jointinparent") ? "jointinparent" : "joint";
     if (!read_figures(m, element, &a) || !api_xml_text(&m->xml, element, attribute, API_OPTIONAL, &name)) return false;
     if (!name) { /* it acts on a tendon, a site, a body */
-        if (has_figures(&a)) return warn(m, element, "acts on no joint: its armature and damping are not part of the model");
+        if (has_figures(&a))
+            return warn(m, element, "acts on no joint: its armature and damping are not part of the model");
         return !api_xml_is(element, "motor") ||
                warn(m, element, "acts on no joint: its forces are not part of the model");
     }
@@ -180,10 +181,11 @@ static bool make_symmetric(api_mjcf *m, api_mjcf_joint *joint)
     joint->most            = fabs(least);
     if (-e[0] == e[1]) return true;
     if (joint->has_effort) snprintf(held, sizeof held, "the limit of effort %.9g", least);
-    return api_xml_report(&m->xml, joint->effort_from, "warning", "not-held",
-                          "the actuators of joint \"%.*s\" exert %.9g to %.9g: the model holds %s, which is the same in both "
-                          "directions",
-                          api_text_shown(joint->name), joint->name, e[0], e[1], held);
+    return api_xml_report(
+        &m->xml, joint->effort_from, "warning", "not-held",
+        "the actuators of joint \"%.*s\" exert %.9g to %.9g: the model holds %s, which is the same in both "
+        "directions",
+        api_text_shown(joint->name), joint->name, e[0], e[1], held);
 }
 
 /* A driven joint is not passive. If no actuator drives a joint of the loops, the first of these is the driven one. */
@@ -213,8 +215,7 @@ bool api_mjcf_read_actuators(api_mjcf *m)
         for (const xmlNode *e = s->children; e; e = e->next)
             if (e->type == XML_ELEMENT_NODE && !read_actuator(m, e)) return false;
     for (size_t i = 0; i < m->n_joints; i++)
-        if (is_scalar(&m->joints[i]) &&
-            (!read_joint_range(m, &m->joints[i]) || !make_symmetric(m, &m->joints[i])))
+        if (is_scalar(&m->joints[i]) && (!read_joint_range(m, &m->joints[i]) || !make_symmetric(m, &m->joints[i])))
             return false;
     return choose_driven(m);
 }

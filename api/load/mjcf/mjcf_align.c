@@ -33,11 +33,11 @@ static bool turn_once(dyn_pose *X, double D[3][3])
     else if (fabs(D[0][2]) > fabs(D[1][2]))
         row = 0;
     if (fabs(D[row][column]) <= LEAST_OFF_DIAGONAL * largest) return false;
-    double ratio = (D[column][column] - D[row][row]) / (2 * D[row][column]);
-    double angle = atan2(ratio >= 0 ? 1 : -1, fabs(ratio) + sqrt(1 + ratio * ratio));
-    int    axis  = 3 - row - column;
-    dyn_pose turn = turn_about(axis, axis == 1 ? angle : -angle);
-    *X            = api_pose_compose(X, &turn);
+    double   ratio = (D[column][column] - D[row][row]) / (2 * D[row][column]);
+    double   angle = atan2(ratio >= 0 ? 1 : -1, fabs(ratio) + sqrt(1 + ratio * ratio));
+    int      axis  = 3 - row - column;
+    dyn_pose turn  = turn_about(axis, axis == 1 ? angle : -angle);
+    *X             = api_pose_compose(X, &turn);
     return true;
 }
 
@@ -55,8 +55,8 @@ static void sort_axes(dyn_pose *X, double I[3])
     }
 }
 
-/* Sets X->R to the principal axes that MuJoCo chooses: Jacobi rotations from the body's axes on, largest entry first, then
- * the axes in the order of decreasing moments. */
+/* Sets X->R to the principal axes that MuJoCo chooses: Jacobi rotations from the body's axes on, largest entry first,
+ * then the axes in the order of decreasing moments. */
 static void find_axes(const double T[6], dyn_pose *X)
 {
     double D[3][3];
@@ -82,8 +82,7 @@ static bool is_aligned(api_mjcf *m, size_t index, bool *aligned)
     int                      align    = 2;
     *aligned                          = false;
     if (body->n_joints != 1 || strcmp(joint->type, "floating") != 0 || has_children(m, index)) return true;
-    if (api_xml_is(joint->element, "freejoint") &&
-        !api_xml_choice(&m->xml, joint->element, "align", values, &align))
+    if (api_xml_is(joint->element, "freejoint") && !api_xml_choice(&m->xml, joint->element, "align", values, &align))
         return false;
     *aligned = align == 1 || (align == 2 && m->settings.align_free);
     return true;

@@ -90,8 +90,7 @@ static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 {
     api_mjcf_joint *joint = &m->joints[m->n_joints];
     if (at->body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no joints");
-    if (!read_joint(m, element, at, joint) ||
-        !read_name(m, element, m->joint_index, m->n_joints, &joint->given_name))
+    if (!read_joint(m, element, at, joint) || !read_name(m, element, m->joint_index, m->n_joints, &joint->given_name))
         return false;
     m->n_joints++;
     m->bodies[at->body].n_joints++;
@@ -224,8 +223,8 @@ static bool open_body(api_mjcf *m, const xmlNode *element, const place *at, size
     static const char *const values[] = {"false", "true", NULL};
     api_mjcf_body           *body     = &m->bodies[index];
     int                      mocap    = 0;
-    *body = (api_mjcf_body){
-        .element = element, .parent = at->body, .class_index = at->class_index, .first_joint = m->n_joints};
+    *body                             = (api_mjcf_body){
+                                    .element = element, .parent = at->body, .class_index = at->class_index, .first_joint = m->n_joints};
     if (!api_xml_choice(&m->xml, element, "mocap", values, &mocap)) return false;
     body->mocap = mocap == 1;
     return api_mjcf_find_class(m, element, "childclass", &body->class_index) &&

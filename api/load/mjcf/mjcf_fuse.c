@@ -1,6 +1,6 @@
-/* mjcf_fuse.c - apply <compiler fusestatic>, which merges bodies without joints into their parents: the world then takes
- * their masses out of the total, and a fused body takes over the gravcomp of its parent. Bodies that an element of the file
- * names stay as they are. */
+/* mjcf_fuse.c - apply <compiler fusestatic>, which merges bodies without joints into their parents: the world then
+ * takes their masses out of the total, and a fused body takes over the gravcomp of its parent. Bodies that an element
+ * of the file names stay as they are. */
 #include "mjcf_reader.h"
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool collect(api_mjcf *m, json_t *names, const xmlNode *in)
 static void fuse(api_mjcf *m, const json_t *names)
 {
     for (size_t i = 0; i < m->n_bodies; i++) { /* parents before children */
-        api_mjcf_body *body = &m->bodies[i];
+        api_mjcf_body *body  = &m->bodies[i];
         bool           named = body->given_name && json_object_get(names, body->given_name);
         if (body->n_joints > 0 || body->mocap || named) continue;
         const api_mjcf_body *parent = body->parent < 0 ? NULL : &m->bodies[body->parent];

@@ -1,21 +1,22 @@
-/* mjcf_gravity.c - read gravity and its compensation by <body gravcomp>. Compensation that is the same for all bodies is a
- * smaller gravity; a document holds no other. */
+/* mjcf_gravity.c - read gravity and its compensation by <body gravcomp>. Compensation that is the same for all bodies
+ * is a smaller gravity; a document holds no other. */
 #include "mjcf_reader.h"
 #include <math.h>
 
-/* True if MuJoCo compensates at all: a body asks for some of its weight, there is gravity, and not both springs and dampers
- * are disabled, which skips all passive forces. */
+/* True if MuJoCo compensates at all: a body asks for some of its weight, there is gravity, and not both springs and
+ * dampers are disabled, which skips all passive forces. */
 static bool is_compensated(const api_mjcf *m)
 {
     const api_mjcf_settings *s    = &m->settings;
     bool                     some = false;
     for (size_t i = 0; i < m->n_bodies; i++)
         some = some || m->bodies[i].gravcomp > 0;
-    return some && !(s->no_springs && s->no_dampers) && (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0);
+    return some && !(s->no_springs && s->no_dampers) &&
+           (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0);
 }
 
-/* Sets *share to that of all moving bodies with a mass. Returns the first body whose share differs from those before, or
- * NULL. */
+/* Sets *share to that of all moving bodies with a mass. Returns the first body whose share differs from those before,
+ * or NULL. */
 static const xmlNode *find_different(const api_mjcf *m, double *share)
 {
     *share = NAN;
@@ -58,9 +59,10 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
     if (different) return not_held(m, different, "it differs between bodies");
     if (isnan(share) || share == 0) return true;
     if (n == m->n_joints)
-        return api_xml_report(&m->xml, first->element, "warning", "not-held",
-                              "actuatorgravcomp of all joints: efforts of the model include the compensation of gravity, "
-                              "which MuJoCo adds to the forces of the actuators beside their ranges");
+        return api_xml_report(
+            &m->xml, first->element, "warning", "not-held",
+            "actuatorgravcomp of all joints: efforts of the model include the compensation of gravity, "
+            "which MuJoCo adds to the forces of the actuators beside their ranges");
     if (n > 0) return not_held(m, first->element, "the actuators of some joints compensate, those of others do not");
     for (int i = 0; i < 3; i++)
         gravity[i] = (1 - share) * m->settings.gravity[i] + 0.0;

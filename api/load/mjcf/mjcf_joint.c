@@ -107,9 +107,8 @@ bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *ar
     *armature = 0;
     if (!api_mjcf_numbers(m, &joint->item, "armature", armature, 1)) return false;
     *armature += joint->motor_armature;
-    return *armature >= 0 ||
-           api_xml_fail(&m->xml, joint->element, API_BAD_INERTIA,
-                        "armature %.9g is negative, that of the actuators included", *armature);
+    return *armature >= 0 || api_xml_fail(&m->xml, joint->element, API_BAD_INERTIA,
+                                          "armature %.9g is negative, that of the actuators included", *armature);
 }
 
 static bool write_armature(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
@@ -131,8 +130,8 @@ static bool write_mimic(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields
 static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     passive_forces f;
-    return api_xml_set_field(&m->xml, fields, "axis", api_xml_vector(joint->axis, 3)) &&
-           read_forces(m, joint, &f) && write_limits(m, joint, fields, limited) && write_friction(m, &f, fields) &&
+    return api_xml_set_field(&m->xml, fields, "axis", api_xml_vector(joint->axis, 3)) && read_forces(m, joint, &f) &&
+           write_limits(m, joint, fields, limited) && write_friction(m, &f, fields) &&
            write_spring(m, joint, f.stiffness, fields) && write_armature(m, joint, fields) &&
            write_mimic(m, joint, fields);
 }

@@ -120,8 +120,8 @@ typedef struct principal {
     bool     known; /* false: to be computed from the tensor */
 } principal;
 
-/* Reads the tensor in the axes of the <inertial>: fullinertia is xx yy zz xy xz yz. A body without joints may be a point
- * mass. */
+/* Reads the tensor in the axes of the <inertial>: fullinertia is xx yy zz xy xz yz. A body without joints may be a
+ * point mass. */
 static bool read_tensor(api_mjcf *m, const api_mjcf_body *body, double T[6], bool *diagonal)
 {
     static const int full[6]  = {0, 3, 5, 1, 2, 4};

@@ -1,5 +1,5 @@
-/* mjcf_name.c - name the links, joints and frames of the document. In MJCF bodies and sites have names of their own, in a
- * document links and frames share one list: a site gives way to a body, and a made name gives way to a given one. */
+/* mjcf_name.c - name the links, joints and frames of the document. In MJCF bodies and sites have names of their own, in
+ * a document links and frames share one list: a site gives way to a body, and a made name gives way to a given one. */
 #include "mjcf_reader.h"
 #include <stdio.h>
 

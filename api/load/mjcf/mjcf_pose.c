@@ -168,8 +168,8 @@ static bool has_alternative(const xmlNode *element)
     return false;
 }
 
-/* Reads the orientation of an item. The nearest of axisangle, euler, xyaxes and zaxis counts, even that of a class, and a
- * quaternion only where there is none of them: MuJoCo keeps the two kinds apart and applies the second kind last. */
+/* Reads the orientation of an item. The nearest of axisangle, euler, xyaxes and zaxis counts, even that of a class, and
+ * a quaternion only where there is none of them: MuJoCo keeps the two kinds apart and applies the second kind last. */
 static bool read_item_orientation(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X)
 {
     bool found = false;

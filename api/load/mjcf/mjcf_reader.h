@@ -61,17 +61,18 @@ typedef struct api_mjcf_joint {
     bool           locked; /* true: an equality holds the joint at `offset` */
     int            leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
     double         multiplier, offset;
-    double         effort[2];             /* least and greatest sum of its actuators' forces, which may be infinite */
-    const xmlNode *effort_from;           /* element of the range that limits it; NULL: none */
+    double         effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
+    const xmlNode *effort_from; /* element of the range that limits it; NULL: none */
     bool           has_effort;
-    double         most; /* its limit of effort in the document, with has_effort */
+    double         most;                  /* its limit of effort in the document, with has_effort */
     double         motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
     double         motor_damping;         /* N m s/rad or N s/m, the same */
     bool           gravcomp_by_actuators; /* actuatorgravcomp="true" */
     bool           has_springdamper;
     double         springdamper[2]; /* stiffness and damping that `springdamper` asks for */
+    size_t         coordinate;      /* its first one in mjcf_springdamper.c */
     bool           driven;          /* an actuator acts on it */
-    bool           passive;               /* a loop moves it */
+    bool           passive;         /* a loop moves it */
 } api_mjcf_joint;
 
 typedef struct api_mjcf_body {
@@ -195,6 +196,9 @@ bool api_mjcf_read_equalities(api_mjcf *m);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
 
+/* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */
+bool api_mjcf_read_springdampers(api_mjcf *m);
+
 /* Sets *gravity to that of the file, less what all bodies compensate. */
 bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 
@@ -202,7 +206,8 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 bool api_mjcf_has_several(const api_mjcf_joint *joint);
 /* Sets *armature to that of a joint and its actuators. */
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
-/* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem. */
+/* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.
+ */
 json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type);
 /* Reports the forces of a ball or free joint, which a document cannot hold. */
 bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint);

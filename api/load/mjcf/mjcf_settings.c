@@ -98,8 +98,8 @@ static bool read_flags(api_mjcf *m, const xmlNode *flag)
     api_mjcf_settings *s = &m->settings;
     if (!read_disabled(m, flag, "gravity", &s->no_gravity) || !read_disabled(m, flag, "passive", &s->no_passive) ||
         !read_disabled(m, flag, "spring", &s->no_springs) || !read_disabled(m, flag, "damper", &s->no_dampers) ||
-        !read_disabled(m, flag, "frictionloss", &s->no_friction) ||
-        !read_disabled(m, flag, "limit", &s->no_limits) || !read_disabled(m, flag, "equality", &s->no_equalities) ||
+        !read_disabled(m, flag, "frictionloss", &s->no_friction) || !read_disabled(m, flag, "limit", &s->no_limits) ||
+        !read_disabled(m, flag, "equality", &s->no_equalities) ||
         !read_disabled(m, flag, "constraint", &s->no_constraints) ||
         !read_disabled(m, flag, "clampctrl", &s->no_control_limits))
         return false;
@@ -123,10 +123,11 @@ static bool report_groups(api_mjcf *m, const xmlNode *option)
     const char *groups = NULL;
     if (!api_xml_text(&m->xml, option, "actuatorgroupdisable", API_OPTIONAL, &groups)) return false;
     return !groups || strspn(groups, " \t\r\n") == strlen(groups) ||
-           api_xml_report(&m->xml, option, "warning", "not-held",
-                          "actuatorgroupdisable \"%.*s\" in <option>: actuators of these groups exert no force, and their "
-                          "joints take efforts in the model all the same",
-                          api_text_shown(groups), groups);
+           api_xml_report(
+               &m->xml, option, "warning", "not-held",
+               "actuatorgroupdisable \"%.*s\" in <option>: actuators of these groups exert no force, and their "
+               "joints take efforts in the model all the same",
+               api_text_shown(groups), groups);
 }
 
 static bool read_option(api_mjcf *m, const xmlNode *option)

@@ -9,7 +9,7 @@
 import load from "@mujoco/mujoco";
 import readline from "node:readline";
 
-const CONSTRAINT = 1;       // mjDSBL_CONSTRAINT
+const CONSTRAINT = 1, FRICTIONLOSS = 4;     // bits of mjtDisableBit
 const RELOAD = 500;         // requests after which the module starts afresh: it fails after some 2000 refused files
 let mujoco = await load({print: () => {}, printErr: () => {}});
 let requests = 0;
@@ -19,10 +19,12 @@ function names(model, addresses) {
     return Array.from(addresses, start => bytes.toString("utf8", start, bytes.indexOf(0, start)));
 }
 
+// Dry friction is that which acts, with the flags of the file.
 function about(model) {
+    const held = !(model.opt.disableflags & (CONSTRAINT | FRICTIONLOSS));
     return {nq: model.nq, nv: model.nv, joints: names(model, model.name_jntadr),
             bodies: names(model, model.name_bodyadr), sites: names(model, model.name_siteadr),
-            types: Array.from(model.jnt_type), frictionloss: Array.from(model.dof_frictionloss),
+            types: Array.from(model.jnt_type), frictionloss: Array.from(model.dof_frictionloss, loss => held ? loss : 0),
             armature: Array.from(model.dof_armature), damping: Array.from(model.dof_damping),
             mass: Array.from(model.body_mass), qpos0: Array.from(model.qpos0),
             equalities: Array.from(model.eq_type)};
@@ -54,10 +56,10 @@ function compile(request) {
 
 function answer(request) {
     const model = compile(request);
+    const first = about(model);
     if (!request.constraints) model.opt.disableflags |= CONSTRAINT;
     const data = new mujoco.MjData(model), M = new mujoco.DoubleBuffer(model.nv * model.nv);
     try {
-        const first = about(model);
         const states = (request.states ?? [[first.qpos0, Array(first.nv).fill(0), Array(first.nv).fill(0)]])
             .map(state => solve(model, data, state, M));
         return {about: first, states};
