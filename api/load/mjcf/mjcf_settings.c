@@ -63,7 +63,7 @@ static bool read_medium(api_mjcf *m, const xmlNode *option)
         double value = 0;
         if (!api_xml_numbers(&m->xml, option, attributes[i], API_OPTIONAL, &value, 1)) return false;
         if (value != 0 && !api_xml_report(&m->xml, option, "warning", "not-held",
-                                          "%s %.9g of the medium: its forces on the bodies are not part of the model",
+                                          "%s %.9g in <option>: the forces of the medium are not part of the model",
                                           attributes[i], value))
             return false;
     }

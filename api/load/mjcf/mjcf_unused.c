@@ -66,13 +66,21 @@ static bool lists(const char *list, const xmlChar *word)
     return list && length < (int)sizeof spaced && strstr(list, spaced);
 }
 
+/* True if the row's parents are the element around, by its name or with that of the next element out. */
+static bool stands_in(const api_mjcf_known *known, const xmlNode *parent)
+{
+    char path[60] = "";
+    if (parent->parent && parent->parent->type == XML_ELEMENT_NODE)
+        snprintf(path, sizeof path, "%.28s/%.28s", (const char *)parent->parent->name, (const char *)parent->name);
+    return lists(known->in, parent->name) || lists(known->in, (const xmlChar *)path);
+}
+
 /* Row of the table for an element; NULL: the element is unknown. */
 static const api_mjcf_known *find_known(const findings *t, const xmlNode *element)
 {
     bool prefixed = element->ns && element->ns->prefix;
     for (size_t i = 0; i < t->n_known && !prefixed; i++)
-        if (lists(t->known[i].names, element->name) && lists(t->known[i].in, element->parent->name))
-            return &t->known[i];
+        if (lists(t->known[i].names, element->name) && stands_in(&t->known[i], element->parent)) return &t->known[i];
     return NULL;
 }
 
