@@ -11,6 +11,8 @@ from harness import ROOT, ServerCase
 
 FOLDER = os.path.join(ROOT, "tests", "oracle", "mujoco3")
 INSTALLED = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build"), "mujoco3"))
+FAR = 1e4           # rad or m, beyond all limits
+LIMIT_JOINT = 3     # mjCNSTR_LIMIT_JOINT
 EXACT = 1e-9        # of the largest entry; MuJoCo finds principal axes to 1e-12 kg m^2 only
 
 
@@ -107,6 +109,23 @@ class Agreement(ServerCase):
             self.assertClose(tau, [a + b for a, b in zip(theirs["inverse"], loss)], tolerance,
                              scale=self.size(model, theirs, state), what=f"{name}: inverse dynamics")
             self.compare_poses(model, theirs, ours["kinematics"]["poses"], k, tolerance)
+        self.compare_limits(model, name)
+
+    def compare_limits(self, model, name):
+        """The ranges of hinges and slides. MuJoCo tells which of them limit by its constraints far outside."""
+        document = self.client.get(f"/v1/models/{name}/document").json()
+        limits = {link["joint"]["name"]: link["joint"].get("limits", {}).get("position") for link in document.get("links", [])}
+        far, held, first = list(model.about["qpos0"]), 0, 0
+        for i, (joint, kind) in enumerate(zip(model.about["joints"], model.types)):
+            if kind in (mujoco.SLIDE, mujoco.HINGE):
+                far[first] = FAR
+                if limits.get(joint):
+                    self.assertClose(limits[joint], model.about["ranges"][2 * i:2 * i + 2], 1e-14, what=f"range of {joint}")
+                    held += 1
+            first += mujoco.POSITIONS[kind]
+        if all(model.about["joints"]):
+            rows = model.run(states=[[far, [0.0] * model.nv, [0.0] * model.nv]], constraints=True)["states"][0]
+            self.assertEqual(held, rows["constraint_types"].count(LIMIT_JOINT))
 
     def size(self, model, theirs, state):
         """The largest term that the inverse dynamics add up, lest a sum of nearly zero fail."""

@@ -120,6 +120,8 @@ class Classes(mujoco3.Agreement):
                     if n == 2:
                         break
                 self.count[use, "tried" if n else "untried"] += 1
+        self.assertGreater(sum(self.count[use, "tried"] for use in uses), 0.6 * sum(
+            n for (use, _), n in self.count.items() if use in uses))
 
     def test_irrelevant(self):
         last, model, state, numbers = None, None, None, None

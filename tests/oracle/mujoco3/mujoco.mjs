@@ -26,6 +26,7 @@ function about(model) {
             bodies: names(model, model.name_bodyadr), sites: names(model, model.name_siteadr),
             types: Array.from(model.jnt_type), frictionloss: Array.from(model.dof_frictionloss, loss => held ? loss : 0),
             armature: Array.from(model.dof_armature), damping: Array.from(model.dof_damping),
+            ranges: Array.from(model.jnt_range),
             mass: Array.from(model.body_mass), qpos0: Array.from(model.qpos0),
             equalities: Array.from(model.eq_type)};
 }
