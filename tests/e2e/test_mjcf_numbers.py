@@ -310,7 +310,7 @@ class Loops(mujoco3.Agreement):
 
     def test_welds(self):
         for weld in ('relpose=".15 .1 .25 1 0 0 0" anchor=".1 0 .05"', 'relpose=".15 .1 .25 1 0 0 0"', 'anchor=".1 0 .05"', "",
-                     'relpose=".2 .1 .2 1 0 .1 0" anchor=".1 .02 -.05"', 'relpose=".15 .1 .25 0 0 0 0" anchor=".1 0 .05"'):
+                     'relpose=".2 .12 .2 1 0 .1 0" anchor=".1 .02 -.05"', 'relpose=".15 .1 .25 0 0 0 0" anchor=".1 0 .05"'):
             self.closed(f'<weld body1="B" body2="C" {weld}/>')
         self.closed('<weld body1="C" body2="B" relpose="-.15 -.1 -.25 1 0 0 0" anchor=".02 0 .05"/>')
 
