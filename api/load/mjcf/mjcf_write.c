@@ -9,10 +9,10 @@
 
 /* State of a link while bodies are written. */
 typedef struct link_state {
-    xmlNode *body; /* NULL: not written yet, or absorbed */
-    int      n_children;
-    bool     referenced; /* a frame or loop needs the link as a body */
-    double   mass;       /* of the link and of all links that are fixed to it */
+    xmlNode *body;              /* NULL: not written yet, or absorbed */
+    int      n_children, child; /* child: the last one */
+    bool     referenced;        /* a frame or loop needs the link as a body */
+    double   mass;              /* of the link and of all links that are fixed to it */
 } link_state;
 
 typedef struct mjcf_file {
@@ -48,6 +48,16 @@ static bool has_inertia(const dyn_inertia *inertia)
     return has;
 }
 
+/* Sets the greatest moment to the sum of the others where it exceeds that by a rounding: MuJoCo compares the two
+ * without a tolerance, and refuses a plate whose moments were rounded the wrong way. */
+static void round_plate(double I[3])
+{
+    for (int i = 0; i < 3; i++) {
+        double others = I[(i + 1) % 3] + I[(i + 2) % 3];
+        if (others < I[i] && others >= I[i] * (1 - 1e-9)) I[i] = others;
+    }
+}
+
 /* Writes the tensor by its principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
 static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
 {
@@ -57,6 +67,7 @@ static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *in
     dyn_pose X        = api_pose_identity();
     double   I[3]     = {t[0], t[3], t[5]};
     if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
+    round_plate(I);
     memcpy(X.p, inertia->com, sizeof X.p);
     api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
     put_turn(w, inertial, &X);
@@ -90,7 +101,11 @@ static void count_uses(mjcf_file *f)
 {
     const api_document *d = f->w.document;
     for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].parent_index != DYN_WORLD) f->link[d->links[i].parent_index].n_children++;
+        if (d->links[i].parent_index != DYN_WORLD) {
+            link_state *parent = &f->link[d->links[i].parent_index];
+            parent->n_children++;
+            parent->child = (int)i;
+        }
     for (size_t i = 0; i < d->n_frames; i++)
         if (d->frames[i].link != DYN_WORLD) f->link[d->frames[i].link].referenced = true;
     for (size_t i = 0; i < d->n_loops; i++)
@@ -114,12 +129,29 @@ static void sum_masses(mjcf_file *f)
     }
 }
 
-/* True for a link that becomes a joint of the body that it carries. */
-static bool is_absorbed(const mjcf_file *f, int i)
+/* True for a link without mass that only carries one other link. */
+static bool is_joint_only(const mjcf_file *f, int i)
 {
     const dyn_link *dyn = &f->w.document->links[i].dyn;
     return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !has_inertia(&dyn->inertia) &&
            f->link[i].n_children == 1 && !f->link[i].referenced;
+}
+
+/* True if a rotation follows the joint of link i before the next body: MuJoCo allows none behind a ball. */
+static bool is_turned_on(const mjcf_file *f, int i)
+{
+    do {
+        i                    = f->link[i].child;
+        dyn_joint_kind joint = f->w.document->links[i].dyn.joint;
+        if (joint != DYN_PRISMATIC && joint != DYN_FIXED) return true;
+    } while (is_joint_only(f, i));
+    return false;
+}
+
+/* True for a link that becomes a joint of the body that it carries. */
+static bool is_absorbed(const mjcf_file *f, int i)
+{
+    return is_joint_only(f, i) && (f->w.document->links[i].dyn.joint != DYN_SPHERICAL || !is_turned_on(f, i));
 }
 
 /* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
@@ -155,6 +187,44 @@ static dyn_pose home_pose(const api_document_link *link)
     return X;
 }
 
+static bool is_taken(const api_document *d, const char *name)
+{
+    bool taken = strcmp(d->base, name) == 0;
+    for (size_t i = 0; i < d->n_links; i++)
+        taken = taken || strcmp(d->links[i].name, name) == 0;
+    return taken;
+}
+
+/* Writes the name of a link. Only MuJoCo's world may be called "world". */
+static void put_name(mjcf_file *f, xmlNode *body, const char *name)
+{
+    const char *other = name;
+    if (strcmp(name, "world") == 0) {
+        do
+            other = api_xml_join(&f->w, other, "link");
+        while (!f->w.failed && is_taken(f->w.document, other));
+        api_xml_not_held(&f->w, "/links", "link \"world\" is named \"%s\": in MJCF only the world has that name",
+                         other);
+    }
+    api_xml_put_text(&f->w, body, "name", other);
+}
+
+/* MuJoCo refuses bodies with more than six coordinates. */
+static void report_coordinates(mjcf_file *f, const api_mjcf_chain *chain, const char *name)
+{
+    int n = 0;
+    for (size_t k = 0; k < chain->n; k++) {
+        const dyn_link *dyn = &f->w.document->links[chain->links[k]].dyn;
+        n += dyn->joint == DYN_HELICAL ? 2 : dyn_joint_nv(dyn->joint);
+    }
+    if (n > 6)
+        api_xml_not_held(
+            &f->w, "/links",
+            "body \"%.*s\" has %d coordinates with those of the links without mass before it: MuJoCo refuses "
+            "more than six",
+            api_text_shown(name), name, n);
+}
+
 static void put_body(mjcf_file *f, int i)
 {
     const api_document      *d     = f->w.document;
@@ -172,10 +242,11 @@ static void put_body(mjcf_file *f, int i)
     }
     if (chain.free) chain.X_pb = home_pose(link);
     chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
-    api_xml_put_text(&f->w, chain.body, "name", link->name);
+    put_name(f, chain.body, link->name);
     put_pose(&f->w, chain.body, &chain.X_pb);
     put_inertial(&f->w, chain.body, &link->dyn.inertia);
     api_mjcf_put_joints(&chain);
+    report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
     report_refused(f, link->name, &link->dyn.inertia, moves && f->link[i].mass == 0);
 }
@@ -187,7 +258,7 @@ static void put_base(mjcf_file *f)
     f->base               = f->world;
     if (!d->floating && strcmp(d->base, "world") == 0) return;
     f->base = api_xml_put(&f->w, f->world, "body");
-    api_xml_put_text(&f->w, f->base, "name", d->base);
+    put_name(f, f->base, d->base);
     put_inertial(&f->w, f->base, &d->base_inertia);
     report_refused(f, d->base, &d->base_inertia, d->floating && f->base_mass == 0);
     if (!d->floating) return;
