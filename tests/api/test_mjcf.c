@@ -330,10 +330,10 @@ static void refusals(void **state)
 /* Everything that is not read is named. */
 static void nothing_is_dropped_silently(void **state)
 {
-    api_model *model = taken(
-        WORLD(ARM("<joint damping='0.1 1' solreflimit='1 1' shape='7'/>") "<body mocap='true'><light/></body>",
-              "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
-        NULL);
+    api_model *model =
+        taken(WORLD(ARM("<joint damping='0.1 1' solreflimit='1 1' shape='7'/>") "<body mocap='true'><light/></body>",
+                    "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
+              NULL);
     assert_int_equal(count_reports(model, "not-held"), 4); /* damping, tendon, muscle, density */
     assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, own */
     assert_int_equal(count_reports(model, "dropped"), 2);  /* solreflimit, light */

@@ -1,11 +1,11 @@
-/* mjcf_schema.c - print the table of MJCF of api/load/mjcf/mjcf_schema.c, for tests and for the reference page: a line of
- * JSON a row, with lists of names as texts. */
+/* mjcf_schema.c - print the table of MJCF of api/load/mjcf/mjcf_schema.c, for tests and for the reference page: a line
+ * of JSON a row, with lists of names as texts. */
 #include "api/load/mjcf/mjcf_schema.h"
 #include <stdio.h>
 
 /* Names of the uses as in mjcf_schema.h, in small letters. */
-static const char *const uses[API_MJCF_USES] = {"held",    "expanded", "silent",   "irrelevant", "contact", "softness",
-                                                "control", "reported", "not_held", "old"};
+static const char *const uses[API_MJCF_USES] = {"held",     "expanded", "silent",   "irrelevant", "contact",
+                                                "softness", "control",  "reported", "not_held",   "old"};
 
 int main(void)
 {

@@ -19,8 +19,8 @@ typedef enum api_mjcf_use {
     API_MJCF_USES
 } api_mjcf_use;
 
-/* Rows with the same parents and names do not exist. Lists of names have a space before and after each name. A parent may
- * be "outer/parent", where elements of one name in different places hold different ones. */
+/* Rows with the same parents and names do not exist. Lists of names have a space before and after each name. A parent
+ * may be "outer/parent", where elements of one name in different places hold different ones. */
 typedef struct api_mjcf_known {
     const char  *in, *names;                /* names of the parents, and of the elements */
     api_mjcf_use use;                       /* of the elements */
