@@ -115,7 +115,7 @@ static void check_children(findings *t, const xmlNode *element, bool quiet)
         bool                  told  = !known || (!quiet && is_told(found.use));
         if (told) count(t, &found);
         if (!known) continue;
-        bool inside = quiet || told || known->use == API_MJCF_REPORTED;
+        bool inside = quiet || told || known->use == API_MJCF_REPORTED || known->use == API_MJCF_SILENT;
         check_attributes(t, child, known, inside);
         check_children(t, child, inside);
     }

@@ -71,14 +71,21 @@ function answer(request) {
     }
 }
 
+// A module that has answered many requests may abort; a fresh one then answers.
+async function answerOrReload(request) {
+    for (let attempt = 0; ; attempt++) {
+        try {
+            return answer(request);
+        } catch (error) {
+            const said = String(error.message ?? error);
+            if (!/Abort|memory access|unreachable|optional/.test(said)) return {error: said};
+            mujoco = await load({print: () => {}, printErr: () => {}});
+            if (attempt === 1) return {error: said};
+        }
+    }
+}
+
 for await (const line of readline.createInterface({input: process.stdin})) {
     if (++requests % RELOAD === 0) mujoco = await load({print: () => {}, printErr: () => {}});
-    let said;
-    try {
-        said = answer(JSON.parse(line));
-    } catch (error) {
-        said = {error: String(error.message ?? error)};
-        if (/Abort|memory access|unreachable/.test(said.error)) mujoco = await load({print: () => {}, printErr: () => {}});
-    }
-    process.stdout.write(JSON.stringify(said) + "\n");
+    process.stdout.write(JSON.stringify(await answerOrReload(JSON.parse(line))) + "\n");
 }
