@@ -15,14 +15,18 @@ typedef enum api_mjcf_kind {
 } api_mjcf_kind;
 
 enum {
-    API_MJCF_NO_CLASS = -1,
-    API_MJCF_OWN      = -2 /* cursor of api_mjcf_next_level before the item's own element */
+    API_MJCF_NO_CLASS  = -1,
+    API_MJCF_OWN       = -2, /* cursor of api_mjcf_next_level before the item's own element */
+    API_MJCF_ACTUATORS = 15  /* more than there are kinds of actuators */
 };
 
 /* A class of defaults: <default class="...">. */
 typedef struct api_mjcf_class {
-    int            parent;                  /* class that it extends, or API_MJCF_NO_CLASS */
-    const xmlNode *element[API_MJCF_KINDS]; /* NULL: the class says nothing of the kind */
+    int            parent;                     /* class that it extends, or API_MJCF_NO_CLASS */
+    const xmlNode *element[API_MJCF_ACTUATOR]; /* NULL: the class says nothing of the kind */
+    size_t         n_actuators;
+    const xmlNode
+        *actuator[API_MJCF_ACTUATORS]; /* [n_actuators], one of each name; a later one replaces earlier ones */
 } api_mjcf_class;
 
 /* An element whose attributes may come from its class. */
