@@ -407,6 +407,7 @@ static void refusals(void **state)
     refused(WORLD(ARM("<joint/>"), "<equality><joint joint1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<equality><weld body1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<actuator><motor joint='x'/></actuator>"), "unknown-name", "\"x\"");
+    refused(WORLD(ARM("<freejoint/>"), "<equality><weld body1='a'/></equality>"), "bad-model", "equality=independent");
     refused(WORLD(ARM("<joint ref='1e111'/>"), ""), "angle-too-large", "from its reference");
     refused(WORLD(ARM("<joint name='j'/>"), "<equality><joint joint1='j' polycoef='-1e20 0'/></equality>"),
             "angle-too-large", "from its reference");
