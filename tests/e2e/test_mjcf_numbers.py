@@ -1,10 +1,11 @@
 """Files in MJCF whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or a warning
 names what the model lacks. Each kind in several variations: bodies in bodies, frames, classes, floating bases, loops."""
-import unittest
+import os
 
 import mujoco
 import mujoco3
 import tap
+from harness import ROOT
 from mujoco3 import Compiled
 
 BOX = '<geom type="box" size=".1 .2 .3" pos=".4 .1 .2" mass="2"/>'
@@ -176,7 +177,13 @@ KINDS = {"armature_of_actuators": MOTORS, "inertial_in_frames": FRAMES, "inertia
 
 
 class Numbers(mujoco3.Agreement):
-    pass
+    def test_a_robot_with_all_of_it(self):
+        with open(os.path.join(ROOT, "tests", "data", "mjcf", "newer", "lander.xml"), encoding="utf-8") as file:
+            report = self.agree(file.read(), count=10)
+        warnings = [entry["text"] for entry in report if entry["severity"] == "warning"]
+        self.assertEqual(len(warnings), 2, warnings)
+        self.assertIn("<position>", warnings[1])
+        self.assertIn('joint "roll" exert -20 to 35', warnings[0])
 
 
 def check(texts):
