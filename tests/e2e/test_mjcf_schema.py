@@ -164,6 +164,19 @@ class Classes(mujoco3.Agreement):
                 self.assertNotIn(attribute, ALWAYS_REPORTED, said)
                 self.assertFalse(self.changes(without, text), said)
 
+    def test_elements_without_a_sample(self):
+        """Elements that one text cannot try are warned of or refused, but for those of assets and sensors."""
+        for path, found in self.table.items():
+            if not any(name in WITHOUT_SAMPLE for name in path) or found[""] in IRRELEVANT or path[0] in ("asset", "sensor"):
+                continue
+            inner = samples.wrap(path, "")
+            text = samples.model(world=samples.BODIES + inner) if path[0] == "replicate" else samples.around(path, samples.element(path[-1], {}))
+            answer = self.client.put("/v1/models/m", text.encode(), Content_Type="application/mjcf+xml")
+            if answer.status == 422:
+                continue
+            said = [entry["text"] for entry in answer.json()["report"] if entry["code"] == "not-held"]
+            self.assertTrue(any(f"<{name}>" in entry for entry in said for name in path), f"{path}: {said}")
+
     @classmethod
     def tearDownClass(cls):
         for key, number in sorted(cls.count.items()):

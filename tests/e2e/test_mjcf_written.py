@@ -131,6 +131,14 @@ class Written(mujoco3.Agreement):
                 continue        # joints without any inertia
             self.written(document)
 
+    def test_robots(self):
+        """All robots of the tree, as trees of bodies where they have loops."""
+        for folder in ("models", os.path.join("tests", "data", "robots")):
+            for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+                if name.endswith(".json"):
+                    with self.subTest(name), open(os.path.join(ROOT, folder, name), encoding="utf-8") as file:
+                        self.written(json.load(file))
+
     def test_every_joint_type_in_every_format(self):
         """Each type is read back with its own mass matrix, or what became of it is listed."""
         for kind in joint_types():

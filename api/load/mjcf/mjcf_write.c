@@ -7,19 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LEAST 1e-15 /* kg, kg m^2 (mjMINVAL) */
+
 /* State of a link while bodies are written. */
 typedef struct link_state {
     xmlNode *body;              /* NULL: not written yet, or absorbed */
     int      n_children, child; /* child: the last one */
     bool     referenced;        /* a frame or loop needs the link as a body */
-    double   mass;              /* of the link and of all links that are fixed to it */
+    bool     sound; /* the link, or one fixed to it, has the mass and moments that MuJoCo asks of moving bodies */
 } link_state;
 
 typedef struct mjcf_file {
     api_xml_writer w;
     xmlNode       *root, *world, *base; /* base: the body of the base link, or the world */
     link_state    *link;                /* [n_links] */
-    double         base_mass;           /* of the base link and of all links that are fixed to it */
+    bool           base_sound;          /* the same of the base link */
     int           *chain;               /* [n_links] */
     dyn_pose      *J;                   /* [n_links] */
 } mjcf_file;
@@ -75,20 +77,33 @@ static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *in
     api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
 }
 
-/* MuJoCo refuses bodies that do not exist, and those whose motion is undetermined: moving ones without a mass, and
- * tensors of bodies that have no extent, or that violate the triangle inequality. */
-static void report_refused(mjcf_file *f, const char *name, const dyn_inertia *inertia, bool massless)
+/* Mass and moments that MuJoCo asks of a moving body, or of one that is fixed to it. */
+static bool is_sound(const dyn_inertia *inertia)
 {
-    double I[3], axes[3][3], sum;
-    bool   refused = false;
+    double I[3], axes[3][3];
     api_tensor_principal(inertia->about_com, I, axes);
-    sum = I[0] + I[1] + I[2];
+    return inertia->mass >= LEAST && I[0] >= LEAST && I[1] >= LEAST && I[2] >= LEAST;
+}
+
+/* Negative moments, and those of no distribution of mass. */
+static bool is_impossible(const dyn_inertia *inertia)
+{
+    double I[3], axes[3][3];
+    bool   impossible = false;
+    api_tensor_principal(inertia->about_com, I, axes);
     for (int i = 0; i < 3; i++)
-        refused = refused || (has_inertia(inertia) && (I[i] < 1e-15 || sum - I[i] < I[i] * (1 - 1e-9)));
-    if (massless)
+        impossible |= I[i] < 0 || I[(i + 1) % 3] + I[(i + 2) % 3] < I[i] * (1 - 1e-9);
+    return impossible;
+}
+
+/* Reports a body that MuJoCo refuses. `undetermined`: it moves, and neither it nor a body that is fixed to it is sound.
+ */
+static void report_refused(mjcf_file *f, const char *name, const dyn_inertia *inertia, bool undetermined)
+{
+    if (undetermined && inertia->mass < LEAST)
         api_xml_not_held(&f->w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
                          api_text_shown(name), name);
-    else if (refused)
+    else if (undetermined || is_impossible(inertia))
         api_xml_not_held(&f->w, "/links",
                          "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
                          "principal moments of a body are positive, and none exceeds the sum of the others",
@@ -115,17 +130,17 @@ static void count_uses(mjcf_file *f)
                 f->link[k].referenced = true;
 }
 
-/* Sums the masses of links that are fixed to each other, children before parents. */
-static void sum_masses(mjcf_file *f)
+/* Finds the links that are sound by themselves or by links that are fixed to them, children before parents. */
+static void find_sound(mjcf_file *f)
 {
     const api_document *d = f->w.document;
-    f->base_mass          = d->base_inertia.mass;
+    f->base_sound         = is_sound(&d->base_inertia);
     for (size_t k = d->n_links; k-- > 0;) {
         int                      i    = d->order[k];
         const api_document_link *link = &d->links[i];
-        f->link[i].mass += link->dyn.inertia.mass;
+        f->link[i].sound |= is_sound(&link->dyn.inertia);
         if (link->dyn.joint != DYN_FIXED) continue;
-        *(link->parent_index == DYN_WORLD ? &f->base_mass : &f->link[link->parent_index].mass) += f->link[i].mass;
+        *(link->parent_index == DYN_WORLD ? &f->base_sound : &f->link[link->parent_index].sound) |= f->link[i].sound;
     }
 }
 
@@ -248,7 +263,7 @@ static void put_body(mjcf_file *f, int i)
     api_mjcf_put_joints(&chain);
     report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
-    report_refused(f, link->name, &link->dyn.inertia, moves && f->link[i].mass == 0);
+    report_refused(f, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
 }
 
 /* A link named `world` needs no body: it is MuJoCo's. */
@@ -260,7 +275,7 @@ static void put_base(mjcf_file *f)
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
     put_inertial(&f->w, f->base, &d->base_inertia);
-    report_refused(f, d->base, &d->base_inertia, d->floating && f->base_mass == 0);
+    report_refused(f, d->base, &d->base_inertia, d->floating && !f->base_sound);
     if (!d->floating) return;
     api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
 }
@@ -367,7 +382,7 @@ static void put_all(mjcf_file *f, const char *name)
     put_settings(f);
     f->world = api_xml_put(&f->w, f->root, "worldbody");
     count_uses(f);
-    sum_masses(f);
+    find_sound(f);
     put_base(f);
     for (size_t k = 0; k < d->n_links; k++)
         if (!is_absorbed(f, d->order[k])) put_body(f, d->order[k]);
