@@ -3,11 +3,8 @@
  * MuJoCo refuses moving bodies without mass. A massless link that only carries one other link becomes a joint of the
  * body of that link. */
 #include "mjcf_write.h"
-#include "api/load/document/inertia.h"
 #include <stdio.h>
 #include <string.h>
-
-#define LEAST 1e-15 /* kg, kg m^2 (mjMINVAL) */
 
 /* State of a link while bodies are written. */
 typedef struct link_state {
@@ -25,90 +22,6 @@ typedef struct mjcf_file {
     int           *chain;               /* [n_links] */
     dyn_pose      *J;                   /* [n_links] */
 } mjcf_file;
-
-static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
-{
-    double   q[4];
-    dyn_pose turn = *X;
-    memset(turn.p, 0, sizeof turn.p);
-    if (api_pose_is_identity(&turn)) return;
-    api_quaternion_of((const double(*)[3])X->R, q);
-    api_xml_put_numbers(w, element, "quat", (double[4]){q[3], q[0], q[1], q[2]}, 4);
-}
-
-static void put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
-{
-    if (X->p[0] != 0 || X->p[1] != 0 || X->p[2] != 0) api_xml_put_numbers(w, element, "pos", X->p, 3);
-    put_turn(w, element, X);
-}
-
-static bool has_inertia(const dyn_inertia *inertia)
-{
-    bool has = inertia->mass != 0;
-    for (int i = 0; i < 6; i++)
-        has = has || inertia->about_com[i] != 0;
-    return has;
-}
-
-/* Sets the greatest moment to the sum of the others where it exceeds that by a rounding: MuJoCo compares the two
- * without a tolerance, and refuses a plate whose moments were rounded the wrong way. */
-static void round_plate(double I[3])
-{
-    for (int i = 0; i < 3; i++) {
-        double others = I[(i + 1) % 3] + I[(i + 2) % 3];
-        if (others < I[i] && others >= I[i] * (1 - 1e-9)) I[i] = others;
-    }
-}
-
-/* Writes the tensor by its principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
-static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
-{
-    const double *t = inertia->about_com; /* xx xy xz yy yz zz */
-    if (!has_inertia(inertia)) return;
-    xmlNode *inertial = api_xml_put(w, body, "inertial");
-    dyn_pose X        = api_pose_identity();
-    double   I[3]     = {t[0], t[3], t[5]};
-    if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
-    round_plate(I);
-    memcpy(X.p, inertia->com, sizeof X.p);
-    api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
-    put_turn(w, inertial, &X);
-    api_xml_put_number(w, inertial, "mass", inertia->mass);
-    api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
-}
-
-/* Mass and moments that MuJoCo asks of a moving body, or of one that is fixed to it. */
-static bool is_sound(const dyn_inertia *inertia)
-{
-    double I[3], axes[3][3];
-    api_tensor_principal(inertia->about_com, I, axes);
-    return inertia->mass >= LEAST && I[0] >= LEAST && I[1] >= LEAST && I[2] >= LEAST;
-}
-
-/* Negative moments, and those of no distribution of mass. */
-static bool is_impossible(const dyn_inertia *inertia)
-{
-    double I[3], axes[3][3];
-    bool   impossible = false;
-    api_tensor_principal(inertia->about_com, I, axes);
-    for (int i = 0; i < 3; i++)
-        impossible |= I[i] < 0 || I[(i + 1) % 3] + I[(i + 2) % 3] < I[i] * (1 - 1e-9);
-    return impossible;
-}
-
-/* Reports a body that MuJoCo refuses. `undetermined`: it moves, and neither it nor a body that is fixed to it is sound.
- */
-static void report_refused(mjcf_file *f, const char *name, const dyn_inertia *inertia, bool undetermined)
-{
-    if (undetermined && inertia->mass < LEAST)
-        api_xml_not_held(&f->w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
-                         api_text_shown(name), name);
-    else if (undetermined || is_impossible(inertia))
-        api_xml_not_held(&f->w, "/links",
-                         "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
-                         "principal moments of a body are positive, and none exceeds the sum of the others",
-                         api_text_shown(name), name);
-}
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
@@ -134,11 +47,11 @@ static void count_uses(mjcf_file *f)
 static void find_sound(mjcf_file *f)
 {
     const api_document *d = f->w.document;
-    f->base_sound         = is_sound(&d->base_inertia);
+    f->base_sound         = api_mjcf_is_sound(&d->base_inertia);
     for (size_t k = d->n_links; k-- > 0;) {
         int                      i    = d->order[k];
         const api_document_link *link = &d->links[i];
-        f->link[i].sound |= is_sound(&link->dyn.inertia);
+        f->link[i].sound |= api_mjcf_is_sound(&link->dyn.inertia);
         if (link->dyn.joint != DYN_FIXED) continue;
         *(link->parent_index == DYN_WORLD ? &f->base_sound : &f->link[link->parent_index].sound) |= f->link[i].sound;
     }
@@ -148,7 +61,7 @@ static void find_sound(mjcf_file *f)
 static bool is_joint_only(const mjcf_file *f, int i)
 {
     const dyn_link *dyn = &f->w.document->links[i].dyn;
-    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !has_inertia(&dyn->inertia) &&
+    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !api_mjcf_has_inertia(&dyn->inertia) &&
            f->link[i].n_children == 1 && !f->link[i].referenced;
 }
 
@@ -258,12 +171,12 @@ static void put_body(mjcf_file *f, int i)
     if (chain.free) chain.X_pb = home_pose(link);
     chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
     put_name(f, chain.body, link->name);
-    put_pose(&f->w, chain.body, &chain.X_pb);
-    put_inertial(&f->w, chain.body, &link->dyn.inertia);
+    api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
+    api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
     api_mjcf_put_joints(&chain);
     report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
-    report_refused(f, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
+    api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
 }
 
 /* A link named `world` needs no body: it is MuJoCo's. */
@@ -274,8 +187,8 @@ static void put_base(mjcf_file *f)
     if (!d->floating && strcmp(d->base, "world") == 0) return;
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
-    put_inertial(&f->w, f->base, &d->base_inertia);
-    report_refused(f, d->base, &d->base_inertia, d->floating && !f->base_sound);
+    api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
+    api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->base_sound);
     if (!d->floating) return;
     api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
 }
@@ -289,7 +202,7 @@ static void put_sites(mjcf_file *f)
         const api_document_frame *frame = &d->frames[i];
         xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->link[frame->link].body, "site");
         api_xml_put_text(&f->w, site, "name", frame->name);
-        put_pose(&f->w, site, &frame->X_lf);
+        api_mjcf_put_pose(&f->w, site, &frame->X_lf);
     }
 }
 
@@ -319,7 +232,7 @@ static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loo
     xmlNode *site = api_xml_put(&f->w, body, "site");
     X             = api_pose_compose(&X, &shift);
     api_xml_put_text(&f->w, site, "name", name);
-    put_pose(&f->w, site, &X);
+    api_mjcf_put_pose(&f->w, site, &X);
     api_xml_put_text(&f->w, element, attribute, name);
 }
 
