@@ -2,6 +2,7 @@
 """reference_pages.py [--check] - writes the pages and pictures that are made from the product and its measurements:
 
     api/OPERATIONS.md           from api/openapi.yaml
+    api/MJCF.md                 from api/load/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     README.md                   its tables of operations and of latencies, between markers
     tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
@@ -11,6 +12,7 @@
 
 With --check nothing is written: a page that would change is an error. `make reference` runs it; BUILD names the folder of
 the program (build)."""
+import json
 import os
 import re
 import subprocess
@@ -189,6 +191,38 @@ class Operations:
         return "\n".join(text)
 
 
+MJCF = """What becomes of each element and attribute of MuJoCo's format, version 3.14, when a robot is read.
+
+- **held**: the model has it;
+- **expanded**: applied while the file is read, as classes, frames and sections are;
+- **irrelevant**: it changes no mass matrix, bias, passive force or inverse dynamics: appearance, contacts, the softness of
+  constraints, what actuators do with their controls, sensors, the solver. The report names it, but for names and colours;
+- **not held**: the report has a warning `not-held` where it has an effect, or the file is refused.
+
+Everything else is a warning `unknown`. `tests/e2e/test_mjcf_schema.py` compares the names with those that MuJoCo accepts, and
+MuJoCo's numbers with and without each attribute.
+"""
+MJCF_CLASSES = ("held", "expanded", "irrelevant", "not held", "of earlier versions")
+
+
+def mjcf_page():
+    program = os.path.join(os.path.dirname(BINARY), "tests", "oracle", "mjcf_schema")
+    rows = [json.loads(line) for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()]
+    total, elements, lines = dict.fromkeys(MJCF_CLASSES, 0), dict.fromkeys(MJCF_CLASSES, 0), []
+    for row in rows:
+        names = {kind: [] for kind in MJCF_CLASSES}
+        for kind, text in row["attributes"].values():
+            names[kind] += text.split()
+        for kind in MJCF_CLASSES:
+            total[kind] += len(names[kind]) * len(row["names"].split())
+        elements[row["class"]] += len(row["names"].split())
+        lines.append([*(" ".join(f"`<{name}>`" for name in row[key].split()) for key in ("names", "in")), row["class"],
+                      "; ".join(f"{kind}: {' '.join(sorted(names[kind]))}" for kind in MJCF_CLASSES if names[kind])])
+    counts = table(["", *MJCF_CLASSES], [["elements", *elements.values()], ["attributes", *total.values()]])
+    return "\n".join(["# MJCF\n", MADE.format("`api/load/mjcf/mjcf_schema.c`"), MJCF, counts,
+                      table(["element", "in", "class", "attributes"], lines)])
+
+
 def settings_page():
     rows = subprocess.run([BINARY, "--settings-table"], capture_output=True, text=True, check=True).stdout
     return "\n".join(["# Settings\n", MADE.format("`torqued --settings-table`"),
@@ -209,7 +243,7 @@ def read(path):
 def pages():
     """Path: text."""
     operations, run = Operations(), results.Run()
-    made = {"api/OPERATIONS.md": operations.page(), "server/SETTINGS.md": settings_page(),
+    made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
             "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
             "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
             "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),

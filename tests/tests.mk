@@ -29,17 +29,21 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
-# Oracles of tests: dragonbox and fast_float for numbers as text; MuJoCo and libsdformat where they are installed. Nothing
+# Oracles of tests: dragonbox and fast_float for numbers as text; the table of MJCF; MuJoCo and libsdformat where they are installed. Nothing
 # else is written in C++, but for a peer of the benchmarks and the measurement of numbers.
 ifeq ($(origin CXX),default)
 CXX := g++
 endif
-ORACLES := $(BUILD)/tests/oracle/numbers \
+ORACLES := $(BUILD)/tests/oracle/numbers $(BUILD)/tests/oracle/mjcf_schema \
            $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
            $(if $(shell pkg-config --exists sdformat12 2>/dev/null && echo yes),$(BUILD)/tests/oracle/sdformat)
 $(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
+
+$(BUILD)/tests/oracle/mjcf_schema: $(BUILD)/tests/oracle/mjcf_schema.o $(BUILD)/libapi.a
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $^
 
 $(BUILD)/tests/oracle/numbers: tests/oracle/numbers.cc $(BUILD)/libapi.a
 	@mkdir -p $(@D)
@@ -125,7 +129,7 @@ failing-memory: ## let every allocation of requests and commands fail in turn, o
 	    TESTS="tests/api/test_failing_memory.c tests/e2e/test_failing_memory.py tests/e2e/test_failing_store.py" test-run
 
 .PHONY: reference
-reference: $(BUILD)/torqued ## write the pages, tables and pictures that are made from the product and its measurements
+reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
 
 # One target and -O1, so that lines and branches are those of the source; what makes its own builds is left out.

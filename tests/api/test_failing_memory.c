@@ -254,7 +254,8 @@ static void test_models(void **state)
                  {"api/clients/python/samples/arm.urdf", "application/xml", "/v1/models/two_link?base=floating"},
                  {"tests/data/mjcf/arm.xml", "application/xml", "/v1/models/two_link"},
                  {"tests/data/mjcf/quadruped.xml", "application/xml", "/v1/models/two_link"},
-                 {"tests/data/mjcf/gripper.xml", "application/xml", "/v1/models/two_link"}};
+                 {"tests/data/mjcf/gripper.xml", "application/xml", "/v1/models/two_link"},
+                 {"tests/data/mjcf/newer/lander.xml", "application/xml", "/v1/models/two_link"}};
     int bad   = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         question q = {.method = "PUT", .target = files[i].target, .content_type = files[i].type};

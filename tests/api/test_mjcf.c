@@ -165,6 +165,93 @@ static void gravity_is_compensated(void **state)
     api_model_release(model);
 }
 
+/* Actuators add gear^2 times their armature, whatever kind they are and wherever they state it. */
+static void actuators_have_armature(void **state)
+{
+#define DRIVEN(defaults, actuators)                                                                                    \
+    mass_of_one("<mujoco>" defaults "<worldbody>" ARM(                                                                 \
+        "<joint name='j' axis='0 1 0'/>") "</worldbody><actuator>" actuators "</actuator></mujoco>")
+    assert_true(fabs(DRIVEN("", "<motor joint='j' gear='3' armature='.2'/>") - (2.1 + 9 * 0.2)) < 1e-14);
+    assert_true(fabs(DRIVEN("", "<position joint='j' gear='-3' armature='.2'/>") - (2.1 + 9 * 0.2)) < 1e-14);
+    assert_true(fabs(DRIVEN("<default><general armature='.3' gear='2'/></default>", "<dcmotor joint='j'/>") -
+                     (2.1 + 4 * 0.3)) < 1e-14);
+    assert_true(fabs(DRIVEN("", "<motor jointinparent='j' armature='.1'/><muscle joint='j' gear='2' armature='.1'/>") -
+                     (2.1 + 5 * 0.1)) < 1e-14);
+}
+
+/* M of a hinge about y with an <inertial> of 2 kg and 0.1 kg m^2 in frames, and with the bounds of the compiler. */
+static void frames_and_bounds_place_masses(void **state)
+{
+#define PLACED(compiler, content)                                                                                      \
+    mass_of_one("<mujoco><compiler " compiler "/><worldbody><body name='a'><joint axis='0 1 0'/>" content              \
+                "</body></worldbody></mujoco>")
+#define BALL "<inertial pos='1 0 0' mass='2' diaginertia='.1 .1 .1'/>"
+    assert_true(fabs(PLACED("", "<frame pos='0 5 3'>" BALL "</frame>") - (0.1 + 2 * 10)) < 1e-13);
+    assert_true(fabs(PLACED("", "<frame pos='0 5 3'><frame euler='0 90 0'>" BALL "</frame></frame>") - (0.1 + 2 * 4)) <
+                1e-13);
+    assert_true(fabs(PLACED("", "<frame pos='0 0 9'>" BALL "</frame><frame pos='1 0 0'>" BALL "</frame>") -
+                     (0.1 + 2 * 4)) < 1e-13); /* the last one counts */
+    assert_true(fabs(PLACED("boundmass='.5'", BALL "<body pos='.3 2 0'/>") - (2.1 + 0.5 * 0.36)) < 1e-13);
+    assert_true(fabs(PLACED("inertiafromgeom='true'", BALL "<body pos='3 0 0'>" BALL "</body>") -
+                     (2.1 + 0.1 + 2 * 16)) < 1e-13);
+    assert_true(fabs(PLACED("", BALL "<body pos='3 0 0'><inertial pos='0 0 0' mass='1'/></body>") - (2.1 + 9)) < 1e-13);
+    assert_true(fabs(PLACED("settotalmass='1' fusestatic='true'", BALL) - 2.1 / 2) < 1e-15);
+    assert_true(fabs(PLACED("balanceinertia='true'", "<inertial pos='0 0 0' mass='1' diaginertia='.7 .1 .8'/>") -
+                     (0.7 + 0.1 + 0.8) / 3) < 1e-15); /* .7 + .1 is less than .8 in doubles */
+}
+
+/* A hinge of 2.1 kg m^2 with a time constant of 0.5 s and a damping ratio of 2: stiffness m/(T r)^2, damping 2 m/T. */
+static void springdampers_are_computed(void **state)
+{
+    const double q = 0.3, qd = 0.7, qdd = 0;
+    double       tau;
+    api_model   *model = taken("<mujoco><option gravity='0 0 0'/><worldbody>" ARM(
+                                   "<joint axis='0 1 0' springdamper='.5 2' stiffness='99'/>") "</worldbody></mujoco>",
+                               NULL);
+    inverse_dynamics(model, &q, &qd, &qdd, &tau);
+    assert_true(fabs(tau - (2.1 * 0.3 + 2 * 2.1 / 0.5 * 0.7)) < 1e-13);
+    assert_int_equal(count_reports(model, "not-held"), 0);
+    api_model_release(model);
+    refused(WORLD(ARM("<joint springdamper='.5 -1'/>"), ""), "bad-value", "two positive numbers");
+}
+
+/* Limits of effort: ranges that differ in the two directions have a warning, and the model holds the smaller one. */
+static void efforts_are_symmetric(void **state)
+{
+    static const struct {
+        const char *actuator;
+        double      effort; /* < 0: none */
+        size_t      warnings;
+    } cases[] = {{"<motor joint='j' gear='2' ctrlrange='-3 3'/>", 6, 0},
+                 {"<motor joint='j' gear='-2' ctrlrange='-3 5'/>", 6, 1},
+                 {"<motor joint='j' ctrlrange='0 5'/>", -1, 1},
+                 {"<motor joint='j' ctrlrange='-3 3' forcerange='-1 9'/>", 1, 1},
+                 {"<general joint='j' gainprm='4' ctrlrange='-3 3'/>", 12, 0},
+                 {"<general joint='j' biastype='affine' ctrlrange='-3 3'/>", -1, 1}}; /* <general> is not held */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[700];
+        snprintf(text, sizeof text, "<mujoco><worldbody>%s</worldbody><actuator>%s</actuator></mujoco>",
+                 ARM("<joint name='j' axis='0 1 0'/>"), cases[i].actuator);
+        api_model *model = taken(text, NULL);
+        bool       has   = model->joints[0].limits.has_effort;
+        assert_int_equal(has, cases[i].effort >= 0);
+        if (has) assert_true(model->joints[0].limits.effort == cases[i].effort);
+        assert_int_equal(count_reports(model, "not-held"), cases[i].warnings + (i == 4));
+        api_model_release(model);
+    }
+}
+
+/* A site gives way to a body of the same name, wherever the two stand. */
+static void sites_give_way_to_bodies(void **state)
+{
+    api_model *model = taken(WORLD("<body name='a'><joint axis='0 1 0'/><geom size='.1'/><site name='b' pos='9 9 9'/>"
+                                   "<body name='b' pos='1 0 0'><joint axis='0 1 0'/><geom size='.1'/></body></body>",
+                                   ""),
+                             NULL);
+    assert_int_equal(count_reports(model, "renamed"), 1);
+    api_model_release(model);
+}
+
 /* --- equalities -------------------------------------------------------------------------------------------------- */
 
 #define PAIR                                                                                                           \
@@ -325,6 +412,7 @@ static void refusals(void **state)
     refused(WORLD(ARM("<joint/>"), "<equality><joint joint1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<equality><weld body1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<actuator><motor joint='x'/></actuator>"), "unknown-name", "\"x\"");
+    refused(WORLD(ARM("<freejoint/>"), "<equality><weld body1='a'/></equality>"), "bad-model", "equality=independent");
     refused(WORLD(ARM("<joint ref='1e111'/>"), ""), "angle-too-large", "from its reference");
     refused(WORLD(ARM("<joint name='j'/>"), "<equality><joint joint1='j' polycoef='-1e20 0'/></equality>"),
             "angle-too-large", "from its reference");
@@ -335,11 +423,11 @@ static void refusals(void **state)
 /* Everything that is not read is named. */
 static void nothing_is_dropped_silently(void **state)
 {
-    api_model *model = taken(
-        WORLD(ARM("<joint springdamper='0.1 1' solreflimit='1 1' shape='7'/>") "<body mocap='true'><light/></body>",
-              "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
-        NULL);
-    assert_int_equal(count_reports(model, "not-held"), 4); /* springdamper, tendon, muscle, density */
+    api_model *model =
+        taken(WORLD(ARM("<joint damping='0.1 1' solreflimit='1 1' shape='7'/>") "<body mocap='true'><light/></body>",
+                    "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
+              NULL);
+    assert_int_equal(count_reports(model, "not-held"), 4); /* damping, tendon, muscle, density */
     assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, own */
     assert_int_equal(count_reports(model, "dropped"), 2);  /* solreflimit, light */
     api_model_release(model);
@@ -412,6 +500,11 @@ int main(void)
         cmocka_unit_test(defaults_nest),
         cmocka_unit_test(references_shift),
         cmocka_unit_test(gravity_is_compensated),
+        cmocka_unit_test(actuators_have_armature),
+        cmocka_unit_test(frames_and_bounds_place_masses),
+        cmocka_unit_test(springdampers_are_computed),
+        cmocka_unit_test(efforts_are_symmetric),
+        cmocka_unit_test(sites_give_way_to_bodies),
         cmocka_unit_test(joints_are_coupled),
         cmocka_unit_test(couplings_turn_round),
         cmocka_unit_test(equalities_may_be_left_out),

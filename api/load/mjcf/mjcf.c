@@ -2,6 +2,8 @@
 #include "mjcf_reader.h"
 #include "api/load/formats.h"
 #include "api/load/xml/xml_model.h"
+#include <stdio.h>
+#include <string.h>
 
 static bool read_options(const char *query, api_mjcf_equality *equality, api_problem *problem)
 {
@@ -43,8 +45,18 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
     return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) && api_mjcf_read_classes(m) &&
-           api_mjcf_read_bodies(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
-           api_mjcf_read_actuators(m) && api_mjcf_write_document(m) && api_mjcf_report_unused(m);
+           api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
+           api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
+           api_mjcf_report_unused(m);
+}
+
+/* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */
+static void suggest_tree(const api_mjcf *m, api_problem *problem)
+{
+    size_t length = strlen(problem->detail);
+    if (m->n_loops == 0 || problem->code != API_BAD_MODEL) return;
+    snprintf(problem->detail + length, sizeof problem->detail - length,
+             "; with equality=independent the model is the tree, without the loops of <equality>");
 }
 
 static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *problem)
@@ -54,6 +66,7 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
     if (api_xml_reader_open(&m->xml, files->file[0], files->source, &scratch, problem) && read_robot(m, files))
         model = api_xml_make_model(&m->xml, m->document.document, files->source->name, api_xml_document_element,
                                    &m->document);
+    if (!model) suggest_tree(m, problem);
     api_xml_document_close(&m->document);
     close_maps(m);
     api_xml_reader_close(&m->xml);

@@ -36,20 +36,6 @@ static bool read_name(api_mjcf *m, const xmlNode *element, json_t *index, size_t
     return true;
 }
 
-static const char *body_name(const api_mjcf *m, int body)
-{
-    return body < 0 ? "world" : m->bodies[body].name;
-}
-
-/* Reserves a name for the document, the given one if there is one. */
-static bool reserve(api_mjcf *m, const xmlNode *element, json_t *map, const char *given, const char *otherwise,
-                    const char **name)
-{
-    if (given) return api_xml_reserve_given(&m->document, map, element, given, name);
-    *name = api_xml_reserve_name(&m->document, map, otherwise);
-    return *name || api_reader_no_memory(&m->xml.base);
-}
-
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
 static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
@@ -100,19 +86,15 @@ static bool read_joint(api_mjcf *m, const xmlNode *element, const place *at, api
     return true;
 }
 
-/* A joint without a name is named after its body. */
 static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 {
     api_mjcf_joint *joint = &m->joints[m->n_joints];
-    const char     *given = NULL;
-    char            wanted[300];
     if (at->body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no joints");
-    if (!read_joint(m, element, at, joint) || !read_name(m, element, m->joint_index, m->n_joints, &given)) return false;
-    snprintf(wanted, sizeof wanted, "%.250s.joint", body_name(m, at->body));
-    joint->given_name = given;
+    if (!read_joint(m, element, at, joint) || !read_name(m, element, m->joint_index, m->n_joints, &joint->given_name))
+        return false;
     m->n_joints++;
     m->bodies[at->body].n_joints++;
-    return reserve(m, element, m->document.joints, given, wanted, &joint->name);
+    return true;
 }
 
 /* --- the content of a body ---------------------------------------------------------------------------------------- */
@@ -153,8 +135,7 @@ static bool add_site(api_mjcf *m, const xmlNode *element, const place *at)
         return false;
     if (!site->given_name || !*site->given_name) return true;
     site->X_bs = in_body(m, at, &X);
-    return enter(m, element, m->site_index, site->given_name, m->n_sites++) &&
-           reserve(m, element, m->document.names, site->given_name, NULL, &site->name);
+    return enter(m, element, m->site_index, site->given_name, m->n_sites++);
 }
 
 static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place *inner)
@@ -177,11 +158,16 @@ static bool is_generator(const xmlNode *element)
     return false;
 }
 
-static bool set_inertial(api_mjcf *m, const xmlNode *element, int body)
+/* The last <inertial> of a body counts, as in MuJoCo, which allows one in the body and one in each of its frames. */
+static bool set_inertial(api_mjcf *m, const xmlNode *element, const place *at)
 {
-    if (body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no <inertial>");
-    if (!m->bodies[body].inertial) m->bodies[body].inertial = element;
-    return true;
+    if (at->body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no <inertial>");
+    api_mjcf_body *body  = &m->bodies[at->body];
+    bool           again = body->inertial != NULL;
+    body->inertial       = element;
+    body->X_bi           = at->X;
+    return !again || api_xml_report(&m->xml, body->element, "warning", "repeated",
+                                    "the body has more than one <inertial>: the last one counts");
 }
 
 /* Reads joints, geoms, sites and the inertial of a body, also those in frames. */
@@ -197,7 +183,7 @@ static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
         else if (api_xml_is(e, "site"))
             ok = add_site(m, e, at);
         else if (api_xml_is(e, "inertial"))
-            ok = set_inertial(m, e, at->body);
+            ok = set_inertial(m, e, at);
         else if (api_xml_is(e, "frame"))
             ok = open_frame(m, e, at, &inner) && read_content(m, e, &inner);
         else if (is_generator(e))
@@ -217,6 +203,7 @@ static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
 {
     dyn_pose X;
     if (!api_mjcf_read_plain_pose(m, body->element, &X)) return false;
+    body->stated = X;
     if (!m->settings.global) {
         body->X_pb = api_pose_compose(&at->X, &X);
         body->X_wb = at->body < 0 ? body->X_pb : api_pose_compose(&m->bodies[at->body].X_wb, &body->X_pb);
@@ -233,17 +220,15 @@ static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
 
 static bool open_body(api_mjcf *m, const xmlNode *element, const place *at, size_t index)
 {
-    api_mjcf_body *body = &m->bodies[index];
-    const char    *given;
-    char           wanted[300];
-    *body = (api_mjcf_body){
-        .element = element, .parent = at->body, .class_index = at->class_index, .first_joint = m->n_joints};
-    if (!api_mjcf_find_class(m, element, "childclass", &body->class_index) ||
-        !read_name(m, element, m->body_index, index, &given))
-        return false;
-    body->given_name = given;
-    snprintf(wanted, sizeof wanted, "%.250s.body", body_name(m, at->body));
-    return reserve(m, element, m->document.names, given, wanted, &body->name) && read_body_pose(m, at, body) &&
+    static const char *const values[] = {"false", "true", NULL};
+    api_mjcf_body           *body     = &m->bodies[index];
+    int                      mocap    = 0;
+    *body                             = (api_mjcf_body){
+                                    .element = element, .parent = at->body, .class_index = at->class_index, .first_joint = m->n_joints};
+    if (!api_xml_choice(&m->xml, element, "mocap", values, &mocap)) return false;
+    body->mocap = mocap == 1;
+    return api_mjcf_find_class(m, element, "childclass", &body->class_index) &&
+           read_name(m, element, m->body_index, index, &body->given_name) && read_body_pose(m, at, body) &&
            api_xml_numbers(&m->xml, element, "gravcomp", API_OPTIONAL, &body->gravcomp, 1);
 }
 
@@ -307,8 +292,7 @@ static bool take_arrays(api_mjcf *m)
 bool api_mjcf_read_bodies(api_mjcf *m)
 {
     const place world = {.body = -1, .X = api_pose_identity(), .class_index = m->main_class};
-    const char *name;
-    if (!take_arrays(m) || !reserve(m, m->xml.root, m->document.names, NULL, "world", &name)) return false;
+    if (!take_arrays(m)) return false;
     for (const xmlNode *e = api_xml_child(m->xml.root, "worldbody"); e; e = api_xml_next(e, "worldbody")) {
         place inner = world;
         if (!api_mjcf_find_class(m, e, "childclass", &inner.class_index) || !read_content(m, e, &inner) ||
@@ -316,8 +300,5 @@ bool api_mjcf_read_bodies(api_mjcf *m)
             return false;
     }
     if (m->n_bodies == 0) return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>");
-    return m->n_unnamed == 0 ||
-           api_xml_report(&m->xml, m->unnamed, "info", "assumed",
-                          "%zu bodies and joints have no name: they are named after the bodies that hold them",
-                          m->n_unnamed);
+    return true;
 }

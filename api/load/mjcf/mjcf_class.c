@@ -14,7 +14,8 @@ static const char *const kind_names[API_MJCF_KINDS] = {
     [API_MJCF_JOINT]    = " joint ",
     [API_MJCF_SITE]     = " site ",
     [API_MJCF_EQUALITY] = " equality ",
-    [API_MJCF_ACTUATOR] = " general motor position velocity intvelocity damper cylinder muscle adhesion ",
+    [API_MJCF_ACTUATOR] = " general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid "
+                          "orientation ",
 };
 
 static int kind_of(const xmlNode *element)
@@ -39,13 +40,23 @@ static bool merge(api_mjcf *m, const xmlNode *from, const xmlNode *to)
     return true;
 }
 
+/* The place of the class for an element: that of an earlier one with the same name, or a new one. */
+static const xmlNode **place_of(api_mjcf_class *class, const xmlNode *element, int kind)
+{
+    if (kind != API_MJCF_ACTUATOR) return &class->element[kind];
+    for (size_t i = 0; i < class->n_actuators; i++)
+        if (api_xml_is(element, (const char *)class->actuator[i]->name)) return &class->actuator[i];
+    return &class->actuator[class->n_actuators++];
+}
+
 static bool read_kinds(api_mjcf *m, const xmlNode *element, api_mjcf_class *class)
 {
     for (const xmlNode *child = element->children; child; child = child->next) {
         int kind = kind_of(child);
         if (kind == API_MJCF_KINDS) continue;
-        if (class->element[kind] && !merge(m, child, class->element[kind])) return false;
-        if (!class->element[kind]) class->element[kind] = child;
+        const xmlNode **place = place_of(class, child, kind);
+        if (*place && !merge(m, child, *place)) return false;
+        if (!*place) *place = child;
     }
     return true;
 }
@@ -115,18 +126,31 @@ bool api_mjcf_open_item(api_mjcf *m, const xmlNode *element, api_mjcf_kind kind,
 
 /* --- attributes --------------------------------------------------------------------------------------------------- */
 
+/* Element number k of a class for a kind; NULL: there are no more. */
+static const xmlNode *element_of(const api_mjcf_class *class, api_mjcf_kind kind, int k)
+{
+    if (kind != API_MJCF_ACTUATOR) return k == 0 ? class->element[kind] : NULL;
+    return k < (int)class->n_actuators ? class->actuator[class->n_actuators - 1 - (size_t)k] : NULL;
+}
+
+static int cursor_at(int class_index)
+{
+    return class_index == API_MJCF_NO_CLASS ? API_MJCF_NO_CLASS : class_index * API_MJCF_ACTUATORS;
+}
+
 const xmlNode *api_mjcf_next_level(const api_mjcf *m, const api_mjcf_item *item, int *cursor)
 {
-    const xmlNode *element = NULL;
     if (*cursor == API_MJCF_OWN) {
-        *cursor = item->class_index;
+        *cursor = cursor_at(item->class_index);
         return item->element;
     }
-    while (*cursor != API_MJCF_NO_CLASS && !element) {
-        element = m->classes[*cursor].element[item->kind];
-        *cursor = m->classes[*cursor].parent;
+    while (*cursor != API_MJCF_NO_CLASS) {
+        const api_mjcf_class *class = &m->classes[*cursor / API_MJCF_ACTUATORS];
+        const xmlNode *element      = element_of(class, item->kind, *cursor % API_MJCF_ACTUATORS);
+        *cursor                     = element ? *cursor + 1 : cursor_at(class->parent);
+        if (element) return element;
     }
-    return element;
+    return NULL;
 }
 
 const xmlNode *api_mjcf_with(const api_mjcf *m, const api_mjcf_item *item, const char *attribute)

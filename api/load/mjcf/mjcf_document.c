@@ -7,158 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- the fields of a joint ---------------------------------------------------------------------------------------- */
-
-static bool has_several(const api_mjcf_joint *joint)
-{
-    return strcmp(joint->type, "spherical") == 0 || strcmp(joint->type, "floating") == 0;
-}
-
-static bool is_angle(const api_mjcf *m, const api_mjcf_joint *joint)
-{
-    return strcmp(joint->type, "revolute") == 0 && !m->settings.radians;
-}
-
 static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
 {
     json_t *object = json_object();
     return api_xml_set_field(&m->xml, owner, key, object) ? object : NULL;
-}
-
-/* Reads the range of position of a joint with one coordinate. */
-static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
-{
-    static const char *const values[] = {"false", "true", "auto", NULL};
-    const xmlNode           *element  = api_mjcf_with(m, &joint->item, "range");
-    double                   range[2] = {0, 0};
-    int                      state    = 2;
-    if (!api_mjcf_choice(m, &joint->item, "limited", values, &state) ||
-        !api_mjcf_numbers(m, &joint->item, "range", range, 2))
-        return false;
-    bool given      = range[0] != 0 || range[1] != 0;
-    *limited        = !m->settings.no_limits && (state == 1 || (state == 2 && m->settings.auto_limits && given));
-    bool has_effort = joint->has_effort && !joint->unlimited;
-    if (!*limited && !has_effort) return true;
-    json_t *limits = open_object(m, fields, "limits");
-    if (!limits) return false;
-    if (has_effort && !api_xml_set_field(&m->xml, limits, "effort", json_real(joint->effort))) return false;
-    if (!*limited) return true;
-    if (!(range[0] < range[1]))
-        return api_xml_fail(&m->xml, element, API_BAD_VALUE, "range of <joint>: %s is not below %s",
-                            API_NUMBER_TEXT(range[0]), API_NUMBER_TEXT(range[1]));
-    for (int i = 0; i < 2; i++)
-        if (is_angle(m, joint)) range[i] *= M_PI / 180;
-    return api_xml_set_field(&m->xml, limits, "position", api_xml_vector(range, 2));
-}
-
-static bool write_friction(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
-{
-    double damping = 0, loss = 0;
-    if (!api_mjcf_numbers(m, &joint->item, "damping", &damping, 1) ||
-        !api_mjcf_numbers(m, &joint->item, "frictionloss", &loss, 1))
-        return false;
-    if (loss < 0) return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "frictionloss %.9g is negative", loss);
-    if (m->settings.no_dampers) damping = 0;
-    if (m->settings.no_friction) loss = 0;
-    if (damping == 0 && loss == 0) return true;
-    json_t *friction = open_object(m, fields, "friction");
-    return friction && api_xml_set_field(&m->xml, friction, "viscous", json_real(damping)) &&
-           api_xml_set_field(&m->xml, friction, "coulomb", json_real(loss));
-}
-
-static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
-{
-    double stiffness = 0, rest = 0, automatic[2] = {0, 0};
-    if (!api_mjcf_numbers(m, &joint->item, "stiffness", &stiffness, 1) ||
-        !api_mjcf_numbers(m, &joint->item, "springref", &rest, 1) ||
-        !api_mjcf_numbers(m, &joint->item, "springdamper", automatic, 2))
-        return false;
-    if (automatic[0] > 0 && automatic[1] > 0 &&
-        !api_xml_report(&m->xml, joint->element, "warning", "not-held",
-                        "springdamper of joint \"%.*s\": stiffness and damping that follow from it are not part of the "
-                        "model; give them as numbers",
-                        api_text_shown(joint->name), joint->name))
-        return false;
-    if (stiffness == 0 || m->settings.no_springs) return true;
-    json_t *spring = open_object(m, fields, "spring");
-    return spring && api_xml_set_field(&m->xml, spring, "stiffness", json_real(stiffness)) &&
-           api_xml_set_field(&m->xml, spring, "rest", json_real(is_angle(m, joint) ? rest * M_PI / 180 : rest));
-}
-
-static bool write_armature(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
-{
-    double armature = 0;
-    if (!api_mjcf_numbers(m, &joint->item, "armature", &armature, 1)) return false;
-    if (armature < 0)
-        return api_xml_fail(&m->xml, joint->element, API_BAD_INERTIA, "armature %.9g is negative", armature);
-    return armature == 0 || api_xml_set_field(&m->xml, fields, "rotor_inertia", json_real(armature));
-}
-
-static bool write_mimic(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
-{
-    if (joint->leader < 0) return true;
-    json_t *mimic = open_object(m, fields, "mimic");
-    return mimic && api_xml_set_field(&m->xml, mimic, "joint", json_string(m->joints[joint->leader].name)) &&
-           api_xml_set_field(&m->xml, mimic, "multiplier", json_real(joint->multiplier)) &&
-           api_xml_set_field(&m->xml, mimic, "offset", json_real(joint->offset));
-}
-
-/* Reports what a ball or free joint cannot have in a document. */
-static bool report_several(api_mjcf *m, const api_mjcf_joint *joint)
-{
-    static const char *const attributes[] = {"armature", "damping", "frictionloss", "stiffness"};
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        double value = 0;
-        if (!api_mjcf_numbers(m, &joint->item, attributes[i], &value, 1)) return false;
-        if (value != 0 && !api_xml_report(&m->xml, joint->element, "warning", "not-held",
-                                          "%s %.9g of joint \"%.*s\" is not part of the model: the joint has several "
-                                          "coordinates",
-                                          attributes[i], value, api_text_shown(joint->name), joint->name))
-            return false;
-    }
-    if (!api_mjcf_has(m, &joint->item, "range")) return true;
-    return api_xml_report(&m->xml, joint->element, "info", "dropped",
-                          "range of joint \"%.*s\" has no effect: limits are for joints with one coordinate",
-                          api_text_shown(joint->name), joint->name);
-}
-
-static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
-{
-    if (strcmp(joint->type, "floating") == 0) {
-        const dyn_pose *X = &m->bodies[joint->body].X_wb;
-        double          pose[7];
-        memcpy(pose, X->p, sizeof X->p);
-        api_quaternion_of((const double(*)[3])X->R, pose + 3);
-        for (int i = 0; i < 7; i++)
-            pose[i] += 0.0; /* -0 becomes 0 */
-        return api_xml_set_field(&m->xml, fields, "home", api_xml_vector(pose, 7));
-    }
-    return joint->ref == 0 || joint->leader >= 0 || api_xml_set_field(&m->xml, fields, "home", json_real(joint->ref));
-}
-
-static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
-{
-    return api_xml_set_field(&m->xml, fields, "axis", api_xml_vector(joint->axis, 3)) &&
-           write_limits(m, joint, fields, limited) && write_friction(m, joint, fields) &&
-           write_spring(m, joint, fields) && write_armature(m, joint, fields) && write_mimic(m, joint, fields);
-}
-
-/* Writes all fields of a joint but its name, type and origin. *type is its type in the document. */
-static json_t *write_joint(api_mjcf *m, const api_mjcf_joint *joint, const char **type)
-{
-    json_t *fields  = json_object();
-    bool    limited = false;
-    *type           = joint->locked ? "fixed" : joint->type;
-    if (!fields) api_reader_no_memory(&m->xml.base);
-    if (!fields || joint->locked) return fields;
-    bool ok = has_several(joint) ? report_several(m, joint) : write_one_coordinate(m, joint, fields, &limited);
-    ok      = ok && write_home(m, joint, fields) &&
-         (!joint->passive || joint->driven || joint->leader >= 0 ||
-          api_xml_set_field(&m->xml, fields, "actuated", json_false()));
-    if (strcmp(joint->type, "revolute") == 0 && !limited) *type = "continuous";
-    if (ok) return fields;
-    json_decref(fields);
-    return NULL;
 }
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
@@ -172,7 +24,7 @@ static const char *link_of(const api_mjcf *m, int body)
  * says, to 0, or to the position where the joint is locked. rad or m. */
 static double way_back(const api_mjcf_joint *joint)
 {
-    return has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
+    return api_mjcf_has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
 }
 
 /* The kernels take sines of angles up to DYN_MAX_ANGLE. */
@@ -220,7 +72,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->joint_element = joint->element;
         link->joint         = joint->name;
         if (!check_way_back(m, joint)) return false;
-        link->fields = write_joint(m, joint, &link->type);
+        link->fields = api_mjcf_joint_fields(m, joint, &link->type);
         if (!link->fields) return false;
         link->before = joint_frame(joint, &X);
         X            = api_pose_translation(0 - joint->pos[0], 0 - joint->pos[1], 0 - joint->pos[2]);
@@ -283,7 +135,7 @@ static bool write_base(api_mjcf *m, const api_mjcf_body *body)
     if (!base || !api_xml_set_field(&m->xml, base, "type", json_string(body ? "floating" : "fixed")) ||
         !api_xml_set_field(&m->xml, base, "link", json_string(body ? body->name : "world")))
         return false;
-    return !body || (report_several(m, &m->joints[body->first_joint]) &&
+    return !body || (api_mjcf_report_several(m, &m->joints[body->first_joint]) &&
                      api_xml_write_inertial(&m->document, base, &body->inertia));
 }
 
@@ -349,29 +201,11 @@ static bool write_loops(api_mjcf *m)
     return true;
 }
 
-/* Gravity compensation of all moving bodies alike is a smaller gravity; a document holds no other. */
 static bool write_gravity(api_mjcf *m)
 {
-    double         compensated = NAN, gravity[3];
-    const xmlNode *different   = NULL;
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const api_mjcf_body *body = &m->bodies[i];
-        if (!body->moves || body->inertia.mass == 0) continue;
-        if (isnan(compensated)) compensated = body->gravcomp;
-        if (body->gravcomp != compensated) different = body->element;
-    }
-    if (different && !api_xml_report(&m->xml, different, "warning", "not-held",
-                                     "gravcomp is not part of the model: it differs between bodies"))
-        return false;
-    bool   uniform = !different && !isnan(compensated) && compensated != 0;
-    double share   = uniform ? 1 - compensated : 1;
-    for (int i = 0; i < 3; i++)
-        gravity[i] = share * m->settings.gravity[i] + 0.0;
-    if (uniform &&
-        !api_xml_report(&m->xml, m->xml.root, "info", "compensated",
-                        "gravcomp %.9g of all bodies: gravity is %.9g times that of the file", compensated, share))
-        return false;
-    return api_xml_set_field(&m->xml, m->document.document, "gravity", api_xml_vector(gravity, 3));
+    double gravity[3];
+    return api_mjcf_read_gravity(m, gravity) &&
+           api_xml_set_field(&m->xml, m->document.document, "gravity", api_xml_vector(gravity, 3));
 }
 
 bool api_mjcf_write_document(api_mjcf *m)

@@ -159,19 +159,31 @@ static bool read_anchor(api_mjcf *m, const xmlNode *element, api_mjcf_loop *loop
     return true;
 }
 
-/* relpose is the pose of the second body in the first: by default, or with a quaternion of zeros, that at the reference
- * position. */
+/* relpose is the pose in the first body of the frame of the second, moved to the point `anchor`. By default, or with a
+ * quaternion of zeros, it is that at the reference position, and the anchor changes nothing. */
 static bool read_relative_pose(api_mjcf *m, const xmlNode *element, api_mjcf_loop *loop)
 {
-    double v[7] = {0};
-    loop->X[0]  = between(m, loop->body[0], loop->body[1]);
-    loop->X[1]  = api_pose_identity();
-    if (!api_xml_numbers(&m->xml, element, "relpose", API_OPTIONAL, v, 7)) return false;
+    double v[7] = {0}, anchor[3] = {0};
+    loop->X[0] = between(m, loop->body[0], loop->body[1]);
+    loop->X[1] = api_pose_identity();
+    if (!api_xml_numbers(&m->xml, element, "relpose", API_OPTIONAL, v, 7) ||
+        !api_xml_numbers(&m->xml, element, "anchor", API_OPTIONAL, anchor, 3))
+        return false;
     if (v[3] == 0 && v[4] == 0 && v[5] == 0 && v[6] == 0) return true;
     if (!api_mjcf_normalise(m, element, "relpose", v + 3, 4)) return false;
     loop->X[0] = api_pose_wxyz(v + 3);
+    loop->X[1] = api_pose_translation(anchor[0], anchor[1], anchor[2]);
     memcpy(loop->X[0].p, v, 3 * sizeof *v);
     return true;
+}
+
+/* Without a scale of torques a weld holds a point alone. */
+static bool check_torque_scale(api_mjcf *m, const xmlNode *element)
+{
+    double scale = 1;
+    return api_xml_numbers(&m->xml, element, "torquescale", API_OPTIONAL, &scale, 1) &&
+           (scale != 0 || api_xml_report(&m->xml, element, "warning", "not-held",
+                                         "torquescale 0 of <weld>: the loop of the model holds the orientation, too"));
 }
 
 /* Marks the joints between a body and the world, once more or once less. */
@@ -239,7 +251,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
         return api_xml_fail(&m->xml, element, API_NOT_SUPPORTED,
                             "the file has an active equality, and equality=refuse was requested");
     if (m->equality == API_EQUALITY_INDEPENDENT) return not_held(m, element, "equality=independent was requested");
-    return joint ? read_joint(m, &item) : read_loop(m, element, weld);
+    return joint ? read_joint(m, &item) : (!weld || check_torque_scale(m, element)) && read_loop(m, element, weld);
 }
 
 bool api_mjcf_read_equalities(api_mjcf *m)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LEAST_MASS    1e-15  /* kg; a smaller mass counts as none (mjMINVAL) */
+#define LEAST_GEOM    1e-14  /* kg; a geom of at most this mass counts as none (mjEPS) */
 #define WATER_DENSITY 1000.0 /* kg/m^3, of a geom without mass and density */
 
 static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -103,46 +104,66 @@ bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X
     if (!read_size(m, geom, (geom_type)type, half_length, size) ||
         !read_mass(m, geom, api_solid_volume(types[type].shape, size), &mass))
         return false;
+    if (mass <= LEAST_GEOM) return true;
     dyn_inertia inertia = api_solid_inertia(types[type].shape, size, mass, X);
     api_inertia_add(&body->from_geoms, &inertia);
+    if (body->n_geoms++ == 0) body->principal = *X;
     return true;
 }
 
 /* --- <inertial> --------------------------------------------------------------------------------------------------- */
 
-/* Reads the tensor in the axes of the <inertial>: fullinertia is xx yy zz xy xz yz. */
-static bool read_tensor(api_mjcf *m, const xmlNode *inertial, double T[6])
+/* Principal moments of a body and their axes, in the body frame: T = V diag(I) V^T. */
+typedef struct principal {
+    double   I[3], V[3][3];
+    dyn_pose X;     /* inertial frame */
+    bool     known; /* false: to be computed from the tensor */
+} principal;
+
+/* Reads the tensor in the axes of the <inertial>: fullinertia is xx yy zz xy xz yz. A body without joints may be a
+ * point mass. */
+static bool read_tensor(api_mjcf *m, const api_mjcf_body *body, double T[6], bool *diagonal)
 {
-    static const int full[6] = {0, 3, 5, 1, 2, 4};
+    static const int full[6]  = {0, 3, 5, 1, 2, 4};
+    const xmlNode   *inertial = body->inertial;
     double           v[6];
-    bool             diagonal = api_xml_has(inertial, "diaginertia"), is_full = api_xml_has(inertial, "fullinertia");
-    if (diagonal == is_full)
-        return api_xml_fail(&m->xml, inertial, diagonal ? API_BAD_VALUE : API_MISSING_FIELD,
+    bool             is_full = api_xml_has(inertial, "fullinertia");
+    *diagonal                = api_xml_has(inertial, "diaginertia");
+    if (!*diagonal && !is_full && body->n_joints == 0) return true;
+    if (*diagonal == is_full)
+        return api_xml_fail(&m->xml, inertial, *diagonal ? API_BAD_VALUE : API_MISSING_FIELD,
                             "<inertial> has %s diaginertia and fullinertia: it takes one of them",
-                            diagonal ? "both" : "neither");
-    if (!api_xml_numbers(&m->xml, inertial, diagonal ? "diaginertia" : "fullinertia", API_REQUIRED, v,
-                         diagonal ? 3 : 6))
+                            *diagonal ? "both" : "neither");
+    if (!api_xml_numbers(&m->xml, inertial, *diagonal ? "diaginertia" : "fullinertia", API_REQUIRED, v,
+                         *diagonal ? 3 : 6))
         return false;
-    for (int i = 0; i < (diagonal ? 3 : 6); i++)
+    for (int i = 0; i < (*diagonal ? 3 : 6); i++)
         T[full[i]] = v[i];
     return true;
 }
 
-static bool read_inertial(api_mjcf *m, api_mjcf_body *body)
+/* Reads the pose of the <inertial> in the body. */
+static bool read_inertial_pose(api_mjcf *m, const api_mjcf_body *body, dyn_pose *X)
 {
-    const xmlNode *inertial = body->inertial;
-    dyn_pose       X;
-    double         T[6] = {0};
-    if (!api_xml_has(inertial, "pos"))
-        return api_xml_fail(&m->xml, inertial, API_MISSING_FIELD, "<inertial> has no attribute \"pos\"");
-    if (!api_mjcf_read_plain_pose(m, inertial, &X) || !read_tensor(m, inertial, T) ||
-        !api_xml_numbers(&m->xml, inertial, "mass", API_REQUIRED, &body->inertia.mass, 1))
+    if (!api_xml_has(body->inertial, "pos"))
+        return api_xml_fail(&m->xml, body->inertial, API_MISSING_FIELD, "<inertial> has no attribute \"pos\"");
+    if (!api_mjcf_read_plain_pose(m, body->inertial, X)) return false;
+    dyn_pose X_bw = api_pose_inverse(&body->X_wb);
+    *X            = api_pose_compose(m->settings.global ? &X_bw : &body->X_bi, X);
+    return true;
+}
+
+static bool read_inertial(api_mjcf *m, api_mjcf_body *body, principal *axes)
+{
+    dyn_pose X;
+    double   T[6] = {0};
+    if (!read_inertial_pose(m, body, &X) || !read_tensor(m, body, T, &axes->known) ||
+        !api_xml_numbers(&m->xml, body->inertial, "mass", API_REQUIRED, &body->inertia.mass, 1))
         return false;
-    if (m->settings.global) {
-        dyn_pose X_bw = api_pose_inverse(&body->X_wb);
-        X             = api_pose_compose(&X_bw, &X);
-    }
     memcpy(body->inertia.com, X.p, sizeof X.p);
+    axes->X = X;
+    memcpy(axes->V, X.R, sizeof X.R);
+    memcpy(axes->I, (double[3]){T[0], T[3], T[5]}, sizeof axes->I);
     api_tensor_rotate((const double(*)[3])X.R, T, body->inertia.about_com);
     return true;
 }
@@ -158,43 +179,61 @@ static void compose_tensor(const double moments[3], const double V[3][3], double
                 moments[0] * V[i][0] * V[j][0] + moments[1] * V[i][1] * V[j][1] + moments[2] * V[i][2] * V[j][2];
 }
 
-/* Raises mass and principal moments to their bounds, and makes the moments equal where they violate the triangle
- * inequality and `balanceinertia` asks for it. A tensor that needs neither keeps its bits. */
-static bool bound(api_mjcf *m, api_mjcf_body *body)
+/* MuJoCo's own comparison, without a tolerance. */
+static bool violates_triangle(const double I[3])
 {
-    double V[3][3], I[3], least = m->settings.bound_inertia;
-    body->inertia.mass = fmax(body->inertia.mass, m->settings.bound_mass);
-    api_tensor_principal(body->inertia.about_com, I, V);
-    bool low = I[0] < least || I[1] < least || I[2] < least;
-    for (int i = 0; least > 0 && i < 3; i++)
-        I[i] = fmax(I[i], least);
-    bool skew = I[0] + I[1] < I[2] * (1 - 1e-9) || I[1] + I[2] < I[0] * (1 - 1e-9) || I[2] + I[0] < I[1] * (1 - 1e-9);
-    if (skew && m->settings.balance_inertia) I[0] = I[1] = I[2] = (I[0] + I[1] + I[2]) / 3;
-    if ((low && least > 0) || (skew && m->settings.balance_inertia))
-        compose_tensor(I, (const double(*)[3])V, body->inertia.about_com);
-    return true;
+    return I[0] + I[1] < I[2] || I[0] + I[2] < I[1] || I[1] + I[2] < I[0];
 }
 
-/* Chooses between <inertial> and geoms. */
+/* Raises mass and principal moments to their bounds, and makes the moments equal where they violate the triangle
+ * inequality and `balanceinertia` asks for it. A tensor that needs neither keeps its bits. */
+static void bound(const api_mjcf *m, api_mjcf_body *body, principal *axes)
+{
+    double least       = m->settings.bound_inertia;
+    bool   changed     = false;
+    body->inertia.mass = fmax(body->inertia.mass, m->settings.bound_mass);
+    if (!(least > 0) && !m->settings.balance_inertia) return;
+    if (!axes->known) api_tensor_principal(body->inertia.about_com, axes->I, axes->V);
+    for (int i = 0; i < 3; i++) {
+        changed |= axes->I[i] < least;
+        axes->I[i] = fmax(axes->I[i], least);
+    }
+    if (m->settings.balance_inertia && violates_triangle(axes->I)) {
+        axes->I[0] = axes->I[1] = axes->I[2] = (axes->I[0] + axes->I[1] + axes->I[2]) / 3;
+        changed                              = true;
+    }
+    if (changed) compose_tensor(axes->I, (const double(*)[3])axes->V, body->inertia.about_com);
+}
+
+/* Chooses between <inertial> and geoms. A body without either gets only its bounds, and MuJoCo puts that mass at the
+ * attribute `pos` of the body, taken in the body. */
 static bool read_inertia(api_mjcf *m, api_mjcf_body *body)
 {
-    bool stated = body->inertial && m->settings.inertia_from_geom != API_FROM_GEOM_ALWAYS;
-    bool geoms  = !stated && m->settings.inertia_from_geom != API_FROM_GEOM_NEVER;
-    if (stated && !read_inertial(m, body)) return false;
+    int       mode      = m->settings.inertia_from_geom;
+    bool      has_geoms = body->from_geoms.mass > 0 || body->shapeless;
+    bool      stated    = body->inertial && (mode != API_FROM_GEOM_ALWAYS || !has_geoms);
+    bool      geoms     = !stated && has_geoms && mode != API_FROM_GEOM_NEVER;
+    principal axes      = {.known = false};
+    if (stated && !read_inertial(m, body, &axes)) return false;
     if (geoms) body->inertia = body->from_geoms;
+    if (!stated && !geoms) memcpy(body->inertia.com, body->stated.p, sizeof body->stated.p);
+    if (stated || !geoms) body->principal = stated ? axes.X : body->stated;
+    body->has_principal = stated ? axes.known : !geoms || body->n_geoms == 1;
     if (geoms && body->shapeless && body->moves)
         return api_xml_fail(
             &m->xml, body->shapeless, API_BAD_INERTIA,
             "a moving body needs <inertial>: it has the mass of a <geom> whose inertia only a mesh or a "
             "shell would tell");
-    return bound(m, body);
+    bound(m, body, &axes);
+    return true;
 }
 
+/* Scales all masses to the total. Bodies that <compiler fusestatic> merges into the world have lost theirs before. */
 static void scale(api_mjcf *m)
 {
     double total = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
-        total += m->bodies[i].inertia.mass;
+        total += m->bodies[i].fused_to_world ? 0 : m->bodies[i].inertia.mass;
     if (!(m->settings.total_mass > 0) || !(total >= LEAST_MASS)) return;
     double by = m->settings.total_mass / total;
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -222,8 +261,9 @@ static bool check_masses(api_mjcf *m)
 
 bool api_mjcf_read_masses(api_mjcf *m)
 {
+    if (!api_mjcf_fuse(m)) return false;
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!read_inertia(m, &m->bodies[i])) return false;
     scale(m);
-    return check_masses(m);
+    return check_masses(m) && api_mjcf_align(m);
 }

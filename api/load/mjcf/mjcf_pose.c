@@ -161,14 +161,30 @@ static bool read_ends(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, doubl
     return true;
 }
 
+static bool has_alternative(const xmlNode *element)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].read != read_quaternion && api_xml_has(element, forms[i].attribute)) return true;
+    return false;
+}
+
+/* Reads the orientation of an item. The nearest of axisangle, euler, xyaxes and zaxis counts, even that of a class, and
+ * a quaternion only where there is none of them: MuJoCo keeps the two kinds apart and applies the second kind last. */
+static bool read_item_orientation(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X)
+{
+    bool found = false;
+    *X         = api_pose_identity();
+    for (int quaternion = 0; quaternion < 2 && !found; quaternion++) {
+        int cursor = API_MJCF_OWN;
+        for (const xmlNode *e; !found && (e = api_mjcf_next_level(m, item, &cursor));)
+            if ((quaternion || has_alternative(e)) && !read_orientation(m, e, X, &found)) return false;
+    }
+    return true;
+}
+
 bool api_mjcf_read_pose(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, double *half_length)
 {
     *half_length = 0;
     if (api_mjcf_has(m, item, "fromto")) return read_ends(m, item, X, half_length);
-    int  cursor = API_MJCF_OWN;
-    bool found  = false;
-    *X          = api_pose_identity();
-    for (const xmlNode *e; !found && (e = api_mjcf_next_level(m, item, &cursor));)
-        if (!read_orientation(m, e, X, &found)) return false;
-    return api_mjcf_numbers(m, item, "pos", X->p, 3);
+    return read_item_orientation(m, item, X) && api_mjcf_numbers(m, item, "pos", X->p, 3);
 }

@@ -15,14 +15,18 @@ typedef enum api_mjcf_kind {
 } api_mjcf_kind;
 
 enum {
-    API_MJCF_NO_CLASS = -1,
-    API_MJCF_OWN      = -2 /* cursor of api_mjcf_next_level before the item's own element */
+    API_MJCF_NO_CLASS  = -1,
+    API_MJCF_OWN       = -2, /* cursor of api_mjcf_next_level before the item's own element */
+    API_MJCF_ACTUATORS = 15  /* more than there are kinds of actuators */
 };
 
 /* A class of defaults: <default class="...">. */
 typedef struct api_mjcf_class {
-    int            parent;                  /* class that it extends, or API_MJCF_NO_CLASS */
-    const xmlNode *element[API_MJCF_KINDS]; /* NULL: the class says nothing of the kind */
+    int            parent;                     /* class that it extends, or API_MJCF_NO_CLASS */
+    const xmlNode *element[API_MJCF_ACTUATOR]; /* NULL: the class says nothing of the kind */
+    size_t         n_actuators;
+    const xmlNode
+        *actuator[API_MJCF_ACTUATORS]; /* [n_actuators], one of each name; a later one replaces earlier ones */
 } api_mjcf_class;
 
 /* An element whose attributes may come from its class. */
@@ -42,8 +46,11 @@ typedef struct api_mjcf_settings {
     double inertia_groups[2];         /* groups of geoms that have mass */
     double bound_mass, bound_inertia; /* least mass and principal moments of bodies */
     double total_mass;                /* <= 0: masses are not scaled */
+    bool   fuse_static;
+    bool   align_free; /* free joints with align="auto" are aligned */
     double gravity[3];
-    bool   no_springs, no_dampers, no_friction, no_limits, no_equalities; /* disabled by <flag> */
+    bool   no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
+        no_control_limits; /* disabled by <flag> */
 } api_mjcf_settings;
 
 typedef struct api_mjcf_joint {
@@ -58,26 +65,40 @@ typedef struct api_mjcf_joint {
     bool           locked; /* true: an equality holds the joint at `offset` */
     int            leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
     double         multiplier, offset;
+    double         effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
+    const xmlNode *effort_from; /* element of the range that limits it; NULL: none */
     bool           has_effort;
-    double         effort;
-    bool           driven;    /* an actuator acts on it */
-    bool           unlimited; /* an actuator without limits acts on it */
-    bool           passive;   /* a loop moves it */
+    double         most;                  /* its limit of effort in the document, with has_effort */
+    double         motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
+    double         motor_damping;         /* N m s/rad or N s/m, the same */
+    bool           gravcomp_by_actuators; /* actuatorgravcomp="true" */
+    bool           has_springdamper;
+    double         springdamper[2]; /* stiffness and damping that `springdamper` asks for */
+    size_t         coordinate;      /* its first one in mjcf_springdamper.c */
+    bool           driven;          /* an actuator acts on it */
+    bool           passive;         /* a loop moves it */
 } api_mjcf_joint;
 
 typedef struct api_mjcf_body {
     const xmlNode *element, *inertial; /* inertial: NULL, none */
+    dyn_pose       X_bi;               /* pose of the frames around `inertial`, in the body */
     const char    *name;               /* unique in the document; of its link */
     const char    *given_name;         /* NULL: none */
     int            parent;             /* -1: the world */
     int            class_index;        /* class of its children */
     dyn_pose       X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
+    dyn_pose       stated;             /* pose in the file, in the frames around the body */
     size_t         first_joint, n_joints;
-    bool           moves; /* it or an ancestor has joints */
+    bool           moves;          /* it or an ancestor has joints */
+    bool           mocap;          /* <body mocap="true"> */
+    bool           fused_to_world; /* fusestatic merges it into the world, which has no mass */
     double         gravcomp;
     dyn_inertia    inertia;    /* in the body frame */
     dyn_inertia    from_geoms; /* sum over its geoms */
-    const xmlNode *shapeless;  /* a geom with a mass that only a mesh would tell; NULL: none */
+    size_t         n_geoms;    /* geoms in `from_geoms` */
+    dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
+    bool           has_principal;
+    const xmlNode *shapeless; /* a geom with a mass that only a mesh would tell; NULL: none */
 } api_mjcf_body;
 
 typedef struct api_mjcf_site {
@@ -144,6 +165,10 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
                      int *index);
 bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
 
+/* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
+ * model cannot hold. */
+bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
+
 /* Reads <compiler> and <option>. */
 bool api_mjcf_read_settings(api_mjcf *m);
 
@@ -157,9 +182,16 @@ bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribu
 
 /* Reads <worldbody>: bodies, joints, sites, and the inertias of geoms. */
 bool api_mjcf_read_bodies(api_mjcf *m);
+/* Sets the names of bodies, joints and sites. */
+bool api_mjcf_name_all(api_mjcf *m);
 /* Adds a geom's inertia to `from_geoms` of its body. X is the geom's pose in the body; half_length as of fromto. */
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
                        api_mjcf_body *body);
+/* Applies <compiler fusestatic>: marks bodies that lose their masses, and gives fused bodies the gravcomp of those that
+ * they are merged into. */
+bool api_mjcf_fuse(api_mjcf *m);
+/* Aligns free bodies with their inertial frames. */
+bool api_mjcf_align(api_mjcf *m);
 /* Sets the inertia of every body. */
 bool api_mjcf_read_masses(api_mjcf *m);
 
@@ -167,6 +199,22 @@ bool api_mjcf_read_masses(api_mjcf *m);
 bool api_mjcf_read_equalities(api_mjcf *m);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
+
+/* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */
+bool api_mjcf_read_springdampers(api_mjcf *m);
+
+/* Sets *gravity to that of the file, less what all bodies compensate. */
+bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
+
+/* True for ball and free joints. */
+bool api_mjcf_has_several(const api_mjcf_joint *joint);
+/* Sets *armature to that of a joint and its actuators. */
+bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
+/* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.
+ */
+json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type);
+/* Reports the forces of a ball or free joint, which a document cannot hold. */
+bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint);
 
 /* Writes the document. */
 bool api_mjcf_write_document(api_mjcf *m);

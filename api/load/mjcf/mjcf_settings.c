@@ -45,7 +45,9 @@ static bool read_compiler(api_mjcf *m, const xmlNode *compiler)
     return read_second(m, compiler, "angle", "degree", "radian", &s->radians) &&
            read_second(m, compiler, "coordinate", "local", "global", &s->global) &&
            read_flag(m, compiler, "autolimits", &s->auto_limits) &&
-           read_flag(m, compiler, "balanceinertia", &s->balance_inertia) && read_sequence(m, compiler) &&
+           read_flag(m, compiler, "balanceinertia", &s->balance_inertia) &&
+           read_flag(m, compiler, "fusestatic", &s->fuse_static) &&
+           read_flag(m, compiler, "alignfree", &s->align_free) && read_sequence(m, compiler) &&
            api_xml_choice(&m->xml, compiler, "inertiafromgeom", from_geom, &s->inertia_from_geom) &&
            api_xml_numbers(&m->xml, compiler, "inertiagrouprange", API_OPTIONAL, s->inertia_groups, 2) &&
            api_xml_numbers(&m->xml, compiler, "boundmass", API_OPTIONAL, &s->bound_mass, 1) &&
@@ -61,38 +63,80 @@ static bool read_medium(api_mjcf *m, const xmlNode *option)
         double value = 0;
         if (!api_xml_numbers(&m->xml, option, attributes[i], API_OPTIONAL, &value, 1)) return false;
         if (value != 0 && !api_xml_report(&m->xml, option, "warning", "not-held",
-                                          "%s %.9g of the medium: its forces on the bodies are not part of the model",
+                                          "%s %.9g in <option>: the forces of the medium are not part of the model",
                                           attributes[i], value))
             return false;
     }
     return true;
 }
 
-/* Reads the flags that disable a part of the dynamics; `passive` disables springs and dampers. */
-static bool read_disabled(api_mjcf *m, const xmlNode *flag)
+/* Reads a flag, by default enabled; *disabled stays as it is without the attribute. */
+static bool read_disabled(api_mjcf *m, const xmlNode *flag, const char *attribute, bool *disabled)
 {
-    api_mjcf_settings *s          = &m->settings;
-    bool               no_gravity = false, no_passive = false;
-    if (!read_second(m, flag, "gravity", "enable", "disable", &no_gravity) ||
-        !read_second(m, flag, "passive", "enable", "disable", &no_passive) ||
-        !read_second(m, flag, "spring", "enable", "disable", &s->no_springs) ||
-        !read_second(m, flag, "damper", "enable", "disable", &s->no_dampers) ||
-        !read_second(m, flag, "frictionloss", "enable", "disable", &s->no_friction) ||
-        !read_second(m, flag, "limit", "enable", "disable", &s->no_limits) ||
-        !read_second(m, flag, "equality", "enable", "disable", &s->no_equalities))
+    return read_second(m, flag, attribute, "enable", "disable", disabled);
+}
+
+/* Reports flags whose effect a model cannot hold. */
+static bool report_flags(api_mjcf *m, const xmlNode *flag)
+{
+    bool no_actuation = false, discrete = false;
+    if (!read_disabled(m, flag, "actuation", &no_actuation) ||
+        !read_second(m, flag, "invdiscrete", "disable", "enable", &discrete))
         return false;
-    s->no_springs |= no_passive;
-    s->no_dampers |= no_passive;
-    if (no_gravity) memset(s->gravity, 0, sizeof s->gravity);
-    return true;
+    if (no_actuation && !api_xml_report(&m->xml, flag, "warning", "not-held",
+                                        "actuation in <flag> disables all actuators: the joints of the model take "
+                                        "efforts all the same"))
+        return false;
+    return !discrete || api_xml_report(&m->xml, flag, "warning", "not-held",
+                                       "invdiscrete in <flag>: inverse dynamics of the model are those of continuous "
+                                       "time");
+}
+
+/* Reads the flags that disable a part of the dynamics. Until MuJoCo 3.3.5 `passive` was spring and damper together. */
+static bool read_flags(api_mjcf *m, const xmlNode *flag)
+{
+    api_mjcf_settings *s = &m->settings;
+    if (!read_disabled(m, flag, "gravity", &s->no_gravity) || !read_disabled(m, flag, "passive", &s->no_passive) ||
+        !read_disabled(m, flag, "spring", &s->no_springs) || !read_disabled(m, flag, "damper", &s->no_dampers) ||
+        !read_disabled(m, flag, "frictionloss", &s->no_friction) || !read_disabled(m, flag, "limit", &s->no_limits) ||
+        !read_disabled(m, flag, "equality", &s->no_equalities) ||
+        !read_disabled(m, flag, "constraint", &s->no_constraints) ||
+        !read_disabled(m, flag, "clampctrl", &s->no_control_limits))
+        return false;
+    return report_flags(m, flag);
+}
+
+/* Lets the flags that disable several parts disable each of them. */
+static void apply_flags(api_mjcf_settings *s)
+{
+    s->no_springs |= s->no_passive;
+    s->no_dampers |= s->no_passive;
+    s->no_friction |= s->no_constraints;
+    s->no_limits |= s->no_constraints;
+    s->no_equalities |= s->no_constraints;
+    if (s->no_gravity) memset(s->gravity, 0, sizeof s->gravity);
+}
+
+/* Reports groups of actuators that exert no force. */
+static bool report_groups(api_mjcf *m, const xmlNode *option)
+{
+    const char *groups = NULL;
+    if (!api_xml_text(&m->xml, option, "actuatorgroupdisable", API_OPTIONAL, &groups)) return false;
+    return !groups || strspn(groups, " \t\r\n") == strlen(groups) ||
+           api_xml_report(
+               &m->xml, option, "warning", "not-held",
+               "actuatorgroupdisable \"%.*s\" in <option>: actuators of these groups exert no force, and their "
+               "joints take efforts in the model all the same",
+               api_text_shown(groups), groups);
 }
 
 static bool read_option(api_mjcf *m, const xmlNode *option)
 {
-    if (!api_xml_numbers(&m->xml, option, "gravity", API_OPTIONAL, m->settings.gravity, 3) || !read_medium(m, option))
+    if (!api_xml_numbers(&m->xml, option, "gravity", API_OPTIONAL, m->settings.gravity, 3) || !read_medium(m, option) ||
+        !report_groups(m, option))
         return false;
     for (const xmlNode *flag = api_xml_child(option, "flag"); flag; flag = api_xml_next(flag, "flag"))
-        if (!read_disabled(m, flag)) return false;
+        if (!read_flags(m, flag)) return false;
     return true;
 }
 
@@ -108,5 +152,6 @@ bool api_mjcf_read_settings(api_mjcf *m)
         if (!read_compiler(m, e)) return false;
     for (const xmlNode *e = api_xml_child(m->xml.root, "option"); e; e = api_xml_next(e, "option"))
         if (!read_option(m, e)) return false;
+    apply_flags(&m->settings);
     return true;
 }

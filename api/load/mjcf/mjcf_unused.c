@@ -1,76 +1,151 @@
-/* mjcf_unused.c - list what MJCF files contain, for the report of what the reader does not use. */
-#include "api/load/xml/xml_unused.h"
+/* mjcf_unused.c - compare a file with the table of MJCF, and report once per kind all that is not part of the model. */
 #include "mjcf_reader.h"
+#include "mjcf_schema.h"
+#include <stdio.h>
+#include <string.h>
 
-#define ORIENTATION "quat axisangle euler xyaxes zaxis"
-#define JOINT                                                                                                          \
-    " name class type pos axis limited range stiffness damping frictionloss armature ref springref springdamper "      \
-    "group user actuatorfrcrange actuatorfrclimited "
-#define GEOM                                                                                                           \
-    " name class type size pos " ORIENTATION " fromto mass density group user rgba material mesh hfield shellinertia "
-#define SITE " name class pos " ORIENTATION " fromto type size rgba material group user "
-#define MOTOR                                                                                                          \
-    " name class joint jointinparent tendon site body slidersite cranksite gear ctrllimited ctrlrange forcelimited "   \
-    "forcerange group user "
+/* The report lists at most so many findings, in file order; further ones are only counted. */
+enum { MAX_FINDINGS = 64, UNKNOWN = API_MJCF_USES };
 
-#define BODIES " worldbody body frame "
-
-static const api_xml_known known[] = {
-    {" mujoco ", " compiler ", API_XML_READ,
-     " angle coordinate eulerseq autolimits inertiafromgeom inertiagrouprange boundmass boundinertia balanceinertia "
-     "settotalmass ",
-     " strippath fitaabb meshdir texturedir assetdir discardvisual convexhull usethread fusestatic exactmeshinertia "
-     "alignfree saveinertial ",
-     NULL},
-    {" compiler ", " lengthrange ", API_XML_DROPPED, NULL, NULL, NULL},
-    {" mujoco ", " option ", API_XML_READ, " gravity density viscosity wind ",
-     " timestep apirate impratio magnetic o_margin o_solref o_solimp o_friction integrator collision cone jacobian "
-     "solver iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance mpr_iterations "
-     "mpr_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints actuatorgroupdisable ",
-     NULL},
-    {" option ", " flag ", API_XML_READ, " gravity passive spring damper frictionloss limit equality ",
-     " constraint contact clampctrl warmstart filterparent actuation refsafe sensor midphase nativeccd eulerdamp "
-     "autoreset override energy fwdinv invdiscrete sensornoise multiccd island ",
-     NULL},
-    {" mujoco ", " size visual statistic asset custom keyframe sensor contact ", API_XML_DROPPED, NULL, NULL, NULL},
-    {" mujoco ", " tendon ", API_XML_NOT_HELD, NULL, NULL, "tendons with their springs, limits and couplings"},
-    {" mujoco ", " deformable skin ", API_XML_NOT_HELD, NULL, NULL, "bodies that bend"},
-    {" mujoco ", " extension ", API_XML_NOT_HELD, NULL, NULL, "plugins with their forces"},
-    {" mujoco ", " default ", API_XML_READ, " class ", NULL, NULL},
-    {" default ", " default ", API_XML_READ, " class ", NULL, NULL},
-    {" default ", " equality ", API_XML_READ, " class active ", " solref solimp ", NULL},
-    {" default ",
-     " motor general position velocity intvelocity damper cylinder muscle adhesion mesh material light camera pair "
-     "tendon ",
-     API_XML_ELSEWHERE, NULL, NULL, NULL},
-    {" mujoco ", " worldbody ", API_XML_READ, " name childclass ", NULL, NULL},
-    {BODIES, " body ", API_XML_READ, " name pos " ORIENTATION " childclass mocap gravcomp user ", " sleep ", NULL},
-    {BODIES, " frame ", API_XML_READ, " name pos " ORIENTATION " childclass ", NULL, NULL},
-    {BODIES, " inertial ", API_XML_ONCE, " pos " ORIENTATION " mass diaginertia fullinertia ", NULL, NULL},
-    {BODIES " default ", " joint ", API_XML_READ, JOINT,
-     " solreflimit solimplimit solreffriction solimpfriction margin actuatorgravcomp align ", NULL},
-    {BODIES, " freejoint ", API_XML_READ, " name group ", " align ", NULL},
-    {BODIES " default ", " geom ", API_XML_READ, GEOM,
-     " contype conaffinity condim priority friction solmix solref solimp margin gap fitscale fluidshape fluidcoef ",
-     NULL},
-    {BODIES " default ", " site ", API_XML_READ, SITE, NULL, NULL},
-    {BODIES, " light camera ", API_XML_DROPPED, NULL, NULL, NULL},
-    {" body geom ", " plugin ", API_XML_NOT_HELD, NULL, NULL, "its forces"},
-    {" mujoco ", " equality ", API_XML_READ, " ", NULL, NULL},
-    {" equality ", " connect weld ", API_XML_READ, " name class active body1 body2 site1 site2 anchor relpose ",
-     " solref solimp torquescale ", NULL},
-    {" equality ", " joint ", API_XML_READ, " name class active joint1 joint2 polycoef ", " solref solimp ", NULL},
-    {" equality ", " tendon flex flexvert flexstrain distance ", API_XML_NOT_HELD, NULL, NULL, NULL},
-    {" mujoco ", " actuator ", API_XML_READ, " ", NULL, NULL},
-    {" actuator ", " motor ", API_XML_READ, MOTOR, " lengthrange cranklength refsite ", NULL},
-    {" actuator ", " general position velocity intvelocity damper cylinder muscle adhesion plugin ", API_XML_NOT_HELD,
-     NULL, NULL, "torques are those at the joints"},
+static const struct {
+    const char *severity, *code, *text;
+} words[] = {
+    [API_MJCF_IRRELEVANT] = {"info", "dropped", "has no part in the dynamics"},
+    [API_MJCF_CONTACT]    = {"info", "dropped", "is about contacts, which are not part of a model"},
+    [API_MJCF_SOFTNESS]   = {"info", "dropped", "is about the softness of constraints, which are exact in a model"},
+    [API_MJCF_CONTROL]    = {"info", "dropped", "is about controls: torques are those at the joints"},
+    [API_MJCF_NOT_HELD]   = {"warning", "not-held", "is not part of the model"},
+    [UNKNOWN]             = {"warning", "unknown", "is unknown and not used"},
 };
 
-static const api_xml_vocabulary vocabulary = {
-    .root = {"", " mujoco ", API_XML_READ, " model ", NULL, NULL}, .n = sizeof known / sizeof *known, .known = known};
+typedef struct finding_kind {
+    unsigned       use; /* index into `words` */
+    bool           attribute;
+    const xmlNode *in;     /* the first element that contains the finding */
+    const char    *name;   /* name of the element or attribute; owned by libxml2 */
+    const char    *effect; /* NULL, or what the model lacks without it */
+    size_t         times;
+} finding_kind;
+
+typedef struct findings {
+    size_t                n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
+    finding_kind          finding[MAX_FINDINGS];
+    const api_mjcf_known *known;
+    size_t                n_known;
+} findings;
+
+static void count(findings *t, const finding_kind *found)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        finding_kind *k = &t->finding[i];
+        if (k->use != found->use || k->attribute != found->attribute || strcmp(k->name, found->name) != 0 ||
+            strcmp((const char *)k->in->name, (const char *)found->in->name) != 0)
+            continue;
+        k->times++;
+        return;
+    }
+    if (t->n < MAX_FINDINGS) {
+        t->finding[t->n]         = *found;
+        t->finding[t->n++].times = 1;
+    } else {
+        t->not_listed++;
+    }
+}
+
+/* True for a use that is reported in an element that is not itself reported. */
+static bool is_told(unsigned use)
+{
+    return words[use].text != NULL;
+}
+
+/* True if a list of words, with a space before and after each, contains the word. */
+static bool lists(const char *list, const xmlChar *word)
+{
+    char spaced[60];
+    int  length = snprintf(spaced, sizeof spaced, " %s ", (const char *)word);
+    return list && length < (int)sizeof spaced && strstr(list, spaced);
+}
+
+/* True if the row's parents are the element around, by its name or with that of the next element out. */
+static bool stands_in(const api_mjcf_known *known, const xmlNode *parent)
+{
+    char path[60] = "";
+    if (parent->parent && parent->parent->type == XML_ELEMENT_NODE)
+        snprintf(path, sizeof path, "%.28s/%.28s", (const char *)parent->parent->name, (const char *)parent->name);
+    return lists(known->in, parent->name) || lists(known->in, (const xmlChar *)path);
+}
+
+/* Row of the table for an element; NULL: the element is unknown. */
+static const api_mjcf_known *find_known(const findings *t, const xmlNode *element)
+{
+    bool prefixed = element->ns && element->ns->prefix;
+    for (size_t i = 0; i < t->n_known && !prefixed; i++)
+        if (lists(t->known[i].names, element->name) && stands_in(&t->known[i], element->parent)) return &t->known[i];
+    return NULL;
+}
+
+static unsigned use_of(const api_mjcf_known *known, const xmlAttr *attribute)
+{
+    for (unsigned use = 0; use < API_MJCF_USES && !attribute->ns; use++)
+        if (lists(known->attributes[use], attribute->name)) return use;
+    return UNKNOWN;
+}
+
+/* `quiet`: an element around is reported already, so that only unknown attributes are. */
+static void check_attributes(findings *t, const xmlNode *element, const api_mjcf_known *known, bool quiet)
+{
+    for (const xmlAttr *a = element->properties; a; a = a->next) {
+        unsigned use = use_of(known, a);
+        if (use != UNKNOWN && (quiet || !is_told(use))) continue;
+        finding_kind found = {.use = use, .attribute = true, .in = element, .name = (const char *)a->name};
+        count(t, &found);
+    }
+}
+
+/* Checks the children of an element; the nesting limit of the parser bounds the recursion. */
+static void check_children(findings *t, const xmlNode *element, bool quiet)
+{
+    for (const xmlNode *child = element->children; child; child = child->next) {
+        if (child->type != XML_ELEMENT_NODE) continue;
+        const api_mjcf_known *known = find_known(t, child);
+        finding_kind          found = {.use    = known ? (unsigned)known->use : UNKNOWN,
+                                       .in     = element,
+                                       .name   = (const char *)child->name,
+                                       .effect = known ? known->effect : NULL};
+        bool                  told  = !known || (!quiet && is_told(found.use));
+        if (told) count(t, &found);
+        if (!known) continue;
+        bool inside = quiet || told || known->use == API_MJCF_REPORTED || known->use == API_MJCF_SILENT;
+        check_attributes(t, child, known, inside);
+        check_children(t, child, inside);
+    }
+}
+
+static bool report_finding(api_mjcf *m, const finding_kind *k)
+{
+    xmlChar    *in       = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
+    const char *name     = in ? (const char *)in : "";
+    char        more[60] = "";
+    if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
+    bool ok = api_xml_report(&m->xml, k->in, words[k->use].severity, words[k->use].code,
+                             "%s%.*s%s in <%.40s>%s%.*s%s %s%s%s%s", k->attribute ? "" : "<", api_text_shown(k->name),
+                             k->name, k->attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "",
+                             api_text_shown(name), name, in ? "\"" : "", words[k->use].text, k->effect ? ": " : "",
+                             k->effect ? k->effect : "", more);
+    xmlFree(in);
+    return ok;
+}
 
 bool api_mjcf_report_unused(api_mjcf *m)
 {
-    return api_xml_report_unused(&m->xml, &vocabulary);
+    static const api_mjcf_known root = {.names = " mujoco ", .attributes = {[API_MJCF_HELD] = " model "}};
+    findings                    t    = {0};
+    t.known                          = api_mjcf_schema(&t.n_known);
+    check_attributes(&t, m->xml.root, &root, false);
+    check_children(&t, m->xml.root, false);
+    for (size_t i = 0; i < t.n; i++)
+        if (!report_finding(m, &t.finding[i])) return false;
+    return t.not_listed == 0 ||
+           api_xml_report(&m->xml, m->xml.root, "warning", "unknown",
+                          "%zu elements and attributes of further kinds are not used", t.not_listed);
 }

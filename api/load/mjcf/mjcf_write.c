@@ -3,86 +3,25 @@
  * MuJoCo refuses moving bodies without mass. A massless link that only carries one other link becomes a joint of the
  * body of that link. */
 #include "mjcf_write.h"
-#include "api/load/document/inertia.h"
 #include <stdio.h>
 #include <string.h>
 
 /* State of a link while bodies are written. */
 typedef struct link_state {
-    xmlNode *body; /* NULL: not written yet, or absorbed */
-    int      n_children;
-    bool     referenced; /* a frame or loop needs the link as a body */
-    double   mass;       /* of the link and of all links that are fixed to it */
+    xmlNode *body;              /* NULL: not written yet, or absorbed */
+    int      n_children, child; /* child: the last one */
+    bool     referenced;        /* a frame or loop needs the link as a body */
+    bool     sound; /* the link, or one fixed to it, has the mass and moments that MuJoCo asks of moving bodies */
 } link_state;
 
 typedef struct mjcf_file {
     api_xml_writer w;
     xmlNode       *root, *world, *base; /* base: the body of the base link, or the world */
     link_state    *link;                /* [n_links] */
-    double         base_mass;           /* of the base link and of all links that are fixed to it */
+    bool           base_sound;          /* the same of the base link */
     int           *chain;               /* [n_links] */
     dyn_pose      *J;                   /* [n_links] */
 } mjcf_file;
-
-static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
-{
-    double   q[4];
-    dyn_pose turn = *X;
-    memset(turn.p, 0, sizeof turn.p);
-    if (api_pose_is_identity(&turn)) return;
-    api_quaternion_of((const double(*)[3])X->R, q);
-    api_xml_put_numbers(w, element, "quat", (double[4]){q[3], q[0], q[1], q[2]}, 4);
-}
-
-static void put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
-{
-    if (X->p[0] != 0 || X->p[1] != 0 || X->p[2] != 0) api_xml_put_numbers(w, element, "pos", X->p, 3);
-    put_turn(w, element, X);
-}
-
-static bool has_inertia(const dyn_inertia *inertia)
-{
-    bool has = inertia->mass != 0;
-    for (int i = 0; i < 6; i++)
-        has = has || inertia->about_com[i] != 0;
-    return has;
-}
-
-/* Writes the tensor by its principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
-static void put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
-{
-    const double *t = inertia->about_com; /* xx xy xz yy yz zz */
-    if (!has_inertia(inertia)) return;
-    xmlNode *inertial = api_xml_put(w, body, "inertial");
-    dyn_pose X        = api_pose_identity();
-    double   I[3]     = {t[0], t[3], t[5]};
-    if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
-    memcpy(X.p, inertia->com, sizeof X.p);
-    api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
-    put_turn(w, inertial, &X);
-    api_xml_put_number(w, inertial, "mass", inertia->mass);
-    api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
-}
-
-/* MuJoCo refuses bodies that do not exist, and those whose motion is undetermined: moving ones without a mass, and
- * tensors of bodies that have no extent, or that violate the triangle inequality. */
-static void report_refused(mjcf_file *f, const char *name, const dyn_inertia *inertia, bool massless)
-{
-    double I[3], axes[3][3], sum;
-    bool   refused = false;
-    api_tensor_principal(inertia->about_com, I, axes);
-    sum = I[0] + I[1] + I[2];
-    for (int i = 0; i < 3; i++)
-        refused = refused || (has_inertia(inertia) && (I[i] < 1e-15 || sum - I[i] < I[i] * (1 - 1e-9)));
-    if (massless)
-        api_xml_not_held(&f->w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
-                         api_text_shown(name), name);
-    else if (refused)
-        api_xml_not_held(&f->w, "/links",
-                         "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
-                         "principal moments of a body are positive, and none exceeds the sum of the others",
-                         api_text_shown(name), name);
-}
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
@@ -90,7 +29,11 @@ static void count_uses(mjcf_file *f)
 {
     const api_document *d = f->w.document;
     for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].parent_index != DYN_WORLD) f->link[d->links[i].parent_index].n_children++;
+        if (d->links[i].parent_index != DYN_WORLD) {
+            link_state *parent = &f->link[d->links[i].parent_index];
+            parent->n_children++;
+            parent->child = (int)i;
+        }
     for (size_t i = 0; i < d->n_frames; i++)
         if (d->frames[i].link != DYN_WORLD) f->link[d->frames[i].link].referenced = true;
     for (size_t i = 0; i < d->n_loops; i++)
@@ -100,26 +43,43 @@ static void count_uses(mjcf_file *f)
                 f->link[k].referenced = true;
 }
 
-/* Sums the masses of links that are fixed to each other, children before parents. */
-static void sum_masses(mjcf_file *f)
+/* Finds the links that are sound by themselves or by links that are fixed to them, children before parents. */
+static void find_sound(mjcf_file *f)
 {
     const api_document *d = f->w.document;
-    f->base_mass          = d->base_inertia.mass;
+    f->base_sound         = api_mjcf_is_sound(&d->base_inertia);
     for (size_t k = d->n_links; k-- > 0;) {
         int                      i    = d->order[k];
         const api_document_link *link = &d->links[i];
-        f->link[i].mass += link->dyn.inertia.mass;
+        f->link[i].sound |= api_mjcf_is_sound(&link->dyn.inertia);
         if (link->dyn.joint != DYN_FIXED) continue;
-        *(link->parent_index == DYN_WORLD ? &f->base_mass : &f->link[link->parent_index].mass) += f->link[i].mass;
+        *(link->parent_index == DYN_WORLD ? &f->base_sound : &f->link[link->parent_index].sound) |= f->link[i].sound;
     }
+}
+
+/* True for a link without mass that only carries one other link. */
+static bool is_joint_only(const mjcf_file *f, int i)
+{
+    const dyn_link *dyn = &f->w.document->links[i].dyn;
+    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !api_mjcf_has_inertia(&dyn->inertia) &&
+           f->link[i].n_children == 1 && !f->link[i].referenced;
+}
+
+/* True if a rotation follows the joint of link i before the next body: MuJoCo allows none behind a ball. */
+static bool is_turned_on(const mjcf_file *f, int i)
+{
+    do {
+        i                    = f->link[i].child;
+        dyn_joint_kind joint = f->w.document->links[i].dyn.joint;
+        if (joint != DYN_PRISMATIC && joint != DYN_FIXED) return true;
+    } while (is_joint_only(f, i));
+    return false;
 }
 
 /* True for a link that becomes a joint of the body that it carries. */
 static bool is_absorbed(const mjcf_file *f, int i)
 {
-    const dyn_link *dyn = &f->w.document->links[i].dyn;
-    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !has_inertia(&dyn->inertia) &&
-           f->link[i].n_children == 1 && !f->link[i].referenced;
+    return is_joint_only(f, i) && (f->w.document->links[i].dyn.joint != DYN_SPHERICAL || !is_turned_on(f, i));
 }
 
 /* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
@@ -155,6 +115,44 @@ static dyn_pose home_pose(const api_document_link *link)
     return X;
 }
 
+static bool is_taken(const api_document *d, const char *name)
+{
+    bool taken = strcmp(d->base, name) == 0;
+    for (size_t i = 0; i < d->n_links; i++)
+        taken = taken || strcmp(d->links[i].name, name) == 0;
+    return taken;
+}
+
+/* Writes the name of a link. Only MuJoCo's world may be called "world". */
+static void put_name(mjcf_file *f, xmlNode *body, const char *name)
+{
+    const char *other = name;
+    if (strcmp(name, "world") == 0) {
+        do
+            other = api_xml_join(&f->w, other, "link");
+        while (!f->w.failed && is_taken(f->w.document, other));
+        api_xml_not_held(&f->w, "/links", "link \"world\" is named \"%s\": in MJCF only the world has that name",
+                         other);
+    }
+    api_xml_put_text(&f->w, body, "name", other);
+}
+
+/* MuJoCo refuses bodies with more than six coordinates. */
+static void report_coordinates(mjcf_file *f, const api_mjcf_chain *chain, const char *name)
+{
+    int n = 0;
+    for (size_t k = 0; k < chain->n; k++) {
+        const dyn_link *dyn = &f->w.document->links[chain->links[k]].dyn;
+        n += dyn->joint == DYN_HELICAL ? 2 : dyn_joint_nv(dyn->joint);
+    }
+    if (n > 6)
+        api_xml_not_held(
+            &f->w, "/links",
+            "body \"%.*s\" has %d coordinates with those of the links without mass before it: MuJoCo refuses "
+            "more than six",
+            api_text_shown(name), name, n);
+}
+
 static void put_body(mjcf_file *f, int i)
 {
     const api_document      *d     = f->w.document;
@@ -172,12 +170,13 @@ static void put_body(mjcf_file *f, int i)
     }
     if (chain.free) chain.X_pb = home_pose(link);
     chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
-    api_xml_put_text(&f->w, chain.body, "name", link->name);
-    put_pose(&f->w, chain.body, &chain.X_pb);
-    put_inertial(&f->w, chain.body, &link->dyn.inertia);
+    put_name(f, chain.body, link->name);
+    api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
+    api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
     api_mjcf_put_joints(&chain);
+    report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
-    report_refused(f, link->name, &link->dyn.inertia, moves && f->link[i].mass == 0);
+    api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
 }
 
 /* A link named `world` needs no body: it is MuJoCo's. */
@@ -187,9 +186,9 @@ static void put_base(mjcf_file *f)
     f->base               = f->world;
     if (!d->floating && strcmp(d->base, "world") == 0) return;
     f->base = api_xml_put(&f->w, f->world, "body");
-    api_xml_put_text(&f->w, f->base, "name", d->base);
-    put_inertial(&f->w, f->base, &d->base_inertia);
-    report_refused(f, d->base, &d->base_inertia, d->floating && f->base_mass == 0);
+    put_name(f, f->base, d->base);
+    api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
+    api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->base_sound);
     if (!d->floating) return;
     api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
 }
@@ -203,7 +202,7 @@ static void put_sites(mjcf_file *f)
         const api_document_frame *frame = &d->frames[i];
         xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->link[frame->link].body, "site");
         api_xml_put_text(&f->w, site, "name", frame->name);
-        put_pose(&f->w, site, &frame->X_lf);
+        api_mjcf_put_pose(&f->w, site, &frame->X_lf);
     }
 }
 
@@ -233,7 +232,7 @@ static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loo
     xmlNode *site = api_xml_put(&f->w, body, "site");
     X             = api_pose_compose(&X, &shift);
     api_xml_put_text(&f->w, site, "name", name);
-    put_pose(&f->w, site, &X);
+    api_mjcf_put_pose(&f->w, site, &X);
     api_xml_put_text(&f->w, element, attribute, name);
 }
 
@@ -296,7 +295,7 @@ static void put_all(mjcf_file *f, const char *name)
     put_settings(f);
     f->world = api_xml_put(&f->w, f->root, "worldbody");
     count_uses(f);
-    sum_masses(f);
+    find_sound(f);
     put_base(f);
     for (size_t k = 0; k < d->n_links; k++)
         if (!is_absorbed(f, d->order[k])) put_body(f, d->order[k]);

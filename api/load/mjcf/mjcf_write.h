@@ -18,6 +18,19 @@ typedef struct api_mjcf_chain {
     bool            free; /* true: the one joint is a free joint of the world */
 } api_mjcf_chain;
 
+/* Writes pos and quat where they are not those of the parent. */
+void api_mjcf_put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X);
+
+bool api_mjcf_has_inertia(const dyn_inertia *inertia);
+/* Writes <inertial>, by the principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
+void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia);
+
+/* True if a body has the mass and moments that MuJoCo asks of a moving body, or of one that is fixed to it. */
+bool api_mjcf_is_sound(const dyn_inertia *inertia);
+/* Reports a body that MuJoCo refuses. `undetermined`: it moves, and neither it nor a body that is fixed to it is sound.
+ */
+void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined);
+
 /* Position of a joint with one coordinate in the reference: its home, that of a mimic joint by its leader's. */
 double api_mjcf_reference_of(const api_document *document, const api_document_link *link);
 

@@ -172,7 +172,8 @@ static void put_joint(const api_mjcf_chain *chain, size_t k)
         slide.ref  = link->dyn.pitch * api_mjcf_reference_of(w->document, link);
         put_part(chain, k, &slide);
         break;
-    default: break;
+    case DYN_REVOLUTE: break;
+    case DYN_JOINT_KINDS: return;
     }
     part.ref = api_mjcf_reference_of(w->document, link);
     put_figures(w, put_part(chain, k, &part), i);

@@ -108,7 +108,7 @@ static void put_step(api_xml_writer *w, xmlNode *robot, urdf_part *part, const c
 static void put_spherical(api_xml_writer *w, xmlNode *robot, urdf_part *part, size_t i)
 {
     const char *joint = part->name, *child = part->child;
-    part->type = "continuous", part->has_axis = true;
+    part->has_axis = true;
     memcpy(part->axis, (double[3]){1, 0, 0}, sizeof part->axis);
     put_step(w, robot, part, "x", joint);
     memcpy(part->axis, (double[3]){0, 1, 0}, sizeof part->axis);
@@ -137,16 +137,25 @@ static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, cons
     put_link(w, robot, step, NULL);
     put_mimic(w, put_joint(w, robot, &slide), leader, link->dyn.pitch * link->dyn.ratio,
               link->dyn.pitch * link->dyn.offset);
-    part->type   = "continuous";
     part->parent = step;
     part->X      = api_pose_identity();
     part->child  = child;
 }
 
+/* The type of the joint that carries the link; spherical and helical joints have further ones before it. */
 static const char *type_of(const api_document_link *link)
 {
-    if (link->dyn.joint == DYN_REVOLUTE) return link->has_position_limits ? "revolute" : "continuous";
-    return dyn_joint_types[link->dyn.joint].name;
+    switch (link->dyn.joint) {
+    case DYN_FIXED:
+    case DYN_PRISMATIC:
+    case DYN_PLANAR:
+    case DYN_FLOATING: return dyn_joint_types[link->dyn.joint].name;
+    case DYN_HELICAL:
+    case DYN_SPHERICAL: return "continuous";
+    case DYN_REVOLUTE: return link->has_position_limits ? "revolute" : "continuous";
+    case DYN_JOINT_KINDS: break;
+    }
+    return "";
 }
 
 static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)

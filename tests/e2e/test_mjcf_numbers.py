@@ -1,0 +1,351 @@
+"""Files in MJCF whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or a warning
+names what the model lacks. Each kind in several variations: bodies in bodies, frames, classes, floating bases, loops."""
+import os
+
+import mujoco
+import mujoco3
+import tap
+from harness import ROOT
+from mujoco3 import Compiled
+
+BOX = '<geom type="box" size=".1 .2 .3" pos=".4 .1 .2" mass="2"/>'
+INERTIAL = '<inertial pos=".1 .2 .3" quat="1 2 3 4" mass="2" diaginertia=".2 .3 .35"/>'
+FULL = '<inertial pos=".1 .2 .3" mass="2" fullinertia=".2 .3 .35 .01 .02 .03"/>'
+RADIANS = '<compiler angle="radian"/>'
+
+
+def file(world, after="", before=RADIANS):
+    return f"<mujoco>{before}<worldbody>{world}</worldbody>{after}</mujoco>"
+
+
+def arm(joint='<joint name="j" axis="0 1 0"/>', content=BOX, attributes=""):
+    return f'<body name="a" pos="0 0 1" {attributes}>{joint}{content}</body>'
+
+
+def chain(first='<joint name="j" axis="0 1 0"/>', second='<joint name="k" axis="1 0 3" pos=".1 .2 0"/>', inner=BOX, attributes=""):
+    return (f'<body name="a" pos=".1 .2 1" euler=".1 .2 .3" {attributes}>{first}{BOX}<body name="b" pos=".1 .2 .5" euler=".1 .2 .3" '
+            f'{attributes}>{second}{inner}</body></body>')
+
+
+def compiler(**settings):
+    return "<compiler angle='radian' " + " ".join(f"{key}='{value}'" for key, value in settings.items()) + "/>"
+
+
+def actuators(*elements):
+    return "<actuator>" + "".join(elements) + "</actuator>"
+
+
+def flags(**settings):
+    return RADIANS + "<option><flag " + " ".join(f"{key}='{value}'" for key, value in settings.items()) + "/></option>"
+
+
+ADDED = 'joint="j" gear="3" armature=".3" damping=".2"'
+MOTORS = {name: file(arm(), actuators(f"<{name} {ADDED} {more}/>")) for name, more in {
+    "motor": "", "position": 'kp="10"', "velocity": 'kv="2"', "general": 'biastype="affine" gainprm="3"', "intvelocity":
+    'kp="3" actrange="-1 1"', "damper": 'kv="2" ctrlrange="0 1"', "dcmotor": 'motorconst="2" resistance="3"', "pid": 'kp="3"',
+    "cylinder": "", "muscle": 'lengthrange=".1 1"'}.items()}
+OWN_CLASS = '<default><default class="c"><motor armature=".3" gear="2"/><joint armature=".1"/><default class="d"><motor damping=".4"/></default></default></default>'
+MOTORS |= {
+    "default": file(arm(), actuators('<motor joint="j"/>'), RADIANS + '<default><motor armature=".3" gear="2"/></default>'),
+    "nested classes": file(chain(), actuators('<motor class="d" joint="j"/>', '<position class="c" gear="5" joint="k"/>'),
+                           RADIANS + OWN_CLASS),
+    "several on one joint": file(chain(), actuators('<motor joint="j" armature=".1"/>', '<motor joint="j" gear="-4" damping=".3"/>',
+                                                  '<position jointinparent="j" gear="2" armature=".2" damping=".1"/>')),
+    "slide": file(arm('<joint name="j" type="slide" axis="1 2 2" armature=".5" damping=".6"/>'), actuators(f"<motor {ADDED}/>")),
+    "floating base": file('<body name="r"><freejoint/>' + BOX + chain() + "</body>", actuators(f"<motor {ADDED}/>")),
+    "dampers disabled": file(arm(), actuators(f"<motor {ADDED}/>"), flags(damper="disable")),
+}
+FRAMES = {
+    "frame": file(arm(content=f'<frame pos="0 .2 0" euler="0 0 40">{INERTIAL}</frame>')),
+    "two frames": file(arm(content=f'<frame pos="0 .2 0"><frame pos="1 0 0" euler="2 0 0">{INERTIAL}</frame></frame>')),
+    "full tensor": file(arm(content=f'<frame pos="0 .2 0" euler=".3 0 .4">{FULL}</frame>')),
+    "in a child": file(chain(inner=f'<frame pos="0 .2 0" axisangle="1 2 3 .4">{FULL}</frame>')),
+    "the last one": file(arm(content=f'<frame pos="0 .2 0">{FULL}</frame><frame pos="0 .4 0">{FULL}</frame>')),
+    "floating": file(f'<frame pos="1 2 3" euler=".1 .2 .3"><body name="a" pos="1 0 0"><freejoint/><frame pos="0 .2 0" zaxis="1 1 1">{INERTIAL}'
+                     '</frame></body></frame>'),
+}
+FROM_GEOMS = {
+    "fixed tool": file(arm(content=BOX + f'<body name="t" pos=".5 0 0">{INERTIAL}</body>'), "", compiler(inertiafromgeom="true")),
+    "moving body": file(chain(inner=INERTIAL), "", compiler(inertiafromgeom="true")),
+    "geoms win": file(chain(inner=INERTIAL + BOX), "", compiler(inertiafromgeom="true")),
+    "group beside the range": file(chain(inner=INERTIAL + BOX.replace("<geom", '<geom group="5"')), "", compiler(
+        inertiafromgeom="true", inertiagrouprange="0 4")),
+    "massless geom": file(chain(inner=INERTIAL + '<geom size=".1" mass="0"/>'), "", compiler(inertiafromgeom="true")),
+    "tiny geom": file(chain(inner=INERTIAL + '<geom size=".1" mass="1e-14"/>'), "", compiler(inertiafromgeom="true")),
+    "never": file(chain(inner=INERTIAL + BOX, attributes="").replace(BOX, INERTIAL, 1), "", compiler(inertiafromgeom="false")),
+    "point mass": file(arm(content=BOX + '<body name="t" pos=".5 0 0"><inertial pos=".1 0 0" mass="2"/></body>')),
+}
+BOUNDS = {
+    "empty body": file(arm(content='<geom size=".1" pos=".3 0 0"/><body name="c" pos=".1 .2 .3"/>'), "", compiler(
+        boundmass=".5", boundinertia=".05")),
+    "empty body, turned": file(arm(content=BOX + '<body name="c" pos=".1 .2 .3" euler="1 2 3"/>'), "", compiler(boundmass=".5")),
+    "empty body in a frame": file(arm(content=BOX + '<frame pos=".1 .2 .3" euler=".1 .2 .3"><body name="b" pos=".3 .4 .5" '
+                                      'euler=".4 .3 .2"/></frame>'), "", compiler(boundmass="1", boundinertia=".1")),
+    "empty moving body": file(chain(inner=""), "", compiler(boundmass="1", boundinertia=".1")),
+    "raised moments": file(chain(inner=INERTIAL), "", compiler(boundinertia=".25")),
+    "balanced": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".7 .1 .9"/>'), "", compiler(
+        balanceinertia="true")),
+    "balanced at the last bit": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".7 .1 .8"/>'), "",
+                                     compiler(balanceinertia="true")),
+    "raised and balanced": file(arm(content='<inertial pos=".1 .2 .3" mass="1" diaginertia=".7 .001 .8"/>'), "", compiler(
+        balanceinertia="true", boundinertia=".05")),
+}
+BASE = '<body name="base" pos=".1 .2 .3"><geom size=".2"/><body name="x"><geom size=".1"/>' + arm(
+    content=BOX + '<body name="t"><geom size=".1" pos=".2 .3 .4"/></body>') + "</body></body>"
+FUSED = compiler(settotalmass="5", fusestatic="true")
+TOTALS = {
+    "fused": file(BASE, "", FUSED), "not fused": file(BASE, "", compiler(settotalmass="5")),
+    "named by a sensor": file(BASE, '<sensor><framepos objtype="body" objname="base"/></sensor>', FUSED),
+    "named by a pair": file(BASE, '<contact><exclude body1="x" body2="a"/></contact>', FUSED),
+    "mocap": file('<body name="m" mocap="true"><geom size=".2"/></body>' + arm(), "", FUSED),
+    "measured": file('<body name="m"><geom size=".2"/><site name="s"/></body>' + arm(), '<sensor><force site="s"/></sensor>', FUSED),
+    "unnamed": file('<body><geom size=".2"/>' + arm() + "</body>", "", FUSED),
+}
+FREE = '<body name="a" pos="1 2 3" euler=".1 .2 .3">{}<site name="s" pos=".1 .2 .3" euler="1 2 3"/>{}</body>'
+ALIGNED = {
+    "one geom": file(FREE.format('<freejoint align="true"/>', BOX)),
+    "by the compiler": file(FREE.format('<joint type="free"/>', BOX), "", compiler(alignfree="true")),
+    "two geoms": file(FREE.format('<freejoint align="true"/>', BOX + '<geom size=".2" pos=".1 .4 -.3"/>')),
+    "three geoms": file(FREE.format('<freejoint/>', BOX + '<geom size=".1 .4" type="cylinder" pos=".1 .4 -.3" euler="1 .2 .4" mass="1"/>'
+                                    '<geom size=".1 .3 .2" type="ellipsoid" pos=".1 -.4 -.3" euler="1 .2 .4" mass="3"/>'), "",
+                        compiler(alignfree="true")),
+    "full tensor": file(FREE.format('<freejoint align="true"/>', FULL)),
+    "stated axes": file(FREE.format('<freejoint align="true"/>', f'<frame pos="1 0 0" euler=".1 .4 .2">{INERTIAL}</frame>')),
+    "capsule by its ends": file(FREE.format('<freejoint align="true"/>', '<geom type="capsule" size=".1" fromto="0 0 0 .3 .4 .5"/>')),
+    "body in a frame": file('<frame pos="1 2 3" euler=".1 .2 .3">' + FREE.format('<freejoint align="true"/>', BOX) + "</frame>"),
+    "not the joint's wish": file(FREE.format('<freejoint align="false"/>', BOX), "", compiler(alignfree="true")),
+    "a body in it": file(FREE.format('<freejoint align="true"/>', BOX + '<body name="c"><geom size=".1"/></body>')),
+    "empty": file(FREE.format('<freejoint align="true"/>', ""), "", compiler(boundmass="1", boundinertia=".1")),
+}
+SPRINGDAMPERS = {
+    "hinge": file(arm('<joint name="j" axis="0 1 0" springdamper=".1 .7" springref=".3" stiffness="7" damping="3"/>')),
+    "slide": file(arm('<joint name="j" type="slide" axis="0 1 3" springdamper=".1 .7" ref=".2"/>')),
+    "chain": file(chain('<joint name="j" axis="0 1 0" armature=".1"/>', '<joint name="i" type="slide" axis="1 2 3" springdamper='
+                        '".2 1.3"/><joint name="k" axis="1 0 3" pos=".1 .2 0" springdamper=".05 .4"/>'),
+                  actuators('<motor joint="k" gear="3" armature=".02" damping=".1"/>')),
+    "under a free body and a ball": file(
+        '<body name="a" pos="1 2 3" euler=".1 .2 .3"><freejoint/>' + BOX + '<body name="b" pos=".1 .2 .5" euler=".1 .2 .3"><joint name="s" '
+        'type="ball" pos=".1 .2 .3"/>' + BOX + '<body name="c" pos=".3 .1 0"><joint name="l" axis="1 0 3" pos=".1 .2 0" springdamper='
+        '".05 .4" ref=".4"/>' + BOX + "</body></body></body>"),
+    "default": file(chain(), "", RADIANS + '<default><joint springdamper=".2 .9"/></default>'),
+    "scaled masses": file(chain('<joint name="j" springdamper=".2 .9"/>'), "", compiler(settotalmass="9")),
+    "springs disabled": file(chain('<joint name="j" springdamper=".2 .9"/>'), "", flags(spring="disable")),
+}
+HALF, WHOLE, MINUS = 'gravcomp=".5"', 'gravcomp="1"', 'gravcomp="-.5"'
+BY_ACTUATORS = '<joint name="{}" axis="1 2 0" actuatorgravcomp="true"/>'
+GRAVITY = {
+    "all alike": file(chain(attributes=HALF)), "flags": file(chain(attributes=HALF), "", flags(spring="disable", damper="disable")),
+    "spring alone": file(chain(attributes=HALF), "", flags(spring="disable")), "negative": file(chain(attributes=MINUS)),
+    "by all actuators": file(chain(BY_ACTUATORS.format("j"), BY_ACTUATORS.format("k"), attributes=WHOLE)),
+    "by all actuators, flags": file(chain(BY_ACTUATORS.format("j"), BY_ACTUATORS.format("k"), attributes=WHOLE), "", flags(
+        spring="disable", damper="disable")),
+    "fused": file(arm(content=BOX + '<body name="t">' + BOX + "</body>", attributes=HALF), "", compiler(fusestatic="true")),
+    "no gravity": file(chain(attributes=HALF), "", flags(gravity="disable")),
+    "floating": file('<body name="r" gravcomp=".5"><freejoint/>' + BOX + chain(attributes=HALF) + "</body>"),
+    "static body": file('<body name="w" gravcomp="1"><geom size=".1"/></body>' + chain(attributes=MINUS), "").replace(MINUS, MINUS),
+}
+RICH = '<joint name="j" axis="0 1 0" frictionloss=".7" damping=".4" stiffness="3" springref=".2" range="-1 2"/>'
+FLAGS = {name: file(chain(RICH), "<equality><joint joint1='j' joint2='k'/></equality>", flags(**{name: "disable"})) for name in (
+    "constraint", "spring", "damper", "gravity", "frictionloss", "limit", "equality", "clampctrl", "contact", "warmstart", "eulerdamp")}
+TURNS = {"euler": ".1 .2 .3", "axisangle": "1 2 3 .4", "xyaxes": "1 2 0 -2 1 0", "zaxis": "1 2 3"}
+ORIENTATIONS = {name: file(arm(content='<geom class="k" quat="1 2 3 4" mass="2"/><site class="k" name="s" quat="4 3 2 1"/>'), "", RADIANS +
+                           f'<default><default class="k"><geom type="box" size=".1 .2 .3" {name}="{turn}"/><site {name}="{turn}"/></default>'
+                           '</default>') for name, turn in TURNS.items()}
+ORIENTATIONS |= {
+    "own euler": file(arm(content='<geom class="k" euler=".4 .5 .6" mass="2"/>'), "", RADIANS +
+                      '<default><default class="k"><geom type="box" size=".1 .2 .3" axisangle="1 2 3 .4"/></default></default>'),
+    "class in class": file(arm(content='<geom class="l" mass="2"/>'), "", RADIANS + '<default><default class="k"><geom type="box" size='
+                           '".1 .2 .3" euler=".1 .2 .3"/><default class="l"><geom quat="1 2 3 4"/></default></default></default>'),
+    "child class": file(chain(inner='<geom quat="1 2 3 4" mass="2"/>', attributes='childclass="k"').replace(
+        'type="box" ', "").replace('size=".1 .2 .3" ', ""), "", RADIANS + '<default><default class="k"><geom type="box" size=".1 .2 .3" '
+        'zaxis="1 1 1"/></default></default>'),
+    "quats": file(arm(content='<geom class="k" quat="1 2 3 4" mass="2"/>'), "", RADIANS +
+                  '<default><default class="k"><geom type="box" size=".1 .2 .3" quat="4 1 2 0"/></default></default>'),
+}
+NAMES = {
+    "a later body": file(arm(content=BOX + '<site name="b" pos=".1 .2 .3"/><body name="b" pos=".5 0 0"><joint axis="1 0 0"/>' + BOX + "</body>")),
+    "its own body": file(arm(content=BOX + '<site name="a" pos=".1 .2 .3"/>')),
+    "a body in a frame": file(arm(content=BOX + '<site name="b" pos=".1 .2 .3"/><frame pos="1 0 0"><body name="b" pos=".5 0 0"><joint axis='
+                                  '"1 0 0"/>' + BOX + "</body></frame>")),
+    "made names": file(arm(content=BOX + '<body pos=".5 0 0"><joint axis="1 0 0"/>' + BOX + '</body><body name="a.body" pos=".5 .1 0"><joint '
+                           'name="a.joint" axis="1 0 0"/>' + BOX + "</body>")),
+    "of the floating base": file('<body name="r"><freejoint/>' + BOX + '<site name="a" pos="1 2 3"/>' + chain() + "</body>"),
+}
+KINDS = {"armature_of_actuators": MOTORS, "inertial_in_frames": FRAMES, "inertia_from_geoms": FROM_GEOMS, "bounds": BOUNDS,
+         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "gravity_compensation": GRAVITY,
+         "flags": FLAGS, "orientations_of_classes": ORIENTATIONS, "names": NAMES}
+
+
+class Numbers(mujoco3.Agreement):
+    def test_a_robot_with_all_of_it(self):
+        with open(os.path.join(ROOT, "tests", "data", "mjcf", "newer", "lander.xml"), encoding="utf-8") as file:
+            report = self.agree(file.read(), count=10)
+        warnings = [entry["text"] for entry in report if entry["severity"] == "warning"]
+        self.assertEqual(len(warnings), 2, warnings)
+        self.assertIn("<position>", warnings[1])
+        self.assertIn('joint "roll" exert -20 to 35', warnings[0])
+
+
+def check(texts):
+    def test(self):
+        for name, text in texts.items():
+            with self.subTest(name):
+                self.agree(text)
+    return test
+
+
+for kind, cases in KINDS.items():
+    setattr(Numbers, "test_" + kind, check(cases))
+
+
+class Warnings(mujoco3.Agreement):
+    """What the model cannot hold has a warning that names it."""
+
+    def warned(self, text, *words, query="?equality=independent"):
+        said = [entry["text"] for entry in self.put_text("m", text, query) if entry["code"] == "not-held"]
+        self.assertEqual(len(said), len(words), said)
+        for entry, word in zip(said, words):
+            self.assertIn(word, entry)
+
+    def test_joints_with_several_coordinates(self):
+        for kind in ("ball", "free"):
+            for attribute, word in (('armature=".1"', "armature"), ('damping="2"', "damping"), ('frictionloss="3"', "frictionloss"),
+                                    ('stiffness="4"', "stiffness"), ('springdamper=".1 .2"', "springdamper")):
+                self.warned(file(arm(f'<joint name="j" type="{kind}" {attribute}/>')), word)
+                self.warned(file(arm(f'<joint name="j" type="{kind}"/>'), "", RADIANS + f"<default><joint {attribute}/></default>"), word)
+        self.warned(file(arm('<joint name="j" type="ball" damping="2" stiffness="3"/>'), "", flags(damper="disable")), "stiffness")
+        self.warned(file(arm('<joint name="j" type="ball"/>'), actuators('<motor joint="j" armature=".1"/>')), "<motor>")
+
+    def test_actuators_on_no_joint(self):
+        tendon = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
+        for actuator in ('<motor tendon="t" armature=".1"/>', '<position tendon="t" damping=".1"/>'):
+            said = self.put_text("m", file(arm(), tendon + actuators(actuator)))
+            self.assertTrue(any("armature and damping" in entry["text"] for entry in said), said)
+
+    def test_polynomials(self):
+        self.warned(file(arm('<joint name="j" damping="1 .5 .2"/>')), "damping of <joint> is a polynomial")
+        self.warned(file(arm('<joint name="j" stiffness="1 .5"/>')), "stiffness of <joint> is a polynomial")
+        self.warned(file(arm(), actuators('<motor joint="j" damping="1 .5"/>')), "damping of <motor> is a polynomial")
+        self.warned(file(arm(), "", RADIANS + '<default><joint damping="1 0 .2"/></default>'), "damping of <joint> is a polynomial")
+        self.agree(file(arm('<joint name="j" axis="0 1 0" damping="1 0 0" stiffness="3 0"/>')))
+
+    def test_gravity_compensation(self):
+        self.warned(file(chain(attributes=HALF).replace(HALF, WHOLE, 1)), "differs between bodies")
+        self.warned(file(chain(BY_ACTUATORS.format("j"), attributes=HALF)), "actuators of some joints")
+        self.warned(file(chain(attributes=MINUS) + '<body name="c" gravcomp="1"><joint/>' + BOX + "</body>"), "differs between bodies")
+        self.warned(file(arm(BY_ACTUATORS.format("j"), attributes=WHOLE)), "actuatorgravcomp of all joints")
+
+    def test_options(self):
+        for option, word in (('density="2"', "density"), ('viscosity="2"', "viscosity"), ('actuatorgroupdisable="1 2"', "actuatorgroupdisable")):
+            self.warned(file(arm(), "", f"{RADIANS}<option {option}/>"), word)
+        self.warned(file(arm(), "", flags(actuation="disable")), "actuation")
+        self.warned(file(arm(), "", flags(invdiscrete="enable")), "invdiscrete")
+
+    def test_no_information_is_wrong(self):
+        """The report calls nothing irrelevant that acts on the motion."""
+        for cases in KINDS.values():
+            for text in cases.values():
+                for entry in self.put_text("m", text):
+                    self.assertFalse(entry["text"].endswith("has no part in the dynamics") and any(word in entry["text"] for word in (
+                        "align", "gravcomp", "constraint", "fusestatic", "armature", "damping", "springdamper")), entry)
+
+
+class Efforts(mujoco3.Agreement):
+    """Limits of effort: the range of the sum of a joint's actuators, where it is the same in both directions."""
+
+    def effort(self, joint="", after="", before=RADIANS):
+        text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), after, before)
+        Compiled(text)
+        said = [entry["text"] for entry in self.put_text("m", text) if entry["code"] == "not-held" and "exert" in entry["text"]]
+        link = self.client.get("/v1/models/m/document").json()["links"][0]
+        return link["joint"].get("limits", {}).get("effort"), said
+
+    def test_ranges(self):
+        plain = '<motor joint="j" gear="{}" ctrlrange="{}" {}/>'
+        free = '<position joint="j" kp="3"/>'
+        for joint, after, effort, asymmetric in (
+                ("", actuators(plain.format(3, "-2 2", "")), 6, False), ("", actuators(plain.format(-3, "-2 4", "")), 6, True),
+                ("", actuators(plain.format(3, "-2 2", 'forcerange="-1 1"')), 3, False),
+                ("", actuators(plain.format(3, "-2 2", 'forcerange="-1 5"')), 3, True),
+                ('actuatorfrcrange="-4 5"', "", 4, True), ('actuatorfrcrange="-4 4"', "", 4, False),
+                ('actuatorfrcrange="-4 5"', actuators(plain.format(1, "-2 2", "")), 2, False),
+                ('actuatorfrcrange="-4 5"', actuators(plain.format(2, "-3 3", "")), 4, True),
+                ('actuatorfrcrange="-4 4"', actuators(free), 4, False), ("", actuators(free), None, False),
+                ("", actuators(free, plain.format(1, "-2 2", "")), None, False),
+                ("", actuators(plain.format(1, "-2 5", ""), plain.format(-1, "-2 5", "")), 7, False),
+                ("", actuators(plain.format(1, "0 5", "")), None, True), ("", actuators(plain.format(1, "2 5", "")), None, True),
+                ("", actuators('<general joint="j" gainprm="3" ctrlrange="-2 2" gear="2"/>'), 12, False),
+                ("", actuators('<general joint="j" gainprm="-3" ctrlrange="-2 1"/>'), 3, True),
+                ("", actuators('<general joint="j" biastype="affine" ctrlrange="-2 2"/>'), None, False),
+                ("", actuators('<general joint="j" biastype="affine" forcerange="-2 2"/>'), 2, False),
+                ("", actuators(plain.format(1, "-2 2", 'ctrllimited="false"')), None, False)):
+            found, said = self.effort(joint, after)
+            self.assertEqual((found, bool(said)), (effort, asymmetric), (joint, after, said))
+            if said and effort:
+                self.assertIn('joint "j"', said[0])
+
+    def test_where_they_come_from(self):
+        motor = actuators('<motor joint="j"/>')
+        self.assertEqual(self.effort(after=motor, before=RADIANS + '<default><motor ctrlrange="-2 2" gear="3"/></default>')[0], 6)
+        self.assertEqual(self.effort(after=motor, before=RADIANS + '<default><joint actuatorfrcrange="-2 2"/></default>')[0], 2)
+        limited = actuators('<motor joint="j" ctrlrange="-2 2"/>')
+        self.assertEqual(self.effort(after=limited, before=flags(clampctrl="disable"))[0], None)
+        servo = RADIANS + '<default><position kp="3"/></default>'
+        self.assertEqual(self.effort(after=actuators('<general joint="j" ctrlrange="-2 2"/>'), before=servo)[0], None)
+
+
+class Loops(mujoco3.Agreement):
+    """MuJoCo finds no residual where the server calls a loop closed."""
+    WORLD = ('<body name="A" pos="0 0 1"><joint name="j1" type="slide" axis="1 0 0"/>{0}<geom size=".05" mass="1"/><body name="B" pos=".1 0 0">'
+             '<joint name="j2" axis="0 1 0"/><geom size=".05" pos="0 0 .2" mass="1"/></body></body><body name="C" pos=".3 .1 1.2"><joint '
+             'name="j3" type="slide" axis="0 0 1"/><joint name="j4" type="slide" axis="1 0 0"/><joint name="j5" axis="0 1 0"/><geom type="box" '
+             'size=".1 .05 .02" mass="1"/></body>')
+    DRIVEN = actuators('<motor joint="j1" gear="2" armature=".1"/>', '<motor joint="j2"/>')
+
+    def closed(self, equality, world=WORLD.format("")):
+        text = file(world, f"<equality>{equality}</equality>{self.DRIVEN}")
+        model = Compiled(text)
+        self.put_text("m", text, "")
+        for q in ([0, 0], [0.05, 0.1], [-0.1, -0.2]):
+            full = self.ask("m", "inverse-dynamics", {"q": q, "qd": [0.3, -0.2], "qdd": [0, 0], "outputs": ["tau", "full"]})["full"]
+            position = dict(zip(full["position_names"], full["q"]))
+            state = [[position[joint] for joint in model.about["joints"]], [0.0] * model.nv, [0.0] * model.nv]
+            answer = model.run(states=[state], constraints=True)["states"][0]
+            rows = [r for r, kind in zip(answer["residual"], answer["constraint_types"]) if kind == 0]      # mjCNSTR_EQUALITY
+            self.assertTrue(rows)
+            self.assertClose(rows, [0.0] * len(rows), 1e-9, scale=1, what=equality)
+
+    def test_welds(self):
+        for weld in ('relpose=".15 .1 .25 1 0 0 0" anchor=".1 0 .05"', 'relpose=".15 .1 .25 1 0 0 0"', 'anchor=".1 0 .05"', "",
+                     'relpose=".2 .12 .2 1 0 .1 0" anchor=".1 .02 -.05"', 'relpose=".15 .1 .25 0 0 0 0" anchor=".1 0 .05"'):
+            self.closed(f'<weld body1="B" body2="C" {weld}/>')
+        self.closed('<weld body1="C" body2="B" relpose="-.15 -.1 -.25 1 0 0 0" anchor=".02 0 .05"/>')
+
+    def test_weld_without_torque(self):
+        said = self.put_text("m", file(self.WORLD.format(""), '<equality><weld body1="B" body2="C" torquescale="0"/></equality>' + self.DRIVEN), "")
+        self.assertTrue(any("torquescale" in entry["text"] for entry in said), said)
+
+    def test_disabled(self):
+        for before in (flags(constraint="disable"), flags(equality="disable")):
+            self.put_text("m", file(self.WORLD.format(""), '<equality><weld body1="B" body2="C"/></equality>' + self.DRIVEN, before), "")
+            self.assertEqual(self.client.get("/v1/models/m").json()["nv"], 5)
+
+
+class Coupled(mujoco3.Agreement):
+    def test_armature_of_followers(self):
+        """The mass matrix of a joint and one that follows it: G^T M G."""
+        text = file(chain(), '<equality><joint joint1="k" joint2="j" polycoef=".1 -2"/></equality>' + actuators(
+            '<motor joint="j" gear="3" armature=".1"/>', '<position joint="k" gear="2" armature=".2" damping=".3"/>'))
+        self.put_text("m", text, "")
+        model = Compiled(text)
+        G = [[1.0], [-2.0]]
+        q, qd, qdd = 0.3, 0.7, -0.4
+        theirs = model.answer([[[q, 0.1 - 2 * q], [qd, -2 * qd], [qdd, -2 * qdd]]])[0]
+        ours = self.ask("m", "evaluate", {"q": [q], "qd": [qd], "qdd": [qdd], "operations": {"mass-matrix": {}, "inverse-dynamics": {}}})
+        back = list(zip(*G))
+        self.assertClose(ours["mass-matrix"]["mass_matrix"], mujoco.multiply(back, mujoco.multiply(model.matrix(theirs), G)), 1e-10)
+        self.assertClose(ours["inverse-dynamics"]["tau"], mujoco.apply(back, theirs["inverse"]), 1e-10)
+
+
+if __name__ == "__main__":
+    tap.main()
