@@ -147,15 +147,40 @@ static bool check_fields(const cli_csv *csv)
     return true;
 }
 
-/* Returns the first comma, semicolon or tab of a header that is not quoted; a comma if there is none. */
-static char find_separator(const char *header)
+/* Counts the cells of a header that name coordinates if `separator` divides it. */
+static size_t count_known(const cli_csv *csv, const char *header, char separator)
 {
-    bool quoted = false;
-    for (; *header; header++) {
-        quoted ^= *header == '"';
-        if (!quoted && strchr(",;\t", *header)) return *header;
+    size_t known = 0;
+    char  *copy = strdup(header), *rest = copy;
+    while (rest) {
+        cli_csv_column column;
+        const char    *cell = next_cell(&rest, separator);
+        if (!cell) break;
+        known += find_column(csv, cell, &column);
     }
-    return ',';
+    free(copy);
+    return known;
+}
+
+/* Returns the comma, semicolon or tab with which most cells of a header name coordinates, since names may contain all
+ * three; '\n' if that is the line as one cell. Among equals, the one that comes first in the header outside quotes. */
+static char find_separator(const cli_csv *csv, const char *header)
+{
+    char   candidates[5] = "", best;
+    size_t n = 0, most = 0;
+    bool   quoted = false;
+    for (const char *c = header; *c; c++) {
+        quoted ^= *c == '"';
+        if (!quoted && strchr(",;\t", *c) && !strchr(candidates, *c)) candidates[n++] = *c;
+    }
+    candidates[n] = '\n';
+    best          = candidates[0];
+    for (size_t i = 0; i <= n; i++) {
+        size_t known = count_known(csv, header, candidates[i]);
+        if (known > most) best = candidates[i];
+        if (known > most) most = known;
+    }
+    return best;
 }
 
 bool cli_csv_open(cli_csv *csv)
@@ -164,7 +189,7 @@ bool cli_csv_open(cli_csv *csv)
         return cli_error("%s is empty; its first line must be a header such as q1,q2,qd1,qd2", csv->name);
     char *rest = csv->line;
     if (strncmp(rest, "\xef\xbb\xbf", 3) == 0) rest += 3; /* byte order mark of UTF-8 */
-    csv->separator = find_separator(rest);
+    csv->separator = find_separator(csv, rest);
     while (rest) {
         char *cell = next_cell(&rest, csv->separator);
         if (!cell) return cli_error("%s line %zu: a quote is not closed", csv->name, csv->number);
