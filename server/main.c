@@ -354,9 +354,9 @@ int main(int argc, char **argv)
         argv++;
     }
     switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
-    case SRV_HELP: cli_help_overview(stdout); return 0;
-    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return 0;
-    case SRV_SETTINGS_TABLE: srv_config_table(stdout); return 0;
+    case SRV_HELP: cli_help_overview(stdout); return cli_close_stdout(0);
+    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return cli_close_stdout(0);
+    case SRV_SETTINGS_TABLE: srv_config_table(stdout); return cli_close_stdout(0);
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
     }

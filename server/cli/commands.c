@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "help.h"
 #include "server/cli/client/client_commands.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,11 +156,15 @@ bool cli_run(int argc, char *argv[], int *status)
     *status = 0;
     if (!command) return false;
     switch (cli_parse(command, argc - 1, argv + 1, &arguments, error, sizeof error)) {
-    case CLI_HELP: cli_help_command(command, stdout); return true;
+    case CLI_HELP:
+        cli_help_command(command, stdout);
+        *status = cli_close_stdout(0);
+        return true;
     case CLI_MISUSE: *status = cli_fail(2, "%s", error); return true;
     case CLI_RUN: break;
     }
     if (!command->run) return false;
-    *status = command->run(&arguments);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the command reports */
+    *status = cli_close_stdout(command->run(&arguments));
     return true;
 }

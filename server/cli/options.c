@@ -1,6 +1,7 @@
 /* options.c - see options.h. */
 #include "options.h"
 #include "server/config.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,19 @@ bool cli_error(const char *format, ...)
     print_error(format, arguments);
     va_end(arguments);
     return false;
+}
+
+int cli_close_stdout(int status)
+{
+    bool earlier = ferror(stdout); /* its errno is gone */
+    bool flushed = fflush(stdout) == 0, written = flushed && !earlier;
+    int  reason = errno;
+    if (fclose(stdout) != 0 && written && errno != EBADF) { /* EBADF: closed from the start, and nothing was written */
+        flushed = false;
+        reason  = errno;
+    }
+    if (!flushed) return cli_fail(1, "cannot write standard output: %s", strerror(reason));
+    return earlier ? cli_fail(1, "cannot write standard output: a part of it is lost") : status;
 }
 
 void cli_synopsis(const cli_command *command, char *text, size_t size)

@@ -88,5 +88,9 @@ static inline bool cli_repeats(const cli_operand *operand)
 /* Prints "torqued: " and a message to standard error; returns `status`. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same; returns false. */
+/* Writes what is buffered for standard output and closes it. Returns `status`, or 1 after printing an error if some of
+ * the output of the command is lost. */
+int cli_close_stdout(int status);
+
+/* As cli_fail; returns false. */
 bool cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
