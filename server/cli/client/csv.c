@@ -33,7 +33,14 @@ static bool read_line(cli_csv *csv)
     }
 }
 
-/* Cuts the next cell off *rest: without white space around it and, in place, without quotes. Sets *rest to NULL after
+static void trim_end(char *cell)
+{
+    size_t length = strlen(cell);
+    while (length > 0 && isspace((unsigned char)cell[length - 1]))
+        cell[--length] = '\0';
+}
+
+/* Cuts the next cell off *rest: without white space before it and, in place, without quotes. Sets *rest to NULL after
  * the last cell. NULL if a quote is not closed. */
 static char *next_cell(char **rest, char separator)
 {
@@ -41,8 +48,6 @@ static char *next_cell(char **rest, char separator)
     if (*cell != '"') {
         end += strcspn(cell, (char[2]){separator});
         to = end;
-        while (to > cell && isspace((unsigned char)to[-1]))
-            to--;
     } else {
         for (end = cell + 1; *end && (*end != '"' || end[1] == '"'); end++) {
             if (*end == '"') end++;
@@ -87,6 +92,14 @@ static bool find_column(const cli_csv *csv, const char *name, cli_csv_column *co
     return false;
 }
 
+/* The same for a cell of the header, whose blanks at the end may belong to the name; cuts them off if not. */
+static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
+{
+    if (find_column(csv, cell, column)) return true;
+    trim_end(cell);
+    return find_column(csv, cell, column);
+}
+
 /* Prints what the header must look like. */
 static bool header_error(const cli_csv *csv, size_t column, const char *cell)
 {
@@ -111,11 +124,11 @@ static bool reserve_column(cli_csv *csv)
     return true;
 }
 
-static bool add_column(cli_csv *csv, const char *cell)
+static bool add_column(cli_csv *csv, char *cell)
 {
     cli_csv_column column;
     if (!reserve_column(csv)) return false;
-    bool known = find_column(csv, cell, &column);
+    bool known = find_cell(csv, cell, &column);
     if (known && !cli_field_is_chosen(csv->fields, cli_state_fields[column.field])) known = false;
     if (!known && !csv->fields) return header_error(csv, csv->n_columns, cell);
     if (!known) column = (cli_csv_column){.field = CLI_CSV_IGNORED};
@@ -154,9 +167,9 @@ static size_t count_known(const cli_csv *csv, const char *header, char separator
     char  *copy = strdup(header), *rest = copy;
     while (rest) {
         cli_csv_column column;
-        const char    *cell = next_cell(&rest, separator);
+        char          *cell = next_cell(&rest, separator);
         if (!cell) break;
-        known += find_column(csv, cell, &column);
+        known += find_cell(csv, cell, &column);
     }
     free(copy);
     return known;
@@ -166,16 +179,16 @@ static size_t count_known(const cli_csv *csv, const char *header, char separator
  * three; '\n' if that is the line as one cell. Among equals, the one that comes first in the header outside quotes. */
 static char find_separator(const cli_csv *csv, const char *header)
 {
-    char   candidates[5] = "", best;
+    char   candidates[8] = "", best;
     size_t n = 0, most = 0;
     bool   quoted = false;
     for (const char *c = header; *c; c++) {
         quoted ^= *c == '"';
         if (!quoted && strchr(",;\t", *c) && !strchr(candidates, *c)) candidates[n++] = *c;
     }
-    candidates[n] = '\n';
-    best          = candidates[0];
-    for (size_t i = 0; i <= n; i++) {
+    strcat(candidates, "\n,;\t"); /* a quote within a name hides the rest from the loop above */
+    best = candidates[0];
+    for (size_t i = 0; candidates[i]; i++) {
         size_t known = count_known(csv, header, candidates[i]);
         if (known > most) best = candidates[i];
         if (known > most) most = known;
@@ -234,6 +247,7 @@ static bool read_row(cli_csv *csv, cli_batch *batch, size_t row, cli_array *cons
         if (!cell) return cli_error("%s line %zu: a quote is not closed", csv->name, csv->number);
         cli_csv_column c = csv->columns[column];
         if (c.field == CLI_CSV_IGNORED) continue;
+        trim_end(cell);
         if (!read_number(cell, &value))
             return cli_error("%s line %zu, column %zu: \"%.40s\" is not a number", csv->name, csv->number, column + 1,
                              cell);
