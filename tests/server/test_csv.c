@@ -113,6 +113,10 @@ static void test_names(void **state)
         {"\"quo\\\"te\",\"b;\"", "q.quo\"te,q.b;"},
         {"\"a;b,c\",\"d,e;f\"", "\"q.a;b,c\",\"q.d,e;f\""},
         {"\"#\",\"2\"", "q.#,q.2"},
+        {"\"a\",\"b\"", "q a [rad],q b [m]"},
+        {"\"a [1]\",\"a\"", "q a [1] [rad],q a [rad]"},
+        {"\"a [1]\",\"a\"", "q a [1],q a"},
+        {"\"trail \",\"b[\"", "q trail  [rad],q b[ [rad]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char            model[200], text[200];

@@ -85,19 +85,27 @@ static bool find_column(const cli_csv *csv, const char *name, cli_csv_column *co
         if (strncmp(name, field, strlen(field)) != 0) continue;
         column->entry = 0;
         if (!*rest && cli_coordinate_entries(csv->coordinates, field) == 1) return true;
-        if (*rest == '.' ? find_entry(csv, field, rest + 1, true, &column->entry)
-                         : find_entry(csv, field, rest, false, &column->entry))
+        if (*rest == '.' || *rest == ' ' ? find_entry(csv, field, rest + 1, true, &column->entry)
+                                         : find_entry(csv, field, rest, false, &column->entry))
             return true;
     }
     return false;
 }
 
-/* The same for a cell of the header, whose blanks at the end may belong to the name; cuts them off if not. */
+/* The same for a cell of the header, whose blanks at the end, or brackets at the end, may belong to the name; cuts off
+ * the blanks and then a unit in brackets if not. */
 static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
 {
     if (find_column(csv, cell, column)) return true;
     trim_end(cell);
-    return find_column(csv, cell, column);
+    if (find_column(csv, cell, column)) return true;
+    char *unit = strrchr(cell, '['), *end = unit && unit > cell && unit[-1] == ' ' ? unit - 1 : unit;
+    if (!unit || strcspn(unit, "]") + 1 != strlen(unit)) return false;
+    const char cut = *end;
+    *end           = '\0';
+    bool known     = find_column(csv, cell, column);
+    *end           = cut; /* for messages */
+    return known;
 }
 
 /* Prints what the header must look like. */
