@@ -151,16 +151,17 @@ static void print_legend(const cli_plot_script *plot, const layout *l, const cli
         if (plot->batch->rows > 1)
             fprintf(to, "set arrow from screen %.6f,screen %.6f to screen %.6f,screen %.6f nohead lt %zu lw 1.5\n",
                     screen_x(x), y, screen_x(x + SAMPLE), y, entry + 1);
-        else
-            fprintf(to, "set label '' at screen %.6f,screen %.6f point pt 7 lt %zu\n", screen_x(x + SAMPLE / 2.0), y,
-                    entry + 1);
         fputs("set label ", to);
         print_quoted(to, cut);
-        fprintf(to, " at screen %.6f,screen %.6f left\n", screen_x(x + SAMPLE + GAP / 2.0), y);
+        if (plot->batch->rows > 1)
+            fprintf(to, " at screen %.6f,screen %.6f left\n", screen_x(x + SAMPLE + GAP / 2.0), y);
+        else
+            fprintf(to, " at screen %.6f,screen %.6f left point pt 7 lt %zu offset character 2,0\n",
+                    screen_x(x + SAMPLE / 2.0), y, entry + 1);
     }
 }
 
-/* Draws one array: a line for each of its entries; points if there is a single row. */
+/* Draws one array: a line for each of its entries, or points if there is a single row. */
 static void print_panel(const cli_plot_script *plot, const layout *l, size_t panel, const cli_array *array, FILE *to)
 {
     const cli_array *times = cli_batch_find(plot->batch, "times");
@@ -176,7 +177,7 @@ static void print_panel(const cli_plot_script *plot, const layout *l, size_t pan
     print_label(to, array);
     print_legend(plot, l, array, top, to);
     for (size_t entry = 0; entry < array->entries; entry++)
-        fprintf(to, "%s$data using 1:%zu with %s", entry > 0 ? ", " : "plot ", entry + 2,
+        fprintf(to, "%s$data using 1:%zu with %s notitle", entry > 0 ? ", " : "plot ", entry + 2,
                 plot->batch->rows > 1 ? "lines linewidth 1.5" : "points pointtype 7");
     fputs("\nunset label\nunset arrow\n", to);
 }
