@@ -8,7 +8,10 @@ const cli_option cli_output_options[] = {
     {"to", CLI_FORMATS, CLI_WORDS, NULL,
      "format of the answer (default: by the end of the name of --output, else json for identify and the format of FILE "
      "for other operations)"},
-    {"output", "FILE", CLI_FILE, NULL, "file for the answer (default: standard output)"},
+    {"output", "FILE", CLI_FILE, NULL,
+     "file for the answer, also that of the states (default: standard output). FILE keeps its earlier content until "
+     "the "
+     "answer is complete, and if the command fails or is interrupted"},
     {.name = NULL},
 };
 

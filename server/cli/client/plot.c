@@ -22,7 +22,10 @@
 enum { BLOCK = 65536 };
 
 const cli_option cli_plot_options[] = {
-    {"output", "FILE", CLI_FILE, NULL, "picture to write, FILE.svg or FILE.png (default: SVG to standard output)"},
+    {"output", "FILE", CLI_FILE, NULL,
+     "picture to write, FILE.svg or FILE.png (default: SVG to standard output). FILE keeps its earlier content until "
+     "the "
+     "picture is complete, and if the command fails or is interrupted"},
     {"show", "NAMES", CLI_NOTHING, NULL,
      "arrays of the answer to draw, with commas between, such as q,tau (default: all)"},
     {.name = NULL},
