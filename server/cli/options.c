@@ -32,17 +32,23 @@ bool cli_error(const char *format, ...)
     return false;
 }
 
+bool cli_stdout_error(int reason)
+{
+    static bool printed;
+    if (!printed)
+        cli_error("cannot write standard output: %s", reason != 0 ? strerror(reason) : "a part of it is lost");
+    printed = true;
+    return false;
+}
+
 int cli_close_stdout(int status)
 {
-    bool earlier = ferror(stdout); /* its errno is gone */
-    bool flushed = fflush(stdout) == 0, written = flushed && !earlier;
-    int  reason = errno;
-    if (fclose(stdout) != 0 && written && errno != EBADF) { /* EBADF: closed from the start, and nothing was written */
-        flushed = false;
-        reason  = errno;
-    }
-    if (!flushed) return cli_fail(1, "cannot write standard output: %s", strerror(reason));
-    return earlier ? cli_fail(1, "cannot write standard output: a part of it is lost") : status;
+    bool lost   = ferror(stdout); /* the reason is gone, unless the command has printed it */
+    int  reason = fflush(stdout) != 0 ? errno : 0;
+    if (fclose(stdout) != 0 && reason == 0 && errno != EBADF) reason = errno; /* EBADF: closed from the start, unused */
+    if (!lost && reason == 0) return status;
+    cli_stdout_error(reason);
+    return 1;
 }
 
 void cli_synopsis(const cli_command *command, char *text, size_t size)

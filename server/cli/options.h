@@ -88,6 +88,9 @@ static inline bool cli_repeats(const cli_operand *operand)
 /* Prints "torqued: " and a message to standard error; returns `status`. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints, once in the process, that standard output cannot be written; reason 0: unknown. Returns false. */
+bool cli_stdout_error(int reason);
+
 /* Writes what is buffered for standard output and closes it. Returns `status`, or 1 after printing an error if some of
  * the output of the command is lost. */
 int cli_close_stdout(int status);

@@ -238,21 +238,28 @@ bool cli_output_file_open(cli_output_file *file, const char *name)
     return false;
 }
 
+/* Prints why a write has failed; returns false. */
+static bool report_write(const cli_output_file *file)
+{
+    if (file->stream == stdout) return cli_stdout_error(errno);
+    return cli_error("cannot write %s: %s", file->name, strerror(errno));
+}
+
 bool cli_output_file_check(const cli_output_file *file)
 {
-    return !ferror(file->stream) || cli_error("cannot write %s: %s", file->name, strerror(errno));
+    return !ferror(file->stream) || report_write(file);
 }
 
 bool cli_output_file_keep(cli_output_file *file)
 {
     bool written = fflush(file->stream) == 0 && !ferror(file->stream);
-    if (!written) return cli_error("cannot write %s: %s", file->name, strerror(errno));
+    if (!written) return report_write(file);
     if (file->stream == stdout) return true;
     bool synced  = !file->target || fsync(fileno(file->stream)) == 0 || errno == EINVAL || errno == ENOTSUP;
     bool closed  = fclose(file->stream) == 0;
     file->stream = NULL;
     if (synced && closed && !file->target) return true;
-    if (!synced || !closed) return cli_error("cannot write %s: %s", file->name, strerror(errno));
+    if (!synced || !closed) return report_write(file);
     if (change_temporary(file, rename_temporary)) return true;
     cli_error("cannot rename the complete %s to %s: %s", file->temporary, file->target, strerror(errno));
     change_temporary(file, release_temporary);
