@@ -238,13 +238,14 @@ class Refused(Case):
     def test_protected_files(self):
         """Files and folders that the user may not write stay, also where the folder would allow a rename."""
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
+        binary = shutil.copy(BINARY, self.path("torqued"))      # where that user can reach it
         os.chmod(self.folder, 0o777)
         os.mkdir(self.path("closed"), 0o755)
         os.chmod(self.path("closed"), 0o555)
         protected = self.write("out.csv", BEFORE)
         os.chmod(protected, 0o444)
         for output, said in (("out.csv", "cannot write out.csv: Permission denied"), ("closed/x.csv", "cannot make a file in the folder closed/: Permission denied")):
-            run = subprocess.run([*user, BINARY, "call", "arm", "inverse-dynamics", "states.csv", "--output", output, "--url", self.server.url()],
+            run = subprocess.run([*user, binary, "call", "arm", "inverse-dynamics", "states.csv", "--output", output, "--url", self.server.url()],
                                  capture_output=True, cwd=self.folder, timeout=60, text=True)
             self.assertEqual(run.returncode, 1, run)
             self.assertIn(said, run.stderr)

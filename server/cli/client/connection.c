@@ -301,8 +301,8 @@ static void print_hint(cli_connection *c, const char *code)
 {
     if (*c->pinned && strcmp(code, "precondition-failed") == 0)
         fprintf(stderr,
-                "  the model has been replaced since this command began, with the revision \"%s\"; an answer must not\n"
-                "  mix two models: call again to evaluate the new one\n",
+                "  the model has been replaced since this command began, with the revision \"%s\";\n"
+                "  an answer must not mix two models: call again to evaluate the new one\n",
                 c->pinned);
     if (c->status == 401 || c->status == 403) fputs("  --token-file names the file with the token\n", stderr);
     if (strcmp(code, "no-such-model") == 0) list_models(c);
