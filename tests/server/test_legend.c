@@ -81,9 +81,21 @@ static void test_widths(void **state)
     assert_non_null(strstr(cut, "\xe2\x80\xa6"));
 }
 
+/* The widest name counts, wherever it is. */
+static void test_widest(void **state)
+{
+    for (size_t widest = 0; widest < 3; widest++) {
+        cli_legend legend = {0};
+        for (size_t i = 0; i < 3; i++)
+            cli_legend_add(&legend, i, i == widest ? "abcdefghij" : "abc");
+        assert_true(cli_legend_width(&legend) == 10);
+        assert_int_equal(cli_legend_rows(&legend), 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns), cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_widths)};
+                                       cmocka_unit_test(test_widths), cmocka_unit_test(test_widest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
