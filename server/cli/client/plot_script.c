@@ -144,8 +144,9 @@ static void print_legend(const cli_plot_script *plot, const layout *l, const cli
     char   name[NAME_SIZE], cut[CLI_LEGEND_NAME_SIZE];
     size_t rows = cli_legend_rows(&l->legend);
     for (size_t entry = 0; entry < array->entries; entry++) {
-        double x = l->right + GAP + l->column * (double)(entry / rows);
-        double y = screen_y(l, top + FIRST_LINE + LINE * (double)(entry % rows));
+        size_t column = entry / rows, line = entry % rows;
+        double x = l->right + GAP + l->column * (double)column;
+        double y = screen_y(l, top + FIRST_LINE + LINE * (double)line);
         name_curve(plot, array, entry, name);
         cli_legend_cut(&l->legend, name, cut);
         if (plot->batch->rows > 1)
