@@ -14,6 +14,7 @@
 #include "notify.h"
 #include "watchdog.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -343,20 +344,30 @@ static void keep_memory(size_t arenas)
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
+/* Opens the standard descriptors that the caller has closed, so that no file of ours becomes standard output: writing
+ * to it then fails, as it would have. */
+static void occupy_standard_descriptors(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0)
+            (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest that is free */
+}
+
 int main(int argc, char **argv)
 {
     static service s;
     char           error[600];
     int            status;
+    occupy_standard_descriptors();
     if (cli_run(argc, argv, &status)) return status;
     if (argc > 1 && cli_command_named(argv[1])) { /* serve, the default */
         argc--;
         argv++;
     }
     switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
-    case SRV_HELP: cli_help_overview(stdout); return 0;
-    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return 0;
-    case SRV_SETTINGS_TABLE: srv_config_table(stdout); return 0;
+    case SRV_HELP: cli_help_overview(stdout); return cli_close_stdout(0);
+    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return cli_close_stdout(0);
+    case SRV_SETTINGS_TABLE: srv_config_table(stdout); return cli_close_stdout(0);
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
     }

@@ -1,7 +1,6 @@
 /* command_session.c - see command_session.h. */
 #include "command_session.h"
 #include "options.h"
-#include <signal.h>
 #include <unistd.h>
 
 int srv_session_open(srv_session *s, int argc, char *argv[])
@@ -10,7 +9,6 @@ int srv_session_open(srv_session *s, int argc, char *argv[])
     *s              = (srv_session){0};
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return cli_fail(2, "%s", *error ? error : "this command takes no --version or --settings-table");
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG */
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
     if (!s->api) return cli_fail(1, "%s", error);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "help.h"
 #include "server/cli/client/client_commands.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ const cli_command cli_commands[] = {
      .example = "torqued put my_arm my_arm.urdf",
      .run = cli_put},
     {.name = "delete",
-     .summary = "delete models of a running server",
+     .summary = "delete models of a running server, and print their names",
      .options = {cli_connection_options},
      .operands = {{"MODEL", CLI_MODEL, CLI_SOME}},
      .example = "torqued delete my_arm",
@@ -96,7 +97,13 @@ const cli_command cli_commands[] = {
                     "json: the body of a request, with arrays of rows for a batch. jsonl: a state a line, such as {\"q\": [0, 1]}. csv: "
                     "a header with columns such as q.elbow (by name) or q3 (by number, from 1), then a state a line. npz: arrays named "
                     "q, qd, qdd, tau. npy: one array, which --field names. The answer has the same formats, one row or array for each "
-                    "state, and numbers that read back as the same doubles.",
+                    "state, and numbers that read back as the same doubles. Names of joints with separators, quotes, or blanks at their ends are "
+                    "in quotes in CSV; the header of a motion that the console exports, such as q elbow [rad], is read too.\n\n"
+                    "All parts are of one revision of the model: if somebody replaces it meanwhile, the command fails. The answer goes to "
+                    "FILE.torqued- and six characters beside the FILE of --output, which is renamed once it is complete and on the disk; a "
+                    "failure or a signal other than SIGKILL removes it. Symbolic links are followed, of several hard links only the one "
+                    "that is named gets the answer, an existing file keeps its mode and, where the system allows it, its owner. Devices "
+                    "and pipes are written as they are.",
      .options = {cli_call_options, cli_output_options, cli_connection_options},
      .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}, {"FILE|FIELD=JSON", CLI_FILE, CLI_MANY}},
      .example = "torqued call two_link inverse-dynamics q=[0,0.5] qd=[1,2]\n"
@@ -105,7 +112,8 @@ const cli_command cli_commands[] = {
     {.name = "plot",
      .summary = "draw the answer of an operation as SVG or PNG",
      .description = "Evaluates as call does, and draws every quantity over time for a trajectory or simulation, else over the rows of "
-                    "the batch. gnuplot draws; on Debian it is the package gnuplot-nox.",
+                    "the batch. gnuplot draws; on Debian it is the package gnuplot-nox. The legend is as wide as the names need; long ones "
+                    "lose their middle. The picture is written as call writes its answer.",
      .options = {cli_call_options, cli_plot_options, cli_connection_options},
      .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}, {"FILE|FIELD=JSON", CLI_FILE, CLI_MANY}},
      .example = "torqued plot puma560 simulate q=[0,0,0,0,0,0] duration=2 tolerance=1e-9 samples=200 --output motion.svg",
@@ -155,11 +163,15 @@ bool cli_run(int argc, char *argv[], int *status)
     *status = 0;
     if (!command) return false;
     switch (cli_parse(command, argc - 1, argv + 1, &arguments, error, sizeof error)) {
-    case CLI_HELP: cli_help_command(command, stdout); return true;
+    case CLI_HELP:
+        cli_help_command(command, stdout);
+        *status = cli_close_stdout(0);
+        return true;
     case CLI_MISUSE: *status = cli_fail(2, "%s", error); return true;
     case CLI_RUN: break;
     }
     if (!command->run) return false;
-    *status = command->run(&arguments);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the command reports */
+    *status = cli_close_stdout(command->run(&arguments));
     return true;
 }

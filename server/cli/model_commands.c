@@ -94,14 +94,14 @@ static int answer(const srv_session *s, const char *method, const char *target, 
     api_call   *call    = api_begin(s->api, &request);
     if (!worker || !call) return cli_fail(1, "out of memory"); /* frees nothing, because the process exits */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
-    const api_reply *reply   = api_reply_of(call);
-    bool             good    = reply->status == 200;
-    FILE            *out     = good ? stdout : stderr;
-    bool             written = fwrite(reply->body, 1, reply->length, out) == reply->length && fputc('\n', out) >= 0;
-    if (!written || fflush(out) != 0) cli_fail(1, "cannot write the answer");
+    const api_reply *reply = api_reply_of(call);
+    bool             good  = reply->status == 200;
+    FILE            *out   = good ? stdout : stderr;
+    fwrite(reply->body, 1, reply->length, out); /* cli_close_stdout reports a failure */
+    fputc('\n', out);
     api_end(call);
     api_worker_close(worker);
-    return good && written ? 0 : 1;
+    return good ? 0 : 1;
 }
 
 /* --- check ----------------------------------------------------------------------------------------------------- */
@@ -171,9 +171,9 @@ static int write_converted(const srv_session *s, const cli_arguments *arguments,
     if (found->n > 0 && cli_value(arguments, "strict"))
         status = cli_fail(1, "%s: nothing was written: --strict, and the result would not hold the whole robot",
                           found->file);
-    else if (fwrite(text, 1, length, stdout) != length || (text[length - 1] != '\n' && putchar('\n') < 0) ||
-             fflush(stdout) != 0)
-        status = cli_fail(1, "cannot write the file: %s", strerror(errno));
+    else
+        fwrite(text, 1, length, stdout); /* cli_close_stdout reports a failure */
+    if (status == 0 && text[length - 1] != '\n') putchar('\n');
     free(text);
     return status;
 }
@@ -194,45 +194,44 @@ int srv_convert(const cli_arguments *arguments)
 
 /* --- eval ------------------------------------------------------------------------------------------------------ */
 
-/* Loads the model from a file, or, if there is no such file, finds a model of the server by name. */
-static bool find_model(srv_session *s, const char *model, const char *query, char name[NAME_MAX_BYTES + 1])
+/* Loads the model from a file, or, if there is no such file, finds a model of the server by name. Returns 0, or the
+ * exit status after printing the error. */
+static int find_model(srv_session *s, const char *model, const char *query, char name[NAME_MAX_BYTES + 1])
 {
     struct stat status;
-    if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode)) return load_file(s, model, query, stderr, NULL, name);
-    if (strchr(model, '/')) {
-        cli_fail(1, "there is no such file, and a model's name has no slash");
-        return false;
+    if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode))
+        return load_file(s, model, query, stderr, NULL, name) ? 0 : 1;
+    if (strchr(model, '/')) return cli_fail(1, "there is no such file, and a model's name has no slash");
+    if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES)
+        return cli_fail(1, "the model's name is longer than 64 bytes, and there is no such file");
+    if (*query) return cli_fail(2, "options of a format are for a file, not for a model by name");
+    return srv_session_load(s) ? 0 : 1;
+}
+
+/* Answers the request of standard input. Returns the exit status. */
+static int answer_input(srv_session *s, const cli_arguments *arguments)
+{
+    char   query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[200];
+    size_t length;
+    char  *body = srv_stream_read(stdin, FILE_MAX, &length);
+    if (!body) return cli_fail(1, "cannot read the request from standard input");
+    build_query(arguments, query);
+    int status = find_model(s, arguments->operands[0], query, name);
+    if (status == 0) {
+        api_set_ready(s->api);
+        snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, arguments->operands[1]);
+        status = answer(s, "POST", target, body, length);
     }
-    if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES) {
-        cli_fail(1, "the model's name is longer than 64 bytes, and there is no such file");
-        return false;
-    }
-    if (*query) {
-        cli_fail(1, "options of a format are for a file, not for a model by name");
-        return false;
-    }
-    return srv_session_load(s);
+    free(body);
+    return status;
 }
 
 int srv_eval(const cli_arguments *arguments)
 {
     srv_session s;
-    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[200];
-    size_t      length;
     int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
-    build_query(arguments, query);
-    char *body = srv_stream_read(stdin, FILE_MAX, &length);
-    if (!body) {
-        status = cli_fail(1, "cannot read the request from standard input");
-    } else if (find_model(&s, arguments->operands[0], query, name)) {
-        api_set_ready(s.api);
-        snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, arguments->operands[1]);
-        status = answer(&s, "POST", target, body, length);
-    } else {
-        status = 1;
-    }
-    free(body);
+    status = answer_input(&s, arguments);
     srv_session_close(&s);
     return status;
 }

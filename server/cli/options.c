@@ -1,6 +1,7 @@
 /* options.c - see options.h. */
 #include "options.h"
 #include "server/config.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,25 @@ bool cli_error(const char *format, ...)
     print_error(format, arguments);
     va_end(arguments);
     return false;
+}
+
+bool cli_stdout_error(int reason)
+{
+    static bool printed;
+    if (!printed)
+        cli_error("cannot write standard output: %s", reason != 0 ? strerror(reason) : "a part of it is lost");
+    printed = true;
+    return false;
+}
+
+int cli_close_stdout(int status)
+{
+    bool lost   = ferror(stdout); /* the reason is gone, unless the command has printed it */
+    int  reason = fflush(stdout) != 0 ? errno : 0;
+    if (fclose(stdout) != 0 && reason == 0 && errno != EBADF) reason = errno; /* EBADF: closed from the start, unused */
+    if (!lost && reason == 0) return status;
+    cli_stdout_error(reason);
+    return 1;
 }
 
 void cli_synopsis(const cli_command *command, char *text, size_t size)

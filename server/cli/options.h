@@ -88,5 +88,12 @@ static inline bool cli_repeats(const cli_operand *operand)
 /* Prints "torqued: " and a message to standard error; returns `status`. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same; returns false. */
+/* Prints, once in the process, that standard output cannot be written; reason 0: unknown. Returns false. */
+bool cli_stdout_error(int reason);
+
+/* Writes what is buffered for standard output and closes it. Returns `status`, or 1 after printing an error if some of
+ * the output of the command is lost. */
+int cli_close_stdout(int status);
+
+/* As cli_fail; returns false. */
 bool cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -73,7 +73,10 @@ int srv_token(const cli_arguments *arguments)
     if (!srv_token_hash(token, hash)) return cli_fail(1, "cannot compute the SHA-256 of a token");
     print_line(&c, hash);
     /* The token is shown only when its line is written: without the line it is of no use. */
-    if (fflush(stdout) != 0) return cli_fail(1, "cannot write the line of the client: %s", strerror(errno));
+    if (fflush(stdout) != 0) {
+        cli_stdout_error(errno);
+        return 1;
+    }
     fprintf(stderr, "%s\n", token);
     return 0;
 }

@@ -8,7 +8,7 @@ import {join, resolve} from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
 const BUILD = resolve(ROOT, process.env.BUILD ?? 'build');
-const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
+export const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 export const PICTURES = join(BUILD, 'console', 'pictures');
 

@@ -1,10 +1,11 @@
 // test_console.mjs - Chromium drives the console: models, state, analysis, motion, copied code, and what may go wrong meanwhile.
 import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {after, before} from 'node:test';
-import {conforms, drop, has, launchBrowser, openPage, run, Server, skipReason} from './browser.mjs';
+import {BINARY, conforms, drop, has, launchBrowser, openPage, run, Server, skipReason} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
@@ -276,6 +277,53 @@ test('a trajectory and a simulation are computed, played and exported', {skip}, 
     await page.getByRole('button', {name: 'Play'}).click();
     await page.waitForTimeout(700);
     await picture('simulation');
+    await close();
+});
+
+test('an exported motion is read again, by the page and by the program, whatever the names of the joints', {skip}, async () => {
+    const names = ['semi;colon', 'com,ma', 'quo"te', 'trail ', 'a [1]', 'a', 'no-break\u00a0'], q = names.map((_, i) => 0.1 * i);
+    const links = names.map((name, i) => ({name: `link${i}`, parent: i ? `link${i - 1}` : 'base', joint: {name, type: 'revolute', axis: [0, 1, 0]},
+        inertial: {mass: 1 + i, com: [0.1, 0, 0.2], inertia: {xx: 1, yy: 2, zz: 1.5, xy: 0, xz: 0, yz: 0}}}));
+    assert.ok((await server.ask('PUT', '/v1/models/named', {links})).status < 300);
+    const {page, close} = await openPage(browser, server, `#/robot/named/motion?q=${q}`), path = join(folder(), 'motion.csv');
+    await page.locator('.plot').nth(4).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', {name: 'CSV'}).click();
+    writeFileSync(path, readFileSync(await (await download).path()));
+    const called = spawnSync(BINARY, ['call', 'named', 'inverse-dynamics', path, '--fields', 'q,qd,qdd', '--url', server.url], {encoding: 'utf8'});
+    assert.equal(called.stderr, '');
+    // By the program: torques beside the states; by the page: the same rows of torques for all three files.
+    const [, ...rows] = called.stdout.trim().split('\n'), expected = rows.map(row => row.split(',').map(Number)), states = path.replace('motion', 'states');
+    const cell = text => `"${text.replaceAll('"', '""')}"`, part = k => readFileSync(path, 'utf8').trim().split('\n').slice(1).map(line => line.split(',').slice(1 + 7 * k, 8 + 7 * k));
+    writeFileSync(states, [names.map(name => cell(`q.${name}`)).join(';'), ...part(0).map(row => row.join(';'))].join('\n'));
+    for (const file of [path, states]) {
+        await page.getByRole('radio', {name: 'File'}).click();
+        const [sent] = await Promise.all([page.waitForRequest(r => r.url().endsWith('/inverse-dynamics')), page.locator('input[type=file]').setInputFiles(file)]);
+        assert.match(sent.headers()['if-match'], /^"[0-9a-f]+"$/);
+        await page.locator('.plot').nth(file === path ? 4 : 2).waitFor();
+        assert.deepEqual(sent.postDataJSON().q, part(0).map(row => row.map(Number)));
+        if (file === path) {
+            const again = page.waitForEvent('download');
+            await page.getByRole('button', {name: 'CSV'}).click();
+            const lines = readFileSync(await (await again).path(), 'utf8').trim().split('\n').slice(1).map(line => line.split(',').slice(22, 29).map(Number));
+            assert.deepEqual(lines, expected);
+        }
+        await page.getByRole('radio', {name: 'Simulation'}).click();
+    }
+    await close();
+});
+
+test('a file whose model has been replaced meanwhile is refused', {skip}, async () => {
+    const rod = mass => ({links: [{name: 'rod', parent: 'base', joint: {name: 'hinge', type: 'revolute', axis: [0, 1, 0]}, inertial: {mass, com: [0, 0, -0.5]}}]});
+    await server.ask('PUT', '/v1/models/replaced', rod(1));
+    const {page, close, expect} = await openPage(browser, server, '#/robot/replaced/motion'), path = join(folder(), 'states.csv');
+    await page.locator('.plot').nth(3).waitFor();
+    await server.ask('PUT', '/v1/models/replaced', rod(2));
+    writeFileSync(path, 'q.hinge\n' + '0.5\n'.repeat(3));
+    await page.getByRole('radio', {name: 'File'}).click();
+    await page.locator('input[type=file]').setInputFiles(path);
+    expect(/412/);
+    await page.getByText(/the model here has the entity tag/).waitFor();
     await close();
 });
 

@@ -95,7 +95,7 @@ class Models(Case):
         with open(os.path.join(ROOT, "models", "two_link.json"), "rb") as file:
             self.said("put", "my_arm.1", "-", given=b"\n  " + file.read())
         self.assertIn("my_arm.1", self.said("models", "--names").decode())
-        self.assertEqual(self.said("delete", "my_arm.1"), b"")
+        self.assertEqual(self.said("delete", "my_arm.1"), b"my_arm.1: deleted\n")
         said = self.refused("delete", "my_arm.1")
         self.assertIn('there is no model "my_arm.1" (no-such-model, status 404)', said)
         self.assertIn("models of this server: allegro_hand delta", said)
@@ -239,11 +239,11 @@ class Call(Case):
                       self.refused("call", "two_link", "bias", "--from", "csv", given="q1,q2\n1\n"))
         self.assertIn("has no rows", self.refused("call", "two_link", "bias", "--from", "csv", "--to", "json", given="q1,q2\n"))
         self.assertIn("standard input is empty", self.refused("call", "two_link", "bias", given=""))
-        self.assertIn("does not tell its format; give it with --from", self.refused("call", "panda", "bias", self.path("s.dat", "x")))
-        self.assertIn("is no JSON", self.refused("call", "panda", "bias", "q=[0"))
-        self.assertIn("there are two files", self.refused("call", "panda", "bias", "a.csv", "b.csv"))
+        self.assertIn("does not tell its format; give it with --from", self.refused("call", "panda", "bias", self.path("s.dat", "x"), status=2))
+        self.assertIn("is no JSON", self.refused("call", "panda", "bias", "q=[0", status=2))
+        self.assertIn("there are two files", self.refused("call", "panda", "bias", "a.csv", "b.csv", status=2))
         self.assertIn('--from is "xml"; expected json|jsonl|csv|npy|npz', self.refused("call", "panda", "bias", "--from", "xml", status=2))
-        self.assertIn("--chunk is \"0\"", self.refused("call", "panda", "bias", "--chunk", "0"))
+        self.assertIn("--chunk is \"0\"", self.refused("call", "panda", "bias", "--chunk", "0", status=2))
         self.assertIn("line 1, column", self.refused("call", "panda", "bias", self.path("cut.json", '{"q": [')))
         self.assertIn("cannot write /nowhere/x.json", self.refused("call", "panda", "bias", "q=[0,0,0,0,0,0,0]", "--output", "/nowhere/x.json"))
         out = self.path("out.npz")
@@ -318,8 +318,8 @@ class Connections(Case):
         self.assertIn("no server answers at http://127.0.0.1:1; start one with: torqued serve --listen 127.0.0.1:1", said)
         self.assertIn("there is no such host", self.refused("models", url="http://no-such-host.invalid:8088"))
         for url in ("ftp://127.0.0.1", "127.0.0.1:8088", "http://", "http://user:secret@127.0.0.1:8088", "http://a?b", "unix:"):
-            self.assertIn("expected", self.refused("models", url=url))
-            self.assertIn("--url", self.refused("models", url=url))
+            self.assertIn("expected", self.refused("models", url=url, status=2))
+            self.assertIn("--url", self.refused("models", url=url, status=2))
 
     def test_a_server_that_is_no_torqued(self):
         stub = Stub(lambda *_: (200, {"Content-Type": "text/html"}, b"<html>"))

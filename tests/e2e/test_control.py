@@ -47,6 +47,24 @@ class Programs(ServerCase):
         self.assertLess(feet, 0.5)
         self.assertGreater(force, 0)
 
+    def test_figures_of_the_page(self):
+        """Its tables have the figures that the commands of their first column print, but for times."""
+        with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
+            rows = [line.split("|")[1:-1] for line in file if re.match(r"\| `\w+\.py( --step [0-9.]+)?` \| \d", line)]
+        self.assertEqual(len(rows), 4)
+        number = r"([0-9]+\.?[0-9]*)"
+        for row in rows:
+            program, *options = row[0].strip(" `").split()
+            done = subprocess.run([sys.executable, os.path.join(FOLDER, program), "--server", self.server.url(), *options],
+                                  capture_output=True, text=True, timeout=600)
+            said = re.search(rf"{number} iterations, {number} requests.*\ncost {number}, largest torque {number} N m"
+                             rf"(?:, base up to {number} m, .*force {number} N)?", done.stdout)
+            printed = [float(x) for x in said.groups() if x]
+            shown = [float(re.search(number, cell)[0]) for cell in (row[1], row[2], *row[5:])]
+            self.assertEqual(len(printed), len(shown))
+            for a, b, most in zip(printed, shown, (2, 0.1 * shown[1], 1e-4, 0.02, 2e-3, 0.1)):
+                self.assertLessEqual(abs(a - b), most, (row, done.stdout))
+
 
 if __name__ == "__main__":
     tap.main()

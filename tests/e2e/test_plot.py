@@ -1,5 +1,6 @@
 """`torqued plot`: pictures of motions and batches by gnuplot, and what it says where there is nothing to draw or no gnuplot."""
 import os
+import re
 import shutil
 import struct
 import tempfile
@@ -53,6 +54,43 @@ class Plot(ServerCase):
         self.assertIn("300", texts)
         failing = states + "nan\n"
         self.assertIn(b"row 300", self.plot("odd_names", "bias", "--from", "csv", "on_error=row", given=failing).stderr)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_legends(self):
+        """Names stand to the right of all curves and inside of the picture, one below the other; long ones have an ellipsis."""
+        wide = "a_very_long_name_of_a_joint_of_the_left_arm_" * 4 + "end_"
+        for names in (["x" * 60, "short"], ["y" * 200, "é" * 100, "z"], [f"joint{i}" for i in range(20)], [f"joint{i}" for i in range(19)] + [wide],
+                      [f"{wide}{i}" for i in range(33)], ["W" * 100], ["k"]):
+            for rows in (1, 30):
+                with self.subTest(names=names[:2], rows=rows):
+                    self.legend(names, rows)
+
+    def legend(self, names, rows):
+        links = [{"name": f"link{i}", "parent": f"link{i - 1}" if i else "base", "joint": {"name": name, "type": "revolute", "axis": [0, 1, 0]},
+                  "inertial": {"solid": "box", "size": [1, 1, 1], "mass": 1}} for i, name in enumerate(names)]
+        self.put_model("named", {"links": links})
+        states = [",".join(f"q{i + 1}" for i in range(len(names)))] + [",".join(str(row / 10 + i) for i in range(len(names))) for row in range(rows)]
+        picture = ElementTree.fromstring(self.plot("named", "bias", "--from", "csv", given="\n".join(states)).stdout)
+        places = {}     # of each text that begins at its place
+        for group in picture.iter(SVG + "g"):
+            text, place = group.find(SVG + "text"), re.match(r"translate\(([0-9.]+),([0-9.]+)\)", group.get("transform", ""))
+            if text is not None and place and group.get("text-anchor") == "start":
+                places[tuple(map(float, place.groups()))] = "".join(text.itertext()).strip()
+        curves = [group for group in picture.iter(SVG + "g") if group.get("id", "").startswith("gnuplot_plot_")]
+        self.assertEqual(len(curves), len(names))
+        frame = re.compile(r"M([0-9.]+),[0-9.]+ L\1,[0-9.]+ L([0-9.]+),[0-9.]+ L\2,[0-9.]+ L\1,[0-9.]+ Z")
+        right = max(float(found[2]) for path in picture.iter(SVG + "path") if (found := frame.match(path.get("d", ""))))
+        self.assertGreater(right, 500)      # at least half of the picture is left for the curves
+        self.assertEqual(len(places), len(names))
+        for ((x, y), text), name in zip(sorted(places.items()), names):
+            self.assertGreater(x, right)
+            self.assertLess(x + 5.5 * len(text), 1000)
+            self.assertTrue(text == name or ("…" in text and name.startswith(text.split("…")[0]) and name.endswith(text.split("…")[1])), text)
+        columns = sorted({x for x, _ in places})
+        for x in columns:
+            lines = sorted(y for other, y in places if other == x)
+            self.assertTrue(all(below - above > 15 for above, below in zip(lines, lines[1:])))
+            self.assertLess(lines[-1], float(picture.get("height")) - 40)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_png(self):

@@ -72,6 +72,19 @@ class Plots(ServerCase):
         self.assertEqual(axes.get_ylabel(), "motor_tau / N m")
         self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["motor5", "motor6"])
 
+    def test_long_names(self):
+        """They leave at least half of the figure to the curves, and their ends tell them apart."""
+        names = ["robot_with_a_very_long_name_" * 5 + end for end in ("left", "right")]
+        arm = self.torqued.put("long-names", {"links": [
+            {"name": f"link{i}", "parent": f"link{i - 1}" if i else "base", "joint": {"name": name, "type": "revolute", "axis": [0, 1, 0]},
+             "inertial": {"mass": 1, "com": [0.1, 0, 0]}} for i, name in enumerate(names)]})
+        figure = plotting.plot(arm, {"tau": np.zeros((4, 2))})
+        axes = figure.get_axes()[0]
+        figure.canvas.draw()
+        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()],
+                         ["robot_with_a_v…ong_name_left", "robot_with_a_v…ng_name_right"])
+        self.assertGreater(axes.get_position().width, 0.5)
+
     def test_table(self):
         if importlib.util.find_spec("pandas") is None:
             self.skipTest("no pandas here")

@@ -95,6 +95,75 @@ static void test_headers(void **state)
     assert_read("q1,q2\n+.1,1e-320\n1.7976931348623157e308,5e-324\n", NULL, "q", odd, 2);
 }
 
+/* Names with separators, quotes and blanks at their ends: a header in quotes has them as they are, and one without
+ * quotes is divided where most cells are names. */
+static void test_names(void **state)
+{
+    static const struct {
+        const char *names, *header;
+    } cases[] = {
+        {"\"semi;colon\",\"b\"", "\"q.semi;colon\",q.b"},
+        {"\"semi;colon\",\"b\"", "q.semi;colon,q.b"},
+        {"\"semi;colon\",\"b\"", "\"q.semi;colon\";q.b"},
+        {"\"com,ma\",\"b\"", "q.com,ma;q.b"},
+        {"\"com,ma\",\"semi;colon\"", "q.com,ma\tq.semi;colon"},
+        {"\"trail \",\" lead\"", "\"q.trail \",\"q. lead\""},
+        {"\"trail \",\" lead\"", " \"q.trail \" , q. lead "},
+        {"\"quo\\\"te\",\"b\"", "\"q.quo\"\"te\",q.b"},
+        {"\"quo\\\"te\",\"b;\"", "q.quo\"te,q.b;"},
+        {"\"a;b,c\",\"d,e;f\"", "\"q.a;b,c\",\"q.d,e;f\""},
+        {"\"#\",\"2\"", "q.#,q.2"},
+        {"\"a\",\"b\"", "q a [rad],q b [m]"},
+        {"\"a [1]\",\"a\"", "q a [1] [rad],q a [rad]"},
+        {"\"a [1]\",\"a\"", "q a [1],q a"},
+        {"\"trail \",\"b[\"", "q trail  [rad],q b[ [rad]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char            model[200], text[200];
+        cli_coordinates c;
+        cli_batch       batch     = {0};
+        const bool      semicolon = strstr(cases[i].header, ";q.b") || strstr(cases[i].header, "ma;q");
+        const char     *separator = strchr(cases[i].header, '\t') ? "\t" : semicolon ? ";" : ",";
+        snprintf(model, sizeof model, "{\"position_names\":[%s],\"velocity_names\":[%s]}", cases[i].names,
+                 cases[i].names);
+        snprintf(text, sizeof text, "%s\n1%s2\n", cases[i].header, separator);
+        assert_true(cli_coordinates_read(model, &c));
+        cli_csv csv = open_csv(text, &c, NULL);
+        if (!cli_csv_open(&csv) || !cli_csv_read(&csv, 10, &batch)) fail_msg("%s is not read", cases[i].header);
+        assert_int_equal(batch.rows, 1);
+        assert_memory_equal(batch.arrays[0].values, ((double[]){1, 2}), 2 * sizeof(double));
+        cli_batch_free(&batch);
+        cli_csv_close(&csv);
+        cli_coordinates_free(&c);
+        fclose(csv.file);
+    }
+}
+
+static void test_one_column(void **state)
+{
+    static const char *const headers[] = {"q.semi;colon", "\"q.semi;colon\"", "q.semi;colon;", "q", "q1"};
+    cli_coordinates          one;
+    assert_true(cli_coordinates_read("{\"position_names\":[\"semi;colon\"],\"velocity_names\":[\"x\"]}", &one));
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s\n3\n", headers[i]);
+        cli_csv    csv   = open_csv(text, &one, NULL);
+        cli_batch  batch = {0};
+        const bool good  = i != 2;
+        catch_errors();
+        assert_int_equal(cli_csv_open(&csv) && cli_csv_read(&csv, 10, &batch), good);
+        const char *said = caught_errors();
+        if (good)
+            assert_true(batch.arrays[0].values[0] == 3);
+        else
+            assert_non_null(strstr(said, "names no coordinate"));
+        cli_batch_free(&batch);
+        cli_csv_close(&csv);
+        fclose(csv.file);
+    }
+    cli_coordinates_free(&one);
+}
+
 static void test_not_finite(void **state)
 {
     cli_csv   csv   = open_csv("q1,q2\nnan,-inf\n", &two, NULL);
@@ -220,8 +289,9 @@ static void test_json_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers),      cmocka_unit_test(test_not_finite), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_csv_mistakes), cmocka_unit_test(test_json_lines), cmocka_unit_test(test_too_many_columns),
+        cmocka_unit_test(test_headers),    cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_one_column),       cmocka_unit_test(test_csv_mistakes),
+        cmocka_unit_test(test_json_lines), cmocka_unit_test(test_too_many_columns),
     };
     return cmocka_run_group_tests(tests, read_models, free_models);
 }

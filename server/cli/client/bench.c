@@ -54,7 +54,7 @@ static void print_histogram(const double *sorted, size_t n)
         }
 }
 
-static int print_results(const cli_connection *c, const char *what, double *seconds, size_t n, double total)
+static void print_results(const cli_connection *c, const char *what, double *seconds, size_t n, double total)
 {
     static const struct {
         const char *name;
@@ -67,7 +67,6 @@ static int print_results(const cli_connection *c, const char *what, double *seco
         printf("%-6s %9.3f ms\n", rows[i].name, 1e3 * percentile(seconds, n, rows[i].fraction));
     putchar('\n');
     print_histogram(seconds, n);
-    return fflush(stdout) == 0 ? 0 : cli_fail(1, "cannot write the result");
 }
 
 /* Sends the requests; seconds[i] is the time of request i. */
@@ -119,7 +118,8 @@ int cli_bench(const cli_arguments *arguments)
     char            path[PATH_SIZE] = "/livez", what[200] = "GET /livez";
     cli_request     request = {.method = "GET", .path = path};
     if (!cli_number(arguments, "requests", 1, 1e8, DEFAULT_REQUESTS, &n)) return 2;
-    if (!cli_connection_open(&c, arguments)) return 1;
+    int status = cli_connection_open(&c, arguments);
+    if (status != 0) return status;
     bool good = true;
     if (model) {
         good = cli_coordinates_ask(&c, model, &coordinates) &&
@@ -136,11 +136,11 @@ int cli_bench(const cli_arguments *arguments)
     }
     if (good) seconds = malloc((size_t)n * sizeof *seconds);
     if (good && !seconds) cli_error("out of memory");
-    good       = seconds && measure(&c, &request, seconds, (size_t)n, &total);
-    int status = good ? print_results(&c, what, seconds, (size_t)n, total) : 1;
+    good = seconds && measure(&c, &request, seconds, (size_t)n, &total);
+    if (good) print_results(&c, what, seconds, (size_t)n, total);
     free(seconds);
     cli_text_free(&body);
     cli_coordinates_free(&coordinates);
     cli_connection_close(&c);
-    return status;
+    return good ? 0 : 1;
 }

@@ -61,7 +61,7 @@ static bool read_operands(cli_call *call)
     return true;
 }
 
-bool cli_call_open(cli_call *call, const cli_arguments *arguments)
+int cli_call_open(cli_call *call, const cli_arguments *arguments)
 {
     double      chunk;
     const char *from = cli_value(arguments, "from");
@@ -69,10 +69,12 @@ bool cli_call_open(cli_call *call, const cli_arguments *arguments)
                                   .model     = cli_operand_at(arguments, 0),
                                   .operation = cli_operand_at(arguments, 1),
                                   .options   = json_object()};
-    if (!call->options) return cli_error("out of memory");
-    if (!read_operands(call) || !cli_number(arguments, "chunk", 1, 1e9, DEFAULT_CHUNK, &chunk)) return false;
+    if (!call->options) return cli_fail(1, "out of memory");
+    if (!read_operands(call) || !cli_number(arguments, "chunk", 1, 1e9, DEFAULT_CHUNK, &chunk)) return 2;
     call->chunk  = (size_t)chunk;
     call->format = from ? cli_format_named(from) : call->file ? cli_format_of_file(call->file) : CLI_JSON;
+    if (call->format == CLI_NO_FORMAT && strcmp(call->file, "-") != 0)
+        return cli_fail(2, "the name of %s does not tell its format; give it with --from " CLI_FORMATS, call->file);
     return cli_connection_open(&call->connection, arguments);
 }
 
@@ -84,9 +86,19 @@ void cli_call_close(cli_call *call)
     call->options = NULL;
 }
 
+/* Lets all later requests be for this revision of the model; "" or NULL pins none. */
+static void pin(cli_call *call, const char *revision)
+{
+    char *pinned = call->connection.pinned;
+    if (revision && strlen(revision) < CLI_REVISION_SIZE) strcpy(pinned, revision);
+}
+
 bool cli_call_coordinates(cli_call *call)
 {
-    return call->coordinates.model || cli_coordinates_ask(&call->connection, call->model, &call->coordinates);
+    if (call->coordinates.model) return true;
+    if (!cli_coordinates_ask(&call->connection, call->model, &call->coordinates)) return false;
+    pin(call, json_string_value(json_object_get(call->coordinates.model, "revision")));
+    return true;
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
@@ -170,6 +182,7 @@ static bool send_part(sending *s, const cli_batch *part)
                 post(s, "application/cbor", "application/cbor", body.bytes, body.length);
     cli_text_free(&body);
     if (!good) return false;
+    if (c->status < 400 && !*c->pinned) pin(s->call, c->revision);
     if (c->status < 400) return pass_answer(s, part->rows);
     if (c->status != 413 || part->rows < 2 || is_whole(s->call->operation)) {
         cli_connection_report(

@@ -22,15 +22,18 @@ typedef struct cli_call {
     cli_coordinates      coordinates; /* empty until somebody needs it */
 } cli_call;
 
-/* Reads the arguments and opens the connection. False after printing an error; close it in both cases. */
-bool cli_call_open(cli_call *call, const cli_arguments *arguments);
+/* Reads the arguments and opens the connection. Returns 0, or the exit status after printing an error; close it in both
+ * cases. */
+int  cli_call_open(cli_call *call, const cli_arguments *arguments);
 void cli_call_close(cli_call *call);
 
-/* Asks for the names of the coordinates, once. False after printing an error. */
+/* Asks for the names of the coordinates, once, and pins the revision of the model that has them: the server then
+ * refuses to evaluate another one. False after printing an error. */
 bool cli_call_coordinates(cli_call *call);
 
 /* True for an operation whose answer is about all rows together. */
 bool cli_call_answers_once(const cli_call *call);
 
-/* Sends the states and passes the answers on. False after printing an error. */
+/* Sends the states and passes the answers on. All parts are of one revision of the model: the first answer pins it.
+ * False after printing an error. */
 bool cli_call_run(cli_call *call, const cli_sink *sink);

@@ -8,7 +8,10 @@ const cli_option cli_output_options[] = {
     {"to", CLI_FORMATS, CLI_WORDS, NULL,
      "format of the answer (default: by the end of the name of --output, else json for identify and the format of FILE "
      "for other operations)"},
-    {"output", "FILE", CLI_FILE, NULL, "file for the answer (default: standard output)"},
+    {"output", "FILE", CLI_FILE, NULL,
+     "file for the answer, also that of the states (default: standard output). FILE keeps its earlier content until "
+     "the "
+     "answer is complete, and if the command fails or is interrupted"},
     {.name = NULL},
 };
 
@@ -16,9 +19,9 @@ static bool write_json(void *arg, const char *answer, size_t length)
 {
     cli_output *output = arg;
     output->format     = CLI_NO_FORMAT; /* nothing is left to write at the end */
-    fwrite(answer, 1, length, output->file);
-    putc('\n', output->file);
-    return !ferror(output->file) || cli_error("cannot write %s", output->name);
+    fwrite(answer, 1, length, output->file.stream);
+    putc('\n', output->file.stream);
+    return cli_output_file_check(&output->file);
 }
 
 static bool add_part(void *arg, const cli_batch *part)
@@ -38,20 +41,25 @@ static cli_format output_format(cli_call *call, const char *file)
     return call->format == CLI_NO_FORMAT ? CLI_JSON : call->format;
 }
 
+/* Evaluates the operation and writes the answer. Returns the exit status. */
+static int write_answer(cli_call *call, const char *file)
+{
+    cli_output output = {0};
+    cli_format format = output_format(call, file);
+    if (format == CLI_CSV && !cli_call_coordinates(call)) return 1;
+    int status = cli_output_open(&output, file, format, call->coordinates.model ? &call->coordinates : NULL);
+    if (status != 0) return status;
+    cli_sink sink = {.arg = &output, .takes_json = format == CLI_JSON, .json = write_json, .add = add_part};
+    bool     good = cli_call_run(call, &sink) && cli_output_finish(&output);
+    cli_output_close(&output);
+    return good ? 0 : 1;
+}
+
 int cli_call_command(const cli_arguments *arguments)
 {
-    cli_call    call;
-    cli_output  output = {0};
-    const char *file   = cli_value(arguments, "output");
-    bool        good   = cli_call_open(&call, arguments);
-    if (good) {
-        cli_format format = output_format(&call, file);
-        good              = (format != CLI_CSV || cli_call_coordinates(&call)) &&
-               cli_output_open(&output, file, format, call.coordinates.model ? &call.coordinates : NULL);
-        cli_sink sink = {.arg = &output, .takes_json = format == CLI_JSON, .json = write_json, .add = add_part};
-        good          = good && cli_call_run(&call, &sink) && cli_output_finish(&output);
-    }
-    cli_output_close(&output, good);
+    cli_call call;
+    int      status = cli_call_open(&call, arguments);
+    if (status == 0) status = write_answer(&call, cli_value(arguments, "output"));
     cli_call_close(&call);
-    return good ? 0 : 1;
+    return status;
 }

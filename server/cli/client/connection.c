@@ -105,8 +105,8 @@ static size_t keep_body(char *bytes, size_t one, size_t length, void *arg)
 static size_t keep_header(char *line, size_t one, size_t length, void *arg)
 {
     cli_connection   *c       = arg;
-    static const char retry[] = "Retry-After:", change[] = "Model-Change:";
-    char              text[80] = "";
+    static const char retry[] = "Retry-After:", change[] = "Model-Change:", revision[] = "Model-Revision:";
+    char              text[160] = "";
     (void)one;
     if (length < sizeof text) memcpy(text, line, length);
     if (begins(text, retry)) c->retry_after = fmax(0, strtod(text + sizeof retry - 1, NULL));
@@ -114,22 +114,28 @@ static size_t keep_header(char *line, size_t one, size_t length, void *arg)
         const char *number = text + sizeof change - 1 + strspn(text + sizeof change - 1, " ");
         snprintf(c->change, sizeof c->change, "%.*s", (int)strspn(number, "0123456789"), number);
     }
+    if (begins(text, revision)) {
+        const char *value = text + sizeof revision - 1 + strspn(text + sizeof revision - 1, " ");
+        size_t      size  = strcspn(value, " \r\n");
+        snprintf(c->revision, sizeof c->revision, "%.*s", size < sizeof c->revision ? (int)size : 0, value);
+    }
     return length;
 }
 
 /* --- open, send, close ----------------------------------------------------------------------------------------- */
 
-bool cli_connection_open(cli_connection *c, const cli_arguments *arguments)
+int cli_connection_open(cli_connection *c, const cli_arguments *arguments)
 {
     const char *url = cli_value(arguments, "url"), *ca = cli_value(arguments, "ca-file");
     const char *certificate = cli_value(arguments, "certificate"), *key = cli_value(arguments, "key");
     *c = (cli_connection){0};
-    if (!cli_number(arguments, "timeout", 0.001, 86400, DEFAULT_TIMEOUT, &c->timeout) || !cli_curl_load(&c->curl))
-        return false;
+    if (!cli_number(arguments, "timeout", 0.001, 86400, DEFAULT_TIMEOUT, &c->timeout)) return 2;
+    if (!cli_curl_load(&c->curl)) return 1;
     c->handle = c->curl.easy_init();
-    if (!c->handle) return cli_error("out of memory");
-    bool good = set_token(c, cli_value(arguments, "token-file")) && set_address(c, url ? url : DEFAULT_URL);
-    if (good) {
+    if (!c->handle) return cli_fail(1, "out of memory");
+    int status = set_token(c, cli_value(arguments, "token-file")) ? 0 : 1;
+    if (status == 0 && !set_address(c, url ? url : DEFAULT_URL)) status = 2;
+    if (status == 0) {
         c->curl.easy_setopt(c->handle, CURLOPT_NOSIGNAL, 1L);
         c->curl.easy_setopt(c->handle, CURLOPT_WRITEFUNCTION, keep_body);
         c->curl.easy_setopt(c->handle, CURLOPT_WRITEDATA, c);
@@ -139,10 +145,10 @@ bool cli_connection_open(cli_connection *c, const cli_arguments *arguments)
         if (ca) c->curl.easy_setopt(c->handle, CURLOPT_CAINFO, ca);
         if (certificate) c->curl.easy_setopt(c->handle, CURLOPT_SSLCERT, certificate);
         if (key) c->curl.easy_setopt(c->handle, CURLOPT_SSLKEY, key);
-        return true;
+        return 0;
     }
     cli_connection_close(c);
-    return false;
+    return status;
 }
 
 void cli_connection_close(cli_connection *c)
@@ -169,13 +175,14 @@ static bool add_header(cli_connection *c, const char *name, const char *value)
 
 static bool set_headers(cli_connection *c, const cli_request *r)
 {
-    char bearer[TOKEN_MAX + 20];
+    char bearer[TOKEN_MAX + 20], tag[CLI_REVISION_SIZE + 2];
     if (c->headers) c->curl.slist_free_all(c->headers);
     c->headers = NULL;
     if (c->token) snprintf(bearer, sizeof bearer, "Bearer %s", c->token);
+    snprintf(tag, sizeof tag, "\"%s\"", c->pinned);
     return add_header(c, "Content-Type", r->content_type) && add_header(c, "Accept", r->accept) &&
            add_header(c, "Expect", NULL) && (!*c->change || add_header(c, "Model-Change", c->change)) &&
-           (!c->token || add_header(c, "Authorization", bearer));
+           (!*c->pinned || add_header(c, "If-Match", tag)) && (!c->token || add_header(c, "Authorization", bearer));
 }
 
 /* Prints why no answer has come, and what to do. */
@@ -213,6 +220,7 @@ static bool send_once(cli_connection *c, const cli_request *r, const char *url)
     c->body.length    = 0;
     c->status         = 0;
     c->retry_after    = -1;
+    *c->revision      = '\0';
     if (set_headers(c, r)) {
         curl->easy_setopt(c->handle, CURLOPT_URL, url);
         curl->easy_setopt(c->handle, CURLOPT_HTTPHEADER, c->headers);
@@ -277,6 +285,7 @@ static void list_models(cli_connection *c)
 {
     json_t *answer, *model;
     size_t  i;
+    *c->pinned = '\0';
     if (!cli_connection_send(c, &(cli_request){.method = "GET", .path = "/v1/models"}) || c->status != 200) return;
     answer = json_loads(c->body.bytes, 0, NULL);
     fputs("  models of this server:", stderr);
@@ -290,6 +299,11 @@ static void list_models(cli_connection *c)
 
 static void print_hint(cli_connection *c, const char *code)
 {
+    if (*c->pinned && strcmp(code, "precondition-failed") == 0)
+        fprintf(stderr,
+                "  the model has been replaced since this command began, with the revision \"%s\";\n"
+                "  an answer must not mix two models: call again to evaluate the new one\n",
+                c->pinned);
     if (c->status == 401 || c->status == 403) fputs("  --token-file names the file with the token\n", stderr);
     if (strcmp(code, "no-such-model") == 0) list_models(c);
 }

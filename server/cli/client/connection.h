@@ -4,6 +4,8 @@
 #include "server/cli/options.h"
 #include "text.h"
 
+enum { CLI_REVISION_SIZE = 80 }; /* bytes of a revision, with its NUL; a longer one is not pinned */
+
 typedef struct cli_connection {
     cli_curl           curl;
     CURL              *handle;
@@ -13,12 +15,14 @@ typedef struct cli_connection {
     char              *token;   /* NULL: none */
     double             timeout; /* s, for one request */
     char change[24]; /* the last change of this client in a shared store, which later requests name; "": none */
+    char pinned[CLI_REVISION_SIZE]; /* the one revision that models of requests must have (If-Match); "": any */
 
     /* the answer to the last request */
     cli_text body;
     long     status;
-    double   retry_after; /* s; negative: the head has no Retry-After */
-    double   seconds;     /* from sending the request to the last byte of the answer */
+    double   retry_after;                 /* s; negative: the head has no Retry-After */
+    double   seconds;                     /* from sending the request to the last byte of the answer */
+    char     revision[CLI_REVISION_SIZE]; /* of the model that was evaluated; "": the head has none */
 } cli_connection;
 
 typedef struct cli_request {
@@ -29,8 +33,9 @@ typedef struct cli_request {
     bool        waits; /* an answer 503 with Retry-After is waited for, within the timeout */
 } cli_request;
 
-/* Reads the options of the connection and loads libcurl; nothing is sent. False after printing an error. */
-bool cli_connection_open(cli_connection *c, const cli_arguments *arguments);
+/* Reads the options of the connection and loads libcurl; nothing is sent. Returns 0, or the exit status after printing
+ * an error: 2 for an invalid option, else 1. */
+int  cli_connection_open(cli_connection *c, const cli_arguments *arguments);
 void cli_connection_close(cli_connection *c);
 
 /* Sends a request and waits for its answer, of any status. False after printing an error: no answer has come. */

@@ -33,7 +33,14 @@ static bool read_line(cli_csv *csv)
     }
 }
 
-/* Cuts the next cell off *rest: without white space around it and, in place, without quotes. Sets *rest to NULL after
+static void trim_end(char *cell)
+{
+    size_t length = strlen(cell);
+    while (length > 0 && isspace((unsigned char)cell[length - 1]))
+        cell[--length] = '\0';
+}
+
+/* Cuts the next cell off *rest: without white space before it and, in place, without quotes. Sets *rest to NULL after
  * the last cell. NULL if a quote is not closed. */
 static char *next_cell(char **rest, char separator)
 {
@@ -41,8 +48,6 @@ static char *next_cell(char **rest, char separator)
     if (*cell != '"') {
         end += strcspn(cell, (char[2]){separator});
         to = end;
-        while (to > cell && isspace((unsigned char)to[-1]))
-            to--;
     } else {
         for (end = cell + 1; *end && (*end != '"' || end[1] == '"'); end++) {
             if (*end == '"') end++;
@@ -80,11 +85,27 @@ static bool find_column(const cli_csv *csv, const char *name, cli_csv_column *co
         if (strncmp(name, field, strlen(field)) != 0) continue;
         column->entry = 0;
         if (!*rest && cli_coordinate_entries(csv->coordinates, field) == 1) return true;
-        if (*rest == '.' ? find_entry(csv, field, rest + 1, true, &column->entry)
-                         : find_entry(csv, field, rest, false, &column->entry))
+        if (*rest == '.' || *rest == ' ' ? find_entry(csv, field, rest + 1, true, &column->entry)
+                                         : find_entry(csv, field, rest, false, &column->entry))
             return true;
     }
     return false;
+}
+
+/* The same for a cell of the header, whose blanks at the end, or brackets at the end, may belong to the name; cuts off
+ * the blanks and then a unit in brackets if not. */
+static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
+{
+    if (find_column(csv, cell, column)) return true;
+    trim_end(cell);
+    if (find_column(csv, cell, column)) return true;
+    char *unit = strrchr(cell, '['), *end = unit && unit > cell && unit[-1] == ' ' ? unit - 1 : unit;
+    if (!unit || strcspn(unit, "]") + 1 != strlen(unit)) return false;
+    const char cut = *end;
+    *end           = '\0';
+    bool known     = find_column(csv, cell, column);
+    *end           = cut; /* for messages */
+    return known;
 }
 
 /* Prints what the header must look like. */
@@ -111,11 +132,11 @@ static bool reserve_column(cli_csv *csv)
     return true;
 }
 
-static bool add_column(cli_csv *csv, const char *cell)
+static bool add_column(cli_csv *csv, char *cell)
 {
     cli_csv_column column;
     if (!reserve_column(csv)) return false;
-    bool known = find_column(csv, cell, &column);
+    bool known = find_cell(csv, cell, &column);
     if (known && !cli_field_is_chosen(csv->fields, cli_state_fields[column.field])) known = false;
     if (!known && !csv->fields) return header_error(csv, csv->n_columns, cell);
     if (!known) column = (cli_csv_column){.field = CLI_CSV_IGNORED};
@@ -147,15 +168,40 @@ static bool check_fields(const cli_csv *csv)
     return true;
 }
 
-/* Returns the first comma, semicolon or tab of a header that is not quoted; a comma if there is none. */
-static char find_separator(const char *header)
+/* Counts the cells of a header that name coordinates if `separator` divides it. */
+static size_t count_known(const cli_csv *csv, const char *header, char separator)
 {
-    bool quoted = false;
-    for (; *header; header++) {
-        quoted ^= *header == '"';
-        if (!quoted && strchr(",;\t", *header)) return *header;
+    size_t known = 0;
+    char  *copy = strdup(header), *rest = copy;
+    while (rest) {
+        cli_csv_column column;
+        char          *cell = next_cell(&rest, separator);
+        if (!cell) break;
+        known += find_cell(csv, cell, &column);
     }
-    return ',';
+    free(copy);
+    return known;
+}
+
+/* Returns the comma, semicolon or tab with which most cells of a header name coordinates, since names may contain all
+ * three; '\n' if that is the line as one cell. Among equals, the one that comes first in the header outside quotes. */
+static char find_separator(const cli_csv *csv, const char *header)
+{
+    char   candidates[8] = "", best;
+    size_t n = 0, most = 0;
+    bool   quoted = false;
+    for (const char *c = header; *c; c++) {
+        quoted ^= *c == '"';
+        if (!quoted && strchr(",;\t", *c) && !strchr(candidates, *c)) candidates[n++] = *c;
+    }
+    strcat(candidates, "\n,;\t"); /* a quote within a name hides the rest from the loop above */
+    best = candidates[0];
+    for (size_t i = 0; candidates[i]; i++) {
+        size_t known = count_known(csv, header, candidates[i]);
+        if (known > most) best = candidates[i];
+        if (known > most) most = known;
+    }
+    return best;
 }
 
 bool cli_csv_open(cli_csv *csv)
@@ -164,7 +210,7 @@ bool cli_csv_open(cli_csv *csv)
         return cli_error("%s is empty; its first line must be a header such as q1,q2,qd1,qd2", csv->name);
     char *rest = csv->line;
     if (strncmp(rest, "\xef\xbb\xbf", 3) == 0) rest += 3; /* byte order mark of UTF-8 */
-    csv->separator = find_separator(rest);
+    csv->separator = find_separator(csv, rest);
     while (rest) {
         char *cell = next_cell(&rest, csv->separator);
         if (!cell) return cli_error("%s line %zu: a quote is not closed", csv->name, csv->number);
@@ -209,6 +255,7 @@ static bool read_row(cli_csv *csv, cli_batch *batch, size_t row, cli_array *cons
         if (!cell) return cli_error("%s line %zu: a quote is not closed", csv->name, csv->number);
         cli_csv_column c = csv->columns[column];
         if (c.field == CLI_CSV_IGNORED) continue;
+        trim_end(cell);
         if (!read_number(cell, &value))
             return cli_error("%s line %zu, column %zu: \"%.40s\" is not a number", csv->name, csv->number, column + 1,
                              cell);

@@ -1,8 +1,9 @@
 /* csv.h - read states from comma-separated values (RFC 4180) with a header.
  *
- * A column is named by field and coordinate: "q.elbow", "q.3" or "q3" (numbered from 1), or "q" alone for a model with
- * one coordinate. Columns may come in any order. Semicolons and tabs separate too. Empty lines, and lines that begin
- * with #, are skipped. */
+ * A column is named by field and coordinate: "q.elbow", "q.3" or "q3" (numbered from 1), "q" alone for a model with one
+ * coordinate, or "q elbow [rad]" as the console writes it. Columns may come in any order. Semicolons and tabs separate
+ * too: the header tells which, with names in quotes if they contain a separator, a quote, or a blank at an end. Empty
+ * lines, and lines that begin with #, are skipped. */
 #pragma once
 #include "batch.h"
 #include "coordinates.h"

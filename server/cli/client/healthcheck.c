@@ -5,7 +5,8 @@
 int cli_healthcheck(const cli_arguments *arguments)
 {
     cli_connection c;
-    if (!cli_connection_open(&c, arguments)) return 1;
+    int            status = cli_connection_open(&c, arguments);
+    if (status != 0) return status;
     bool ready = cli_connection_ask(&c, &(cli_request){.method = "GET", .path = "/readyz"});
     cli_connection_close(&c);
     return ready ? 0 : 1;

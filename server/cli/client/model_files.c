@@ -37,7 +37,7 @@ static void print_model(const json_t *model, int width)
            text ? text : "", cut ? " ..." : "");
 }
 
-static int print_models(const json_t *models, bool names)
+static void print_models(const json_t *models, bool names)
 {
     const json_t *model;
     size_t        i;
@@ -50,26 +50,24 @@ static int print_models(const json_t *models, bool names)
     if (!names) printf("%-*s %4s %4s  %-8s  %s\n", width, "name", "nq", "nv", "base", "description");
     json_array_foreach (models, i, model)
         if (!names) print_model(model, width);
-    return fflush(stdout) == 0 ? 0 : cli_fail(1, "cannot write the list");
 }
 
 int cli_models(const cli_arguments *arguments)
 {
     cli_connection c;
-    int            status = 1;
-    if (!cli_connection_open(&c, arguments)) return 1;
-    if (cli_connection_ask(&c, &(cli_request){.method = "GET", .path = "/v1/models"})) {
-        json_t *answer = json_loads(c.body.bytes, 0, NULL);
-        if (cli_value(arguments, "json"))
-            status = puts(c.body.bytes) >= 0 && fflush(stdout) == 0 ? 0 : cli_fail(1, "cannot write the list");
-        else if (json_is_array(json_object_get(answer, "models")))
-            status = print_models(json_object_get(answer, "models"), cli_value(arguments, "names") != NULL);
-        else
-            cli_error("%s is no torqued server: its answer lists no models", c.base);
-        json_decref(answer);
-    }
+    int            status = cli_connection_open(&c, arguments);
+    if (status != 0) return status;
+    bool    good   = cli_connection_ask(&c, &(cli_request){.method = "GET", .path = "/v1/models"});
+    json_t *answer = good ? json_loads(c.body.bytes, 0, NULL) : NULL, *models = json_object_get(answer, "models");
+    if (good && cli_value(arguments, "json"))
+        puts(c.body.bytes);
+    else if (good && json_is_array(models))
+        print_models(models, cli_value(arguments, "names") != NULL);
+    else if (good)
+        good = cli_error("%s is no torqued server: its answer lists no models", c.base);
+    json_decref(answer);
     cli_connection_close(&c);
-    return status;
+    return good ? 0 : 1;
 }
 
 /* --- put, delete ------------------------------------------------------------------------------------------------- */
@@ -108,30 +106,36 @@ static void print_put(const cli_connection *c, const char *model)
     json_decref(answer);
 }
 
-int cli_put(const cli_arguments *arguments)
+/* Sends a file as the model; prints what the server answers. False after printing an error. */
+static bool put_file(cli_connection *c, const cli_arguments *arguments)
 {
-    cli_connection c;
-    const char    *model = arguments->operands[0], *file = arguments->operands[1];
-    const char    *base = cli_value(arguments, "base"), *mimic = cli_value(arguments, "mimic");
-    char           path[PATH_SIZE], query[100];
-    size_t         length;
-    char          *text = srv_input_read(file, FILE_MAX, &length);
-    if (!text) return cli_fail(1, "cannot read %s: %s", file, strerror(errno));
+    const char *model = arguments->operands[0], *file = arguments->operands[1];
+    const char *base = cli_value(arguments, "base"), *mimic = cli_value(arguments, "mimic");
+    char        path[PATH_SIZE], query[100];
+    size_t      length;
+    char       *text = srv_input_read(file, FILE_MAX, &length);
+    if (!text) return cli_error("cannot read %s: %s", file, strerror(errno));
     snprintf(query, sizeof query, "%s%s%s%s%s", base || mimic ? "?" : "", base ? "base=" : "", base ? base : "",
              mimic ? base ? "&mimic=" : "mimic=" : "", mimic ? mimic : "");
-    bool good = cli_connection_open(&c, arguments);
-    if (good) {
-        good = cli_model_path(&c, model, query, path, sizeof path) &&
-               cli_connection_ask(&c, &(cli_request){.method       = "PUT",
+    bool good = cli_model_path(c, model, query, path, sizeof path) &&
+                cli_connection_ask(c, &(cli_request){.method       = "PUT",
                                                      .path         = path,
                                                      .content_type = media_type(text),
                                                      .body         = text,
                                                      .length       = length,
                                                      .waits        = true});
-        if (good) print_put(&c, model);
-        cli_connection_close(&c);
-    }
+    if (good) print_put(c, model);
     free(text);
+    return good;
+}
+
+int cli_put(const cli_arguments *arguments)
+{
+    cli_connection c;
+    int            status = cli_connection_open(&c, arguments);
+    if (status != 0) return status;
+    bool good = put_file(&c, arguments);
+    cli_connection_close(&c);
     return good ? 0 : 1;
 }
 
@@ -139,11 +143,15 @@ int cli_delete(const cli_arguments *arguments)
 {
     cli_connection c;
     char           path[PATH_SIZE];
-    if (!cli_connection_open(&c, arguments)) return 1;
+    int            status = cli_connection_open(&c, arguments);
+    if (status != 0) return status;
     bool good = true;
-    for (size_t i = 0; i < arguments->n_operands && good; i++)
-        good = cli_model_path(&c, arguments->operands[i], "", path, sizeof path) &&
+    for (size_t i = 0; i < arguments->n_operands && good; i++) {
+        const char *model = arguments->operands[i];
+        good              = cli_model_path(&c, model, "", path, sizeof path) &&
                cli_connection_ask(&c, &(cli_request){.method = "DELETE", .path = path, .waits = true});
+        if (good) printf("%s: deleted\n", model);
+    }
     cli_connection_close(&c);
     return good ? 0 : 1;
 }

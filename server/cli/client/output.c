@@ -3,7 +3,6 @@
 #include "api/wire/number.h"
 #include "npy.h"
 #include "zip.h"
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,10 +31,17 @@ void cli_column_name(const cli_coordinates *coordinates, const cli_array *array,
 
 /* --- CSV --------------------------------------------------------------------------------------------------------- */
 
-/* Prints a cell of a header, in quotes if RFC 4180 asks for them. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Prints a cell of a header, in quotes if RFC 4180 asks for them, or if readers would cut blanks off its ends. */
 static void print_cell(FILE *file, const char *cell)
 {
-    if (!cell[strcspn(cell, ",;\t\"\r\n")]) {
+    size_t length = strlen(cell);
+    bool   cut    = length > 0 && (is_blank(cell[0]) || is_blank(cell[length - 1]));
+    if (!cut && !cell[strcspn(cell, ",;\t\"\r\n")]) {
         fputs(cell, file);
         return;
     }
@@ -54,11 +60,11 @@ static void print_header(const cli_output *o, const cli_batch *batch)
     for (size_t i = 0; i < batch->n_arrays; i++)
         for (size_t entry = 0; entry < batch->arrays[i].entries; entry++) {
             cli_column_name(o->coordinates, &batch->arrays[i], entry, name, sizeof name);
-            if (!first) putc(',', o->file);
-            print_cell(o->file, name);
+            if (!first) putc(',', o->file.stream);
+            print_cell(o->file.stream, name);
             first = false;
         }
-    putc('\n', o->file);
+    putc('\n', o->file.stream);
 }
 
 static void print_number(FILE *file, double value, const char *not_finite)
@@ -78,11 +84,11 @@ static void print_csv_rows(const cli_output *o, const cli_batch *batch)
         bool first = true;
         for (size_t i = 0; i < batch->n_arrays; i++)
             for (size_t entry = 0; entry < batch->arrays[i].entries; entry++) {
-                if (!first) putc(',', o->file);
-                print_number(o->file, cli_row(&batch->arrays[i], row)[entry], "nan");
+                if (!first) putc(',', o->file.stream);
+                print_number(o->file.stream, cli_row(&batch->arrays[i], row)[entry], "nan");
                 first = false;
             }
-        putc('\n', o->file);
+        putc('\n', o->file.stream);
     }
 }
 
@@ -206,7 +212,7 @@ static bool write_npy(const cli_output *o)
             o->all.n_arrays);
     add_npy(&text, &o->all, &o->all.arrays[0]);
     bool good = !text.failed || cli_error("no memory for the answer");
-    if (good) fwrite(text.bytes, 1, text.length, o->file);
+    if (good) fwrite(text.bytes, 1, text.length, o->file.stream);
     cli_text_free(&text);
     return good;
 }
@@ -227,7 +233,7 @@ static bool write_npz(const cli_output *o)
         cli_text_free(&text);
     }
     good = good && cli_zip_finish(&zip);
-    if (good) fwrite(zip.bytes.bytes, 1, zip.bytes.length, o->file);
+    if (good) fwrite(zip.bytes.bytes, 1, zip.bytes.length, o->file.stream);
     cli_text_free(&zip.bytes);
     cli_text_free(&zip.directory);
     return good;
@@ -267,14 +273,13 @@ void cli_report_rest(const cli_batch *part, size_t first_row)
     }
 }
 
-bool cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates)
+int cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates)
 {
     bool to_stdout = !file || strcmp(file, "-") == 0;
-    *output = (cli_output){.format = format, .name = to_stdout ? "standard output" : file, .coordinates = coordinates};
+    *output        = (cli_output){.format = format, .coordinates = coordinates};
     if (to_stdout && (format == CLI_NPY || format == CLI_NPZ) && isatty(STDOUT_FILENO))
-        return cli_error("this format is not for a terminal; name a file with --output");
-    output->file = to_stdout ? stdout : fopen(file, "we");
-    return output->file || cli_error("cannot write %s: %s", file, strerror(errno));
+        return cli_fail(2, "this format is not for a terminal; name a file with --output");
+    return cli_output_file_open(&output->file, file) ? 0 : 1;
 }
 
 static bool is_streamed(const cli_output *o)
@@ -284,34 +289,31 @@ static bool is_streamed(const cli_output *o)
 
 bool cli_output_add(cli_output *output, const cli_batch *part)
 {
+    FILE *stream = output->file.stream;
     if (output->format != CLI_JSON) cli_report_rest(part, output->all.rows);
     if (!is_streamed(output)) return cli_batch_append(&output->all, part);
     if (!output->started && part->n_arrays == 0) return cli_error("the answer has no numbers; use --to json");
     if (output->format == CLI_CSV && !output->started) print_header(output, part);
     if (output->format == CLI_CSV) print_csv_rows(output, part);
     for (size_t row = 0; output->format == CLI_JSON_LINES && row < part->rows; row++)
-        print_object(output->file, part, row, NULL);
+        print_object(stream, part, row, NULL);
     output->started = true;
     output->all.rows += part->rows;
-    return !ferror(output->file) || cli_error("cannot write %s: %s", output->name, strerror(errno));
+    return cli_output_file_check(&output->file);
 }
 
 bool cli_output_finish(cli_output *output)
 {
     bool good = true;
     if (output->format == CLI_JSON)
-        print_object(output->file, &output->all, output->all.single ? 0 : SIZE_MAX, output->all.rest);
+        print_object(output->file.stream, &output->all, output->all.single ? 0 : SIZE_MAX, output->all.rest);
     if (output->format == CLI_NPY) good = write_npy(output);
     if (output->format == CLI_NPZ) good = write_npz(output);
-    if (!good) return false;
-    return (fflush(output->file) == 0 && !ferror(output->file)) ||
-           cli_error("cannot write %s: %s", output->name, strerror(errno));
+    return good && cli_output_file_keep(&output->file);
 }
 
-void cli_output_close(cli_output *output, bool good)
+void cli_output_close(cli_output *output)
 {
     cli_batch_free(&output->all);
-    if (!output->file || output->file == stdout) return;
-    fclose(output->file);
-    if (!good) unlink(output->name);
+    cli_output_file_discard(&output->file);
 }

@@ -3,26 +3,27 @@
  * CSV and JSON lines are written as parts of the answer arrive; the other formats at the end. Numbers are the shortest
  * texts that read back as the same double, or the doubles themselves. */
 #pragma once
+#include "output_file.h"
 #include "states.h"
 
 typedef struct cli_output {
     cli_format             format;
-    FILE                  *file;
-    const char            *name;        /* of the file, for messages */
+    cli_output_file        file;
     const cli_coordinates *coordinates; /* names for the columns; NULL: numbers */
     cli_batch              all;         /* rows so far; for CSV and JSON lines only the shape */
     bool                   started;
 } cli_output;
 
-/* Opens FILE, "-" or NULL for standard output. False after printing an error. */
-bool cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates);
+/* Opens FILE, "-" or NULL for standard output, as output_file.h says. Returns 0, or the exit status after printing an
+ * error. */
+int cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates);
 
-/* Both return false after printing an error. */
+/* Both return false after printing an error. The file has its name once cli_output_finish has returned true. */
 bool cli_output_add(cli_output *output, const cli_batch *part);
 bool cli_output_finish(cli_output *output);
 
-/* Closes the file; after an error a file that was begun is removed. */
-void cli_output_close(cli_output *output, bool good);
+/* Frees the rows and closes the file; an unfinished one is discarded. */
+void cli_output_close(cli_output *output);
 
 /* Writes the name of a column: "tau.elbow", "mass_matrix.1.2", "poses.tip.position.1", "kinetic". */
 void cli_column_name(const cli_coordinates *coordinates, const cli_array *array, size_t entry, char *name, size_t size);

@@ -152,8 +152,6 @@ bool cli_states_open(cli_states *states, const cli_states_options *options)
     bool        from_stdin = strcmp(options->file, "-") == 0;
     struct stat status;
     *states = (cli_states){.format = options->format, .name = from_stdin ? "standard input" : options->file};
-    if (states->format == CLI_NO_FORMAT)
-        return cli_error("the name of %s does not tell its format; give it with --from " CLI_FORMATS, options->file);
     if (states->format != CLI_CSV && states->format != CLI_JSON_LINES) return read_whole(states, options);
     states->file = from_stdin ? stdin : fopen(options->file, "re");
     if (!states->file) return cli_error("cannot read %s: %s", options->file, strerror(errno));

@@ -29,8 +29,8 @@ typedef struct cli_states {
 } cli_states;
 
 typedef struct cli_states_options {
-    const char            *file; /* "-" for standard input */
-    cli_format             format;
+    const char            *file;   /* "-" for standard input */
+    cli_format             format; /* not CLI_NO_FORMAT */
     const char            *field;  /* name of the array of an .npy file */
     const char            *fields; /* fields to send, "q,qd"; NULL: all */
     const cli_coordinates *coordinates;

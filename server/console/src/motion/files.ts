@@ -2,9 +2,8 @@
 import {askBinary} from '../api';
 import type {Workspace} from '../workspace';
 import {loadFields} from '../workspace';
+import {cells, columnFinder, quoted, separatorOf} from './csv';
 import {CURVES, columnsOf, numbersOf, unitOfColumn, withEffortRate, type Curve, type Exceeded, type Motion} from './motion';
-
-const quoted = (text: string): string => /[",\n;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 export function csvOf(w: Workspace, m: Motion): string {
     const curves = CURVES.filter(([key]) => m.curves[key]);
@@ -14,22 +13,6 @@ export function csvOf(w: Workspace, m: Motion): string {
         return Array.from(m.curves[key]!.subarray(i * n, (i + 1) * n));
     })].join(','));
     return `${head.map(quoted).join(',')}\n${lines.join('\n')}\n`;
-}
-
-/** Splits a line into cells; quoted cells may hold separators. */
-function cells(line: string, separator: string): string[] {
-    const found: string[] = [];
-    let cell = '', open = false;
-    for (let i = 0; i < line.length; i++) {
-        const c = line[i];
-        if (c === '"' && open && line[i + 1] === '"') cell += line[++i];
-        else if (c === '"') open = !open;
-        else if (c === separator && !open) {
-            found.push(cell.trim());
-            cell = '';
-        } else cell += c;
-    }
-    return [...found, cell.trim()];
 }
 
 interface States {
@@ -45,15 +28,16 @@ const PARTS: Curve[] = ['q', 'qd', 'qdd'];
 function readCsv(w: Workspace, text: string): States {
     const lines = text.split(/\r?\n/).filter(line => line.trim() && !line.startsWith('#'));
     if (!lines.length) throw new Error('The file is empty.');
-    const separator = [';', '\t', ','].find(s => lines[0].includes(s)) ?? ',';
-    const first = cells(lines[0], separator), named = first.some(cell => cell !== '' && !Number.isFinite(Number(cell)));
+    const formsOf = (part: Curve, name: string) => [`${part} ${name}`, `${part}_${name}`, `${part}.${name}`, ...(part === 'q' ? [name] : [])];
+    const known = new Set(PARTS.flatMap(part => columnsOf(w, part).flatMap(name => formsOf(part, name))));
+    const separator = separatorOf(lines[0], known), first = cells(lines[0], separator), find = columnFinder(first);
+    const named = first.some(cell => cell.trim() !== '' && !Number.isFinite(Number(cell)));
     const {nq, nv} = w.model, places: Partial<Record<Curve | 'time', number[]>> = {};
     if (named) {
-        const plain = first.map(cell => cell.replace(/\s*\[[^\]]*\]$/, ''));
-        const time = plain.findIndex(cell => /^(t|time|times)$/i.test(cell));
+        const time = columnFinder(first.map(cell => cell.toLowerCase()))(['t', 'time', 'times']);
         if (time >= 0) places.time = [time];
         for (const part of PARTS) {
-            const at = columnsOf(w, part).map(name => plain.findIndex(cell => cell === `${part} ${name}` || cell === `${part}_${name}` || cell === `${part}.${name}` || part === 'q' && cell === name));
+            const at = columnsOf(w, part).map(name => find(formsOf(part, name)));
             if (at.every(i => i >= 0)) places[part] = at;
             else if (part === 'q') throw new Error(`The first line names no column for ${columnsOf(w, part)[at.indexOf(-1)]}; expected “q ${columnsOf(w, part)[at.indexOf(-1)]}”.`);
         }
@@ -103,7 +87,7 @@ export async function readMotion(w: Workspace, file: File, progress: (part: numb
         const part = <T>(rows: T[] | undefined) => rows?.slice(from, from + CHUNK);
         const answer = await askBinary<Evaluated>(w.model.name, 'evaluate', {
             q: part(states.q), ...(states.qd && {qd: part(states.qd)}), ...(states.qdd && {qdd: part(states.qdd)}), ...loadFields(w.model, w.state.value), on_error: 'row',
-            operations: {'inverse-dynamics': {}, margins: {kinds: ['position', 'velocity', 'effort'], outputs: ['least']}}});
+            operations: {'inverse-dynamics': {}, margins: {kinds: ['position', 'velocity', 'effort'], outputs: ['least']}}}, undefined, w.model.revision);
         tau.set(numbersOf(answer['inverse-dynamics'].tau) ?? [], from * w.model.nv);
         for (const {joint, kind, margin, row} of answer.margins.least ?? []) {
             const worst = exceeded.find(e => e.joint === joint && e.kind === kind), found = {joint, kind, limit: undefined, excess: -margin, time: times[from + row]};

@@ -9,6 +9,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, S
 
 from . import address, calls, http1
 from .answers import A, answer_of
+from .arrays import in_order
 from .async_connection import Pool
 from .chunks import CHUNK, Chunks, Progress, Whole
 from .contract.async_operations import AsyncOperations
@@ -161,8 +162,8 @@ class AsyncModel(Described, AsyncOperations):
     """A model on a server: its description, and one awaited method for each operation."""
 
     def __init__(self, client: AsyncClient, description: ModelFields, pinned: bool = False) -> None:
-        super().__init__(description)
-        self.client, self.pinned = client, pinned
+        super().__init__(description, pinned)
+        self.client = client
 
     async def document(self) -> dict[str, Any]:
         """The canonical document."""
@@ -173,7 +174,8 @@ class AsyncModel(Described, AsyncOperations):
         await self.client.delete(self.name, if_match=self.revision)
 
     async def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any], timeout: Optional[float]) -> A:
-        call = calls.evaluation(self.name, operation, request, self.revision if self.pinned else None, timeout)
+        fields, named = in_order(self, request)
+        call = calls.evaluation(self.name, operation, fields, self.revision if self.pinned or named else None, timeout)
         response = await self.client.send(call, timeout)
         return answer_of(kind, calls.value_of(response), response)
 
@@ -186,7 +188,7 @@ class AsyncModel(Described, AsyncOperations):
                 while plan.start < plan.total:
                     wanted = ahead if plan.start else 1     # the first piece shows which size the server takes
                     while len(waiting) < wanted and (rows := plan.rows(len(waiting))).start < plan.total:
-                        waiting.append((rows, asyncio.ensure_future(operation(**plan.request(rows)))))
+                        waiting.append((rows, asyncio.ensure_future(plan.operation(**plan.request(rows)))))
                     rows, task = waiting.popleft()
                     try:
                         answer = await task

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, Union
 
 import numpy as np
 
+from .arrays import has_names, is_masked, real
 from .errors import BadAnswer
 
 Buffer = Union[bytes, bytearray, memoryview]
@@ -79,6 +80,7 @@ class _Writer:
     def sequence(self, value: Union[list[Any], tuple[Any, ...]]) -> None:
         """Numbers in equal rows as a typed array; else one item after the other."""
         if value and not isinstance(value[0], (str, Mapping, bool)):
+            _refuse_masked(value)
             try:
                 array = np.asarray(value)
             except ValueError:      # rows of different lengths, which the server refuses with their place
@@ -95,19 +97,22 @@ class _Writer:
             self.write(item)
 
     def other(self, value: Any) -> None:
-        """What NumPy can turn into an array of numbers, such as a pandas table; or any other iterable."""
+        """What NumPy can turn into an array of numbers, such as a table of pandas without names; or any other iterable."""
+        if has_names(value):
+            raise TypeError("only fields of coordinates take columns by name; give an array, such as table.to_numpy()")
         array = np.asarray(value)
         if array.dtype.kind in "iuf":
             self.array(array)
-        elif isinstance(value, Iterable):
+        elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, set, frozenset)):
             self.items(value)
         else:
             raise TypeError(f"a request has numbers, texts, arrays and mappings, not {type(value).__name__}")
 
     def array(self, array: np.ndarray[Any, Any]) -> None:
-        if array.dtype.kind not in "iuf":
+        if array.dtype.kind in "bUO" and not is_masked(array):
             self.write(array.tolist())
             return
+        array = real(array, "an array of the request")
         if array.ndim == 0:
             self.write(array.item())
             return
@@ -126,6 +131,15 @@ class _Writer:
             return
         self.done += [self.small, plain.reshape(-1).data.cast("B")]
         self.small = bytearray()
+
+
+def _refuse_masked(value: Iterable[Any]) -> None:
+    """Refuses masked entries of arrays in nested lists: np.asarray would take the numbers under the mask."""
+    for item in value:
+        if isinstance(item, np.ma.MaskedArray):
+            real(item, "an array of the request")
+        elif isinstance(item, (list, tuple)) and item and not isinstance(item[0], (int, float, str)):
+            _refuse_masked(item)
 
 
 def decode(body: Buffer) -> Any:

@@ -1,12 +1,15 @@
 """Cut a large batch into pieces, and put the answers of the pieces together."""
 from __future__ import annotations
 
+import copy
 from types import TracebackType
 from typing import Any, Callable, Generic, Iterable, Mapping, Optional, Type, Union
 
 import numpy as np
 
 from .answers import A, Answer
+from .arrays import Named, read
+from .described import Described
 from .errors import MixedArithmetic, Problem, in_whole_batch, shifted_pointer
 
 CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
@@ -29,6 +32,8 @@ class Chunks:
             raise ValueError(f"{name} does not work row by row: call it with the whole request")
         if size < 1:
             raise ValueError(f"size {size}: a piece has at least one row")
+        self.operation = operation
+        self.revision: Optional[str] = None     # of the model, which the first piece shows
         self.fields = {name: _with_arrays(name, value) for name, value in fields.items()}
         counts = set(_row_counts(self.fields))
         if len(counts) != 1:
@@ -59,7 +64,14 @@ class Chunks:
         return {name: _cut(name, value, rows) for name, value in self.fields.items()}
 
     def accept(self, rows: slice, answer: A) -> A:
-        """Goes on to the piece after these rows. The answer's errors and warnings then name rows of the whole batch."""
+        """Goes on to the piece after these rows. The answer's errors and warnings then name rows of the whole batch. All later
+        pieces must be of the revision of the model that the first one shows."""
+        revision = answer.head.revision
+        if self.revision is None:
+            self.revision = revision
+            self.operation = _pinned(self.operation, revision)
+        elif revision is not None and revision != self.revision:
+            raise _replaced(self.revision, f"the model here has the revision {revision}")
         self.start = rows.stop
         self.done += rows.stop - rows.start
         if callable(self._progress):
@@ -71,10 +83,33 @@ class Chunks:
 
     def refused(self, rows: slice, problem: Problem) -> None:
         """Halves the size of pieces if this one was too large; else raises the problem, with its row of the whole batch."""
+        if problem.status == 412 and self.revision is not None:
+            raise _replaced(self.revision, problem.detail, problem) from None
         if is_too_large(problem, rows):
             self.size = (rows.stop - rows.start) // 2
             return
         raise in_whole_batch(problem, rows.start) from None
+
+
+def _pinned(operation: Callable[..., Any], revision: Optional[str]) -> Callable[..., Any]:
+    """The method of a model, for this revision of the model alone. Other functions stay as they are: of them, only the answers
+    show the revision."""
+    model = getattr(operation, "__self__", None)
+    if not isinstance(model, Described) or revision is None:
+        return operation
+    pinned = copy.copy(model)
+    pinned.description = copy.copy(model.description)
+    pinned.description["revision"] = revision
+    pinned.pinned = True
+    method: Callable[..., Any] = operation.__func__.__get__(pinned)     # type: ignore[attr-defined]
+    return method
+
+
+def _replaced(revision: str, detail: str, problem: Optional[Problem] = None) -> Problem:
+    """The problem of a batch whose model was replaced between two pieces."""
+    fields = {"title": "Precondition failed", "code": "precondition-failed", **(problem.fields if problem else {}),
+              "detail": f"the model has been replaced amid the batch, whose first piece had the revision {revision}: {detail}"}
+    return Problem(412, fields, problem.request_id if problem else None)
 
 
 class Whole(Generic[A]):
@@ -124,15 +159,15 @@ def _merge(into: dict[str, Any], outputs: Mapping[str, Any], rows: slice, total:
 
 
 def _with_arrays(name: str, value: Any) -> Any:
-    """Lists of numbers as arrays, so that rows can be counted and cut."""
+    """Lists and tables of numbers as arrays, so that rows can be counted and cut."""
     if name in STATE and value is not None and not isinstance(value, Mapping):
-        return np.asarray(value)
+        return read(value, name)
     if name == "higher_derivatives" and value is not None:
-        return [np.asarray(vector) for vector in value]
+        return [read(vector, name) for vector in value]
     if name == "platform" and isinstance(value, Mapping):
-        return {key: item if isinstance(item, str) else np.asarray(item) for key, item in value.items()}
+        return {key: item if isinstance(item, str) else np.asanyarray(item) for key, item in value.items()}
     if name == "wrenches" and value is not None:
-        return [{key: item if isinstance(item, str) else np.asarray(item) for key, item in wrench.items()} for wrench in value]
+        return [{key: item if isinstance(item, str) else np.asanyarray(item) for key, item in wrench.items()} for wrench in value]
     return value
 
 
@@ -152,7 +187,8 @@ def _row_counts(fields: Mapping[str, Any]) -> Iterable[int]:
 
 
 def _counted(values: Iterable[Any]) -> Iterable[int]:
-    return (len(value) for value in values if isinstance(value, np.ndarray) and value.ndim == 2)
+    arrays = (value.numbers if isinstance(value, Named) else value for value in values)
+    return (len(array) for array in arrays if isinstance(array, np.ndarray) and array.ndim == 2)
 
 
 def _cut(name: str, value: Any, rows: slice) -> Any:
@@ -170,7 +206,8 @@ def _cut(name: str, value: Any, rows: slice) -> Any:
 
 
 def _cut_array(value: Any, rows: slice) -> Any:
-    return value[rows] if isinstance(value, np.ndarray) and value.ndim == 2 else value
+    array = value.numbers if isinstance(value, Named) else value
+    return value[rows] if isinstance(array, np.ndarray) and array.ndim == 2 else value
 
 
 def _moved(entries: list[dict[str, Any]], first_row: int) -> list[dict[str, Any]]:

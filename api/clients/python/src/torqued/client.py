@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Type, T
 
 from . import address, calls, http1
 from .answers import A, answer_of
+from .arrays import in_order
 from .chunks import CHUNK, Chunks, Progress, Whole
 from .connection import Pool
 from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
@@ -168,8 +169,8 @@ class Model(Described, Operations):
     """A model on a server: its description, and one method for each operation."""
 
     def __init__(self, client: Client, description: ModelFields, pinned: bool = False) -> None:
-        super().__init__(description)
-        self.client, self.pinned = client, pinned
+        super().__init__(description, pinned)
+        self.client = client
 
     def document(self) -> dict[str, Any]:
         """The canonical document."""
@@ -180,7 +181,8 @@ class Model(Described, Operations):
         self.client.delete(self.name, if_match=self.revision)
 
     def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any], timeout: Optional[float]) -> A:
-        call = calls.evaluation(self.name, operation, request, self.revision if self.pinned else None, timeout)
+        fields, named = in_order(self, request)
+        call = calls.evaluation(self.name, operation, fields, self.revision if self.pinned or named else None, timeout)
         response = self.client.send(call, timeout)
         return answer_of(kind, calls.value_of(response), response)
 
@@ -189,13 +191,14 @@ class Model(Described, Operations):
         """Evaluates a large batch piece by piece: yields the rows of each piece and its answer.
 
         `operation` is a method of this model, such as `model.inverse_dynamics`, and `fields` its arguments. At most `size`
-        rows are sent at once, fewer if the server has a lower limit.
+        rows are sent at once, fewer if the server has a lower limit. All pieces are of the revision of the model that the first one
+        has: if somebody replaces the model meanwhile, the next piece raises a Problem 412.
         """
         with Chunks(operation, fields, size, progress) as plan:
             while plan.start < plan.total:
                 rows = plan.rows()
                 try:
-                    answer = operation(**plan.request(rows))
+                    answer = plan.operation(**plan.request(rows))
                 except Problem as problem:
                     plan.refused(rows, problem)
                 else:

@@ -14,22 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from .answers import Array
+from .arrays import real
 from .described import Described
 
 
 def xyzw(quaternion: npt.ArrayLike) -> Array:
     """[w,x,y,z] as [x,y,z,w]."""
-    return np.roll(np.asarray(quaternion, float), -1, axis=-1)
+    return np.roll(real(quaternion, "quaternion").astype(float), -1, axis=-1)
 
 
 def wxyz(quaternion: npt.ArrayLike) -> Array:
     """[x,y,z,w] as [w,x,y,z]."""
-    return np.roll(np.asarray(quaternion, float), 1, axis=-1)
+    return np.roll(real(quaternion, "quaternion").astype(float), 1, axis=-1)
 
 
 def rotation(quaternion: npt.ArrayLike) -> Array:
     """The rotation matrix of [x,y,z,w]."""
-    x, y, z, w = np.moveaxis(np.asarray(quaternion, float), -1, 0) / np.linalg.norm(quaternion, axis=-1)
+    x, y, z, w = np.moveaxis(real(quaternion, "quaternion").astype(float), -1, 0) / np.linalg.norm(quaternion, axis=-1)
     rows = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
@@ -40,7 +41,7 @@ def from_mujoco(model: Described, qpos: npt.ArrayLike, qvel: Optional[npt.ArrayL
                 qacc: Optional[npt.ArrayLike] = None) -> dict[str, Array]:
     """q, qd and qdd of a state of MuJoCo. Its free joint has the quaternion [w,x,y,z] and the linear velocity in the axes of
     the world: v = Rᵀ v_world, v' = Rᵀ v'_world - w × v. Quaternions of ball joints are reordered."""
-    q = _quaternions(model, np.array(qpos, float))
+    q = _quaternions(model, real(qpos, "qpos").astype(float))
     if model.description["base"] == "fixed":
         return _given(q, qvel, qacc)
     return _given(q, *_in_base(rotation(q[..., 3:7]), slice(0, 3), slice(3, 6), qvel, qacc, spin_in_world=False))
@@ -49,9 +50,9 @@ def from_mujoco(model: Described, qpos: npt.ArrayLike, qvel: Optional[npt.ArrayL
 def to_mujoco_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
     """Generalized forces of MuJoCo, such as qfrc_inverse, of `tau` at the state q of torqued: the force on a free joint is in
     the axes of the world."""
-    forces = np.array(tau, float)
+    forces = real(tau, "tau").astype(float)
     if model.description["base"] == "floating":
-        forces[..., :3] = _turned(rotation(np.asarray(q, float)[..., 3:7]), forces[..., :3])
+        forces[..., :3] = _turned(rotation(real(q, "q").astype(float)[..., 3:7]), forces[..., :3])
     return forces
 
 
@@ -59,7 +60,7 @@ def from_drake(model: Described, q: npt.ArrayLike, v: Optional[npt.ArrayLike] = 
                vdot: Optional[npt.ArrayLike] = None) -> dict[str, Array]:
     """q, qd and qdd of a state of Drake. Its floating base has q = [qw,qx,qy,qz, x,y,z] and v = [w; v], both in the axes of the
     world. The order of the joints is left as it is."""
-    given = np.array(q, float)
+    given = real(q, "q").astype(float)
     if model.description["base"] == "fixed":
         return _given(given, v, vdot)
     taken = np.concatenate([given[..., 4:7], xyzw(given[..., :4]), given[..., 7:]], axis=-1)
@@ -69,9 +70,9 @@ def from_drake(model: Described, q: npt.ArrayLike, v: Optional[npt.ArrayLike] = 
 def to_drake_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
     """Generalized forces of Drake of `tau` at the state q of torqued: moment, then force on the floating base, in the axes of
     the world."""
-    forces = np.array(tau, float)
+    forces = real(tau, "tau").astype(float)
     if model.description["base"] == "floating":
-        turn = rotation(np.asarray(q, float)[..., 3:7])
+        turn = rotation(real(q, "q").astype(float)[..., 3:7])
         forces[..., :3], forces[..., 3:6] = _turned(turn, np.array(forces[..., 3:6])), _turned(turn, np.array(forces[..., :3]))
     return forces
 
@@ -79,9 +80,9 @@ def to_drake_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> A
 def _given(q: Array, qd: Optional[npt.ArrayLike], qdd: Optional[npt.ArrayLike]) -> dict[str, Array]:
     state = {"q": q}
     if qd is not None:
-        state["qd"] = np.array(qd, float)
+        state["qd"] = real(qd, "qd").astype(float)
     if qdd is not None:
-        state["qdd"] = np.array(qdd, float)
+        state["qdd"] = real(qdd, "qdd").astype(float)
     return state
 
 
@@ -93,13 +94,13 @@ def _in_base(turn: Array, linear: slice, angular: slice, velocity: Optional[npt.
             raise ValueError("an acceleration of a floating base needs the velocity, since its axes rotate")
         return None, None
     back = np.swapaxes(turn, -1, -2)
-    given = np.asarray(velocity, float)
+    given = real(velocity, "velocity").astype(float)
     v = _turned(back, given[..., linear])
     w = _turned(back, given[..., angular]) if spin_in_world else given[..., angular]
     qd = np.concatenate([v, w, given[..., 6:]], axis=-1)
     if acceleration is None:
         return qd, None
-    rates = np.asarray(acceleration, float)
+    rates = real(acceleration, "acceleration").astype(float)
     a = _turned(back, rates[..., linear]) - np.cross(w, v)
     alpha = _turned(back, rates[..., angular]) if spin_in_world else rates[..., angular]
     return qd, np.concatenate([a, alpha, rates[..., 6:]], axis=-1)

@@ -7,14 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .answers import Array
+from .arrays import real
 from .contract.fields import ModelFields
 
 
 class Described:
     """The description of a model, as it was when it was read. `description` has all of it."""
 
-    def __init__(self, description: ModelFields) -> None:
-        self.description = description
+    def __init__(self, description: ModelFields, pinned: bool) -> None:
+        self.description, self.pinned = description, pinned
 
     @property
     def name(self) -> str:
@@ -92,12 +93,12 @@ def _array(names: Sequence[str], values: Mapping[str, npt.ArrayLike], default: O
         what = [f"unknown: {', '.join(map(str, unknown))}"] if unknown else []
         what += [f"missing: {', '.join(missing)}"] if missing else []
         raise KeyError("; ".join(what))
-    columns = [np.asarray(values[name] if name in values else default, float) for name in names]
+    columns = [real(values[name], name).astype(float) if name in values else np.asarray(default, float) for name in names]
     return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
 
 def _named(names: Sequence[str], array: npt.ArrayLike) -> dict[str, Any]:
-    columns = np.asarray(array)
+    columns = np.asanyarray(array)
     if columns.shape[-1:] != (len(names),):
         raise ValueError(f"the array has the shape {columns.shape}; its last axis must have {len(names)} entries")
     return {name: columns[..., i] if columns.ndim > 1 else columns[i] for i, name in enumerate(names)}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NAMED = 12     # curves of a panel; of more, none is named
+LONGEST_NAME = 28   # characters of a name in a legend; longer ones lose their middle
 
 
 def plot(model: Described, outputs: Mapping[str, Any], times: Optional[npt.ArrayLike] = None) -> Figure:
@@ -35,8 +36,13 @@ def plot(model: Described, outputs: Mapping[str, Any], times: Optional[npt.Array
         axes.set_ylabel(f"{output} / ({known})" if "," in known or "/" in known else f"{output} / {known}" if known else output)
         axes.grid(alpha=0.3)
         if 1 < len(names) <= MOST_NAMED:
-            axes.legend(lines, names, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+            axes.legend(lines, [_shortened(name) for name in names], fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_xlabel("row" if given is None else "t / s")
     drawn.align_ylabels()
     drawn.suptitle(model.name)
     return drawn
+
+
+def _shortened(name: str) -> str:
+    tail = (LONGEST_NAME - 1) // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME - 1 - tail]}…{name[-tail:]}"
