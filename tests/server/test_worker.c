@@ -151,11 +151,14 @@ static void test_clients_share_the_limit(void **state)
     srv_pool           *pool      = open_pool(1, 1);
     double              wait;
     task               *t[N];
+    static const double waits[FEW] = {0, 1, 0.125, 0.5, 1, 1.5, 0.25, 1.5}; /* s, own work times clients */
     srv_admission       verdict[N];
+    double              waited[N];
     for (int i = 0; i < N; i++) {
         t[i]           = make_task(i < FEW ? cost[i] : 0.125, false);
         t[i]->job.flow = i < FEW ? flow[i] : &more[i];
         verdict[i]     = srv_pool_admit(pool, &t[i]->job, &wait);
+        waited[i]      = wait;
     }
     for (int i = 0; i < N; i++)
         if (t[i]->job.admitted) srv_pool_push(pool, &t[i]->job);
@@ -167,6 +170,7 @@ static void test_clients_share_the_limit(void **state)
     for (int i = 0; i < N; i++) {
         srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
         if (verdict[i] != expected) fail_msg("job %d: verdict %d, expected %d", i, (int)verdict[i], (int)expected);
+        if (i < FEW && waited[i] != waits[i]) fail_msg("job %d: %g s ahead, expected %g s", i, waited[i], waits[i]);
     }
     assert_true(wait == 2);
 }
