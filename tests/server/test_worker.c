@@ -199,6 +199,36 @@ static void test_limit_of_a_client(void **state)
     atomic_store(&finished, 0);
 }
 
+/* A running job that turns out to cost more is decided about as if it came now, without what it was admitted with. */
+static void test_a_running_job_is_admitted_again(void **state)
+{
+    enum { N = 4 };
+    static const double cost[N] = {0.0625, 1.25, 0.875, 0.25};
+    static srv_flow     flow;
+    srv_pool           *pool = open_pool(1, 1);
+    double              wait;
+    task               *t[N];
+    srv_worker          self = {.pool = pool};
+    for (int i = 0; i < N; i++) {
+        t[i]           = make_task(cost[i], false);
+        t[i]->job.flow = &flow;
+        assert_int_equal(srv_pool_admit(pool, &t[i]->job, &wait), SRV_ADMITTED);
+        if (i != 1) continue;
+        self.job = &t[1]->job;
+        assert_true(srv_pool_readmit(&self, 0.03125));
+        assert_true(t[1]->job.cost == 0.03125 && flow.admitted == 0.09375);
+    }
+    assert_true(flow.admitted == 1.21875);
+    assert_false(srv_pool_readmit(&self, 0.0625));
+    assert_true(t[1]->job.refused && flow.admitted == 1.25);
+    for (int i = 0; i < N; i++)
+        srv_pool_push(pool, &t[i]->job);
+    srv_pool_close(pool);
+    for (int i = 0; i < N; i++)
+        free_task(t[i]);
+    atomic_store(&finished, 0);
+}
+
 /* One worker is blocked by the first job; the others are queued and can be withdrawn from any position. */
 static void test_order_and_withdrawal(void **state)
 {
@@ -370,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_bound_in_time),
         cmocka_unit_test(test_clients_share_the_limit),
         cmocka_unit_test(test_limit_of_a_client),
+        cmocka_unit_test(test_a_running_job_is_admitted_again),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
         cmocka_unit_test(test_help_is_charged),
