@@ -1,7 +1,7 @@
 """Answers of steps, of motions and of what their rates determine: as combination_checks.py."""
 import numpy as np
 from combination_differences import DIFFERENCE, EXACT, along, exact, held, hybrid, in_motion, rate_of, registry, three
-from combination_requests import NODES, SAMPLES, STEP, control_points, efforts, request_of, start, torque_multipliers
+from combination_requests import NODES, SAMPLES, STEP, control_points, efforts, request_of, start, torque_multipliers, torques
 from multibody import apply
 
 CHECKS, check = registry()
@@ -37,8 +37,9 @@ def rollout(t, case, answer):
     """Every node has the bits of a step from the node before."""
     for row in case.good():
         take = lambda name: (answer[name] if case.rows == 1 else answer[name][row])
-        at = {name: value if case.rows == 1 else value[row] for name, value in request_of("step", case).items() if name in ("q", "qd", "tau")}
+        at = {name: value if case.rows == 1 else value[row] for name, value in request_of("step", case).items() if name in ("q", "qd")}
         for node in range(NODES):
+            at["tau"] = case.axis(torques(case)[row, node], "v").tolist()
             request = {**{k: v for k, v in case.around().items() if k != "on_error"}, **at, "step": STEP}
             if node and case.has("loop"):
                 break       # the next node's loops are followed from the passive coordinates of this one
