@@ -131,6 +131,7 @@ failing-memory: ## let every allocation of requests and commands fail in turn, o
 .PHONY: reference
 reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
+	@$(PYTHON) tests/e2e/combination_page.py
 
 # One target and -O1, so that lines and branches are those of the source; what makes its own builds is left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))

@@ -91,16 +91,16 @@ trial trial_make(uint64_t seed, size_t rows)
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
 }
 
-/* Gives joints and motors load coefficients, some with a smooth sense of motion. */
+/* Gives most joints and motors load coefficients, some with a smooth sense of motion. */
 static void add_loads(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
         dyn_link *l = &tree->links[i];
         if (l->joint == DYN_FIXED || l->mimic || dyn_joint_nv(l->joint) != 1) continue;
-        if (!l->elastic) l->friction.load = 0.1 * (double)(1 + i % 6);
-        if (l->motor.present) l->motor.friction.load = 0.05 * (double)(1 + i % 7);
-        if (i % 3 == 0) l->friction.coulomb_velocity = 0.4;
-        if (i % 4 == 0) l->motor.friction.coulomb_velocity = 0.3;
+        if (!l->elastic && i % 5 != 3) l->friction.load = 0.1 * (double)(1 + i % 6);
+        if (l->motor.present && i % 4 != 1) l->motor.friction.load = 0.05 * (double)(1 + i % 7);
+        if (i % 3 == 0) l->friction.coulomb_velocity = 0.3 + 0.05 * (double)(i % 5);
+        if (i % 4 == 0) l->motor.friction.coulomb_velocity = 0.2 + 0.04 * (double)(i % 7);
     }
 }
 

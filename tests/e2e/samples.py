@@ -70,12 +70,12 @@ def branched(base="fixed"):
 
 
 def chain(count):
-    """`count` revolute joints in a row, axes turning."""
+    """`count` revolute joints in a row, axes turning, links that differ."""
     return {"links": [
         {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base",
          "joint": {"name": f"j{i}", "type": "revolute", "axis": [[0, 0, 1], [0, 1, 0], [1, 0, 0]][i % 3],
-                   "origin": {"xyz": [0.1, 0.02, 0.05] if i else [0, 0, 0]}},
-         "inertial": body(1, (0.05, 0, 0.01))} for i in range(count)]}
+                   "origin": {"xyz": [0.1 + 0.01 * (i % 4), 0.02 - 0.01 * (i % 5), 0.05 + 0.02 * (i % 3)] if i else [0, 0, 0]}},
+         "inertial": body(1.1 - 0.07 * (i % 5), (0.05, 0.02 * (i % 3), 0.01 - 0.01 * (i % 4)))} for i in range(count)]}
 
 
 def mimicking():

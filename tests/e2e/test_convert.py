@@ -30,15 +30,18 @@ RICH = {
             "name": "ja", "type": "revolute", "axis": [0, 1, 1], "origin": {"dh": {"theta": 0.3, "d": 0.1, "a": 0.2, "alpha": 1.1}},
             "limits": {"position": [-1, 2], "effort": 30}, "friction": {"viscous": 0.3, "coulomb": 0.2}, "rotor_inertia": 0.04,
             "spring": {"stiffness": 3, "damping": 0.1, "rest": 0.4}, "home": 0.25}},
-        {"name": "b", "parent": "a", "inertial": samples.body(1), "joint": {
+        {"name": "b", "parent": "a", "inertial": samples.body(1.4, (0.03, 0.01, -0.02)), "joint": {
             "name": "jb", "type": "helical", "axis": [1, 0, 0.2], "pitch": 0.05, "origin": {"xyz": [0, 0.1, 0.3], "rpy": [0.1, 1.5707963267948966, 0]}}},
-        {"name": "c", "parent": "b", "inertial": samples.body(1), "joint": {
+        {"name": "c", "parent": "b", "inertial": samples.body(0.9, (0, 0.04, 0.02)), "joint": {
             "name": "jc", "type": "planar", "axis": [0.3, 0, -1], "origin": {"xyz": [0.2, 0, 0]}}},
-        {"name": "d", "parent": "c", "inertial": samples.body(1), "joint": {
+        {"name": "d", "parent": "c", "inertial": samples.body(1.2, (0.01, 0, 0.03)), "joint": {
             "name": "jd", "type": "prismatic", "axis": [0, 0, 1], "mimic": {"joint": "ja", "multiplier": -0.5, "offset": 0.2}}},
         {"name": "e", "parent": "c", "joint": {"name": "je", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0.1, 0, 0]}}},
         {"name": "f", "parent": "e", "inertial": samples.body(1), "joint": {
-            "name": "jf", "type": "spherical", "origin": {"xyz": [0, 0, 0.2]}}}],
+            "name": "jf", "type": "spherical", "origin": {"xyz": [0, 0, 0.2]}}},
+        {"name": "g", "parent": "a", "inertial": samples.body(0.7, (0.02, -0.03, 0.05)), "joint": {
+            "name": "jg", "type": "helical", "axis": [0.3, 1, 0], "pitch": -0.07, "origin": {"xyz": [0.05, 0.1, -0.2], "rpy": [0.2, -0.3, 0.4]},
+            "mimic": {"joint": "ja", "multiplier": 1.7, "offset": 0.35}}}],
     "frames": [{"name": "tip", "link": "d", "xyz": [0.1, 0.2, 0.3], "rpy": [0.5, -1.5707963267948966, 0.2]},
                {"name": "mark", "link": "ground", "xyz": [1, 2, 3]}]}
 del RICH["links"][0]["joint"]["axis"]       # z, with Denavit-Hartenberg parameters

@@ -44,6 +44,18 @@ class Framing(WireCase):
             self.raw.send(bytes([byte]))
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
 
+    def test_chunked_bodies_on_one_connection(self):
+        """Extensions and trailers of one body are no part of the next one's: nine bodies, cut differently, answered alike."""
+        head = post(b"", "Transfer-Encoding: chunked", length=False)
+        for request in range(1, 10):
+            parts = [BODY[i:i + request] for i in range(0, len(BODY), request)][:4]
+            parts.append(BODY[len(b"".join(parts)):])
+            extension = lambda i: b";" + bytes([97 + i]) * (170 + 5 * request)
+            chunks = b"".join(b"%x%s\r\n%s\r\n" % (len(part), extension(i), part) for i, part in enumerate(parts) if part)
+            self.raw.send(head + chunks + b"0\r\nX-Trailer: " + b"t" * 3000 + b"\r\n\r\n")
+            answer = self.raw.answer()
+            self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}), request)
+
     def test_chunked_body(self):
         self.raw.send(post(b"", "Transfer-Encoding: chunked", length=False))
         for part in (BODY[:1], BODY[1:7], BODY[7:]):

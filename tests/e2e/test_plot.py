@@ -93,6 +93,16 @@ class Plot(ServerCase):
             self.assertLess(lines[-1], float(picture.get("height")) - 40)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
+    def test_the_axis_holds_every_value(self):
+        """The largest torque is that of the last joint in the last row; the least one is in the middle."""
+        states = "q1,q2,qdd1,qdd2\n" + "".join(f"0.1,0.2,0,{a}\n" for a in (0, 1, -4000, 2, 7000))
+        texts = self.texts(self.plot("two_link", "inverse-dynamics", "--from", "csv", "--show", "tau", given=states).stdout)
+        ticks = [float(text.replace("\u2212", "-")) for text in texts if text.replace("\u2212", "-").lstrip("-").isdigit()]
+        tau = self.ask("two_link", "inverse-dynamics", {"q": [0.1, 0.2], "qdd": [[0, -4000], [0, 7000]]})["tau"]
+        self.assertGreater(max(ticks), 0.75 * max(map(max, tau)))
+        self.assertLess(min(ticks), 0.5 * min(map(min, tau)))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_png(self):
         file = self.file[:-3] + "PNG"
         self.plot(*MOTION, "--output", file, "--show", "q,qd")

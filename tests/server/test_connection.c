@@ -214,6 +214,23 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
     assert_int_equal(all.n_closing, 0);
 }
 
+/* A silent connection does not wait for a reader, though the client that reads has more connections. */
+static void test_no_reader_is_waited_for(void **state)
+{
+    static srv_account greedy, other;
+    srv_connections    all     = make();
+    pair               reading = connect_pair(&all), silent = connect_pair(&all);
+    give(reading, &greedy, 10);
+    give(silent, &other, 2);
+    srv_connection_enter(&all, silent.connection, SRV_READING);
+    all.now += second / 2;
+    srv_connection_enter(&all, reading.connection, SRV_WRITING);
+    assert_true(srv_connections_displace(&all, NULL, NULL));
+    assert_true(is_shut(silent) && !is_shut(reading));
+    disconnect(&all, reading);
+    disconnect(&all, silent);
+}
+
 /* A client that reads its answer slowly is silent, too, but not at once. */
 static void test_a_slow_reader_gives_way(void **state)
 {
@@ -234,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_longest_silent_of_the_greediest_gives_way),
+        cmocka_unit_test(test_no_reader_is_waited_for),
         cmocka_unit_test(test_a_slow_reader_gives_way),
         cmocka_unit_test(test_the_oldest_go_first),
         cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),

@@ -153,11 +153,14 @@ static void test_clients_share_the_limit(void **state)
     srv_pool           *pool      = open_pool(1, 1);
     double              wait;
     task               *t[N];
+    static const double waits[FEW] = {0, 1, 0.125, 0.5, 1, 1.5, 0.25, 1.5}; /* s, own work times clients */
     srv_admission       verdict[N];
+    double              waited[N];
     for (int i = 0; i < N; i++) {
         t[i]           = make_task(i < FEW ? cost[i] : 0.125, false);
         t[i]->job.flow = i < FEW ? flow[i] : &more[i];
         verdict[i]     = srv_pool_admit(pool, &t[i]->job, &wait);
+        waited[i]      = wait;
     }
     for (int i = 0; i < N; i++)
         if (t[i]->job.admitted) srv_pool_push(pool, &t[i]->job);
@@ -169,6 +172,7 @@ static void test_clients_share_the_limit(void **state)
     for (int i = 0; i < N; i++) {
         srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
         if (verdict[i] != expected) fail_msg("job %d: verdict %d, expected %d", i, (int)verdict[i], (int)expected);
+        if (i < FEW && waited[i] != waits[i]) fail_msg("job %d: %g s ahead, expected %g s", i, waited[i], waits[i]);
     }
     assert_true(wait == 2);
 }
@@ -193,6 +197,36 @@ static void test_limit_of_a_client(void **state)
     sem_post(&t[0]->go);
     srv_pool_close(pool);
     for (int i = 0; i < 3; i++)
+        free_task(t[i]);
+    atomic_store(&finished, 0);
+}
+
+/* A running job that turns out to cost more is decided about as if it came now, without what it was admitted with. */
+static void test_a_running_job_is_admitted_again(void **state)
+{
+    enum { N = 4 };
+    static const double cost[N] = {0.0625, 1.25, 0.875, 0.25};
+    static srv_flow     flow;
+    srv_pool           *pool = open_pool(1, 1);
+    double              wait;
+    task               *t[N];
+    srv_worker          self = {.pool = pool};
+    for (int i = 0; i < N; i++) {
+        t[i]           = make_task(cost[i], false);
+        t[i]->job.flow = &flow;
+        assert_int_equal(srv_pool_admit(pool, &t[i]->job, &wait), SRV_ADMITTED);
+        if (i != 1) continue;
+        self.job = &t[1]->job;
+        assert_true(srv_pool_readmit(&self, 0.03125));
+        assert_true(t[1]->job.cost == 0.03125 && flow.admitted == 0.09375);
+    }
+    assert_true(flow.admitted == 1.21875);
+    assert_false(srv_pool_readmit(&self, 0.0625));
+    assert_true(t[1]->job.refused && flow.admitted == 1.25);
+    for (int i = 0; i < N; i++)
+        srv_pool_push(pool, &t[i]->job);
+    srv_pool_close(pool);
+    for (int i = 0; i < N; i++)
         free_task(t[i]);
     atomic_store(&finished, 0);
 }
@@ -368,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_bound_in_time),
         cmocka_unit_test(test_clients_share_the_limit),
         cmocka_unit_test(test_limit_of_a_client),
+        cmocka_unit_test(test_a_running_job_is_admitted_again),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
         cmocka_unit_test(test_help_is_charged),

@@ -1,0 +1,221 @@
+"""The answer of each operation against the dynamics of multibody.py, their differences, or other operations.
+
+`t.near(name, given, expected, tolerance)` compares the rows that do not fail, relative to the largest expected entry."""
+import numpy as np
+from combination_differences import DIFFERENCE, along, exact, held, hybrid, near_loads, registry, rows_of, tau_of, three
+from combination_requests import IMPACT, TASK, efforts, request_of
+from combinations import HELD
+from multibody import apply
+
+CHECKS, check = registry()
+
+
+@check("inverse-dynamics")
+def inverse_dynamics(t, case, answer):
+    tau, qdd = hybrid(case, case.state(), case.qdd, efforts(case))
+    t.near("tau", case.taken(answer, "tau", "v"), tau, exact(case))
+    if case.has("free"):
+        t.near("qdd", case.taken(answer, "qdd", "v"), qdd, 10 * exact(case))
+
+
+@check("forward-dynamics")
+def forward_dynamics(t, case, answer):
+    t.near("qdd", case.taken(answer, "qdd", "v"), case.state().qdd(efforts(case), held(case)), 1e3 * exact(case))
+
+
+@check("impact")
+def impact(t, case, answer):
+    """M (v - qd) = J^T p and J v = 0."""
+    state, v = case.state(), case.taken(answer, "qd_after", "v")
+    J, _ = state.held_rows(HELD if case.has("held") else IMPACT)
+    M = state.mass_matrix()
+    p = np.linalg.solve(J @ np.linalg.solve(M, np.swapaxes(J, 1, 2)), apply(J, case.qd)[..., None])
+    t.near("qd_after", v, case.qd - np.linalg.solve(M, np.swapaxes(J, 1, 2) @ p)[..., 0], 1e3 * exact(case))
+
+
+@check("mass-matrix")
+def mass_matrix(t, case, answer):
+    M = case.state().mass_matrix()
+    t.near("mass_matrix", case.taken(answer, "mass_matrix", "vv"), M, exact(case))
+    t.near("inverse", case.taken(answer, "inverse", "vv"), np.linalg.inv(M), 1e2 * exact(case))
+
+
+@check("bias")
+def bias(t, case, answer):
+    state, zero = case.state(), np.zeros_like(case.qd)
+    total = state.tau(zero)
+    t.near("bias", case.taken(answer, "bias", "v"), total, exact(case))
+    parts = sum(case.taken(answer, name, "v") for name in ("coriolis", "gravity", "friction"))
+    if not case.has("wrenches"):
+        t.near("parts", parts + passive_springs(case, state), total, exact(case))
+    still = case.state(qd=zero)
+    t.near("gravity", case.taken(answer, "gravity", "v"),
+           still.transmitted(zero, False, springs=False) - still.transmitted(zero, False, springs=False, gravity=[0, 0, 0]), exact(case))
+
+
+def passive_springs(case, state):
+    """Efforts of springs, which are no part of gravity, of Coriolis forces or of friction."""
+    zero = np.zeros_like(case.qd)
+    return state.transmitted(zero, False) - state.transmitted(zero, False, springs=False)
+
+
+@check("kinematics")
+def kinematics(t, case, answer):
+    R, p, J, drift = case.state().frame("tool")
+    pose = answer["poses"]["tool"]
+    x, y, z, w = np.moveaxis(case.taken(pose, "orientation"), -1, 0)
+    t.near("position", case.taken(pose, "position"), p, exact(case))
+    t.near("axis x", np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)], -1), R[:, :, 0], exact(case))
+    t.near("axis z", np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], -1), R[:, :, 2], exact(case))
+    t.near("jacobian", case.taken(answer, "jacobian", ".v"), J, exact(case))
+    t.near("drift", apply(case.taken(answer, "jacobian_dot", ".v"), case.qd), drift, exact(case))
+    t.near("velocity", case.taken(answer, "velocity"), apply(J, case.qd), exact(case))
+    t.near("acceleration", case.taken(answer, "acceleration"), apply(J, case.qdd) + drift, exact(case))
+
+
+@check("energy")
+def energy(t, case, answer):
+    state = case.state()
+    kinetic, potential = state.energies()
+    mass, com, velocity, momentum = state.momentum()
+    for name, value in (("kinetic", kinetic), ("potential", potential), ("mass", np.full(case.rows, mass)), ("com", com),
+                        ("com_velocity", velocity), ("momentum", momentum)):
+        t.near(name, case.taken(answer, name), value, exact(case))
+    t.near("momentum_matrix", apply(case.taken(answer, "momentum_matrix", ".v"), case.qd), momentum, exact(case))
+
+
+@check("sensitivity")
+def sensitivity(t, case, answer):
+    many = lambda x, n: rows_of(x, n)
+    tau = efforts(case)
+    f = lambda q, qd, qdd: tau_of(case, q, qd, qdd, many(tau, len(q) // case.rows))[0]
+    for name, expected in zip(("dtau_dq", "dtau_dqd", "dtau_dqdd"), three(case, f, case.qdd)):
+        t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+    near_loads(t, case, answer, ("dtau_dparameters", "dtau_dwrench"), lambda: tau_of(case, case.q, case.qd, case.qdd, tau)[0])
+    if case.has("free"):
+        g = lambda q, qd, qdd: tau_of(case, q, qd, qdd, many(tau, len(q) // case.rows))[1]
+        for name, expected in zip(("dqdd_dq", "dqdd_dqd", "dqdd_dqdd"), three(case, g, case.qdd)):
+            t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+        return
+    state, size = case.state(), 1e-2
+    shifted = lambda k, h: state.tau(case.qdd, gravity=case.robot.gravity + h * np.eye(3)[k])
+    by_gravity = np.stack([along(lambda h, k=k: shifted(k, h), size) for k in range(3)], -1)
+    t.near("dtau_dgravity", case.taken(answer, "dtau_dgravity", "v."), by_gravity, DIFFERENCE)
+
+
+@check("forward-sensitivity")
+def forward_sensitivity(t, case, answer):
+    f = lambda q, qd, tau: case.state(q, qd).qdd(tau, held(case))
+    tau = efforts(case)
+    for name, expected in zip(("dqdd_dq", "dqdd_dqd", "dqdd_dtau"), three(case, f, tau)):
+        t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+    near_loads(t, case, answer, ("dqdd_dparameters", "dqdd_dwrench"), lambda: f(case.q, case.qd, tau))
+
+
+def second_differences(t, case, operation, first, third, x):
+    """Differences of the multiplied first derivatives by q, qd and x, as the server gives these for many states."""
+    multipliers = case.multipliers
+    request = case.around() | {"outputs": first}
+    request.pop("on_error", None)
+
+    def gradients(q, qd, x):
+        # one request for the shifts of all rows
+        answer = t.ask_model(operation, {**request, "q": case.axis(q, "q").tolist(), "qd": case.axis(qd, "v").tolist(),
+                                              third: case.axis(x, "v").tolist()})
+        many = rows_of(multipliers, len(q) // case.rows)
+        parts = [np.einsum("ri,rij->rj", many, t.matrix(answer[name])) for name in first]
+        return np.stack(parts, 1)
+    return three(case, gradients, x)
+
+
+@check("hessian")
+def hessian(t, case, answer):
+    by_q, by_qd, _ = second_differences(t, case, "sensitivity", ["dtau_dq", "dtau_dqd", "dtau_dqdd"], "qdd", case.qdd)
+    by_x = second_differences(t, case, "sensitivity", ["dtau_dq"], "qdd", case.qdd)[2][:, 0]
+    for name, expected in (("hessian_q_q", by_q[:, 0]), ("hessian_q_qd", by_qd[:, 0]), ("hessian_q_qdd", by_x), ("hessian_qd_qd", by_qd[:, 1])):
+        t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+
+
+@check("forward-hessian")
+def forward_hessian(t, case, answer):
+    by_q, by_qd, by_tau = second_differences(t, case, "forward-sensitivity", ["dqdd_dq", "dqdd_dqd"], "tau", efforts(case))
+    for name, expected in (("hessian_q_q", by_q[:, 0]), ("hessian_q_qd", by_qd[:, 0]), ("hessian_qd_qd", by_qd[:, 1]), ("hessian_q_tau", by_tau[:, 0])):
+        t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+
+
+@check("coriolis")
+def coriolis(t, case, answer):
+    """C qd is the Coriolis vector, and M' = C + C^T."""
+    state, C, zero = case.state(), case.taken(answer, "coriolis_matrix", "vv"), np.zeros_like(case.qd)
+    without, case.robot.wrenches = case.robot.wrenches, []
+    vector = state.transmitted(zero, False, gravity=[0, 0, 0], springs=False)
+    case.robot.wrenches = without
+    t.near("C qd", apply(C, case.qd), vector, exact(case))
+    rate = along(lambda x: case.state(case.robot.moved(case.q, x * case.qd), case.qd).mass_matrix())
+    t.near("C + C^T", C + np.swapaxes(C, 1, 2), rate, DIFFERENCE)
+    t.near("christoffel", case.taken(answer, "christoffel", "vvv") @ case.qd[:, None, :, None], C[..., None], exact(case))
+
+
+@check("regressor")
+def regressor(t, case, answer):
+    """Times the parameters of the bodies: what moves them against gravity, without springs, rotors and friction."""
+    state = case.state()
+    Y = case.taken(answer, "regressor", "v.")
+    parameters = np.array([own for name in t.bodies for own in state.parameters(name)])
+    a, accelerations = state.accelerations(case.qdd)
+    full = np.zeros_like(state.u)
+    full[:, :case.robot.tree.nv] = state.forces(accelerations, case.robot.gravity)
+    t.near("regressor", Y @ parameters, apply(np.swapaxes(state.G, 1, 2), full @ case.robot.B), exact(case))
+
+
+@check("task-space")
+def task_space(t, case, answer):
+    state, zero = case.state(), np.zeros_like(case.qd)
+    J, drift = state.held_rows([TASK])
+    back = np.linalg.solve(state.mass_matrix(), np.swapaxes(J, 1, 2))
+    inertia = np.linalg.inv(J @ back)
+    turned = back @ inertia
+    t.near("jacobian", case.taken(answer, "jacobian", ".v"), J, exact(case))
+    t.near("jacobian_dot_qd", case.taken(answer, "jacobian_dot_qd"), drift, exact(case))
+    t.near("inertia", case.taken(answer, "inertia"), inertia, 1e2 * exact(case))
+    t.near("jacobian_inverse", np.swapaxes(case.taken(answer, "jacobian_inverse", "v."), 1, 2), np.swapaxes(turned, 1, 2), 1e2 * exact(case))
+    bias = apply(np.swapaxes(turned, 1, 2), state.tau(zero)) - apply(inertia, drift)
+    t.near("bias", case.taken(answer, "bias"), bias, 1e2 * exact(case))
+
+
+@check("ground-reaction")
+def ground_reaction(t, case, answer):
+    """What moves the base is the resultant about the world's origin; the parts of the feet add up to it."""
+    state = case.state()
+    R = state.poses[0][0]
+    effort = state.tau(case.qdd)[:, :6]
+    force, moment = apply(R, effort[:, :3]), apply(R, effort[:, 3:])
+    resultant = np.concatenate([force, moment + np.cross(case.q[:, :3], force)], 1)
+    t.near("resultant", case.taken(answer, "resultant"), resultant, exact(case))
+    feet = case.taken(answer, "foot_wrenches")
+    places = [state.frame(name)[1] for name in ("left", "right")]
+    total = sum(np.concatenate([feet[:, i, :3], feet[:, i, 3:] + np.cross(places[i], feet[:, i, :3])], 1) for i in range(2))
+    t.near("feet", total, resultant, exact(case))
+    t.near("base", case.taken(answer, "tau", "v")[:, :6] + np.abs(resultant).max(), np.full((case.rows, 6), np.abs(resultant).max()), exact(case))
+
+
+@check("inverse-kinematics")
+def inverse_kinematics(t, case, answer):
+    q, qd = case.taken(answer, "q", "q"), case.taken(answer, "qd", "v")
+    q, qd = (np.where(np.isnan(x), y, x) for x, y in ((q, case.q), (qd, case.qd)))
+    goal, there = case.state(), case.state(q, qd)
+    t.near("position", there.frame("tool")[1], goal.frame("tool")[1], 1e-8)
+    t.near("velocity", there.tree_rates("tool")[:, :3], goal.tree_rates("tool")[:, :3], 1e-7)
+
+
+@check("evaluate")
+def evaluate(t, case, answer):
+    """Every operation has the bits of the operation alone."""
+    request = request_of("evaluate", case)
+    for name, options in request["operations"].items():
+        fields = {"inverse-dynamics": ("q", "qd", "qdd", "tau"), "bias": ("q", "qd"), "kinematics": ("q", "qd", "qdd"),
+                  "energy": ("q", "qd"), "mass-matrix": ("q",)}[name]
+        around = ("payload", "wrenches", "joints", "on_error") if name in ("inverse-dynamics", "bias") else (
+            ("joints", "on_error") if name == "kinematics" else ("payload", "joints", "on_error"))
+        alone = t.ask_model(name, {**{k: v for k, v in request.items() if k in fields + around}, **options})
+        t.same(name, answer[name], {k: v for k, v in alone.items() if k != "errors"})

@@ -1,0 +1,148 @@
+"""Answers of steps, of motions and of what their rates determine: as combination_checks.py."""
+import numpy as np
+from combination_differences import DIFFERENCE, EXACT, along, exact, held, hybrid, in_motion, rate_of, registry, three
+from combination_requests import NODES, SAMPLES, STEP, control_points, efforts, request_of, start, torque_multipliers, torques
+from multibody import apply
+
+CHECKS, check = registry()
+
+
+@check("torque-derivative")
+def torque_derivative(t, case, answer):
+    tau, qdd = hybrid(case, case.state(), case.qdd, efforts(case))
+    t.near("tau", case.taken(answer, "tau", "v"), tau, exact(case))
+    move = in_motion(case, case.q, case.qd, qdd, case.qddd)
+    if case.has("free"):
+        move = in_motion(case, case.q, case.qd, *(np.nan_to_num(case.taken(answer, name, "v")) for name in ("qdd", "qddd")))
+    t.near("tau_dot", case.taken(answer, "tau_dot", "v"), rate_of(case, move), DIFFERENCE)
+
+
+@check("step")
+def step(t, case, answer):
+    """Semi-implicit Euler, and its derivatives in the velocities; those of positions follow with the step."""
+    f = lambda q, qd, tau: qd + STEP * case.state(q, qd).qdd(tau, held(case))
+    after, tau = f(case.q, case.qd, efforts(case)), efforts(case)
+    t.near("qd_after", case.taken(answer, "qd_after", "v"), after, 1e2 * exact(case))
+    moved = case.robot.moved(case.q, STEP * after)
+    t.near("q_after", case.taken(answer, "q_after", "q")[:, case.nq - case.nv:], moved[:, case.nq - case.nv:], 1e2 * exact(case))
+    A, B = case.taken(answer, "state_matrix", "xx"), case.taken(answer, "input_matrix", "xv")
+    by_q, by_qd, by_tau = three(case, f, tau)
+    n = case.nv
+    for name, given, expected in (("by q", A[:, n:, :n], by_q), ("by qd", A[:, n:, n:], by_qd), ("by tau", B[:, n:], by_tau)):
+        t.near(name, given, expected, DIFFERENCE)
+
+
+@check("rollout")
+def rollout(t, case, answer):
+    """Every node has the bits of a step from the node before."""
+    for row in case.good():
+        take = lambda name: (answer[name] if case.rows == 1 else answer[name][row])
+        at = {name: value if case.rows == 1 else value[row] for name, value in request_of("step", case).items() if name in ("q", "qd")}
+        for node in range(NODES):
+            at["tau"] = case.axis(torques(case)[row, node], "v").tolist()
+            request = {**{k: v for k, v in case.around().items() if k != "on_error"}, **at, "step": STEP}
+            if node and case.has("loop"):
+                break       # the next node's loops are followed from the passive coordinates of this one
+            one = t.ask_model("step", request)
+            for name in ("q_after", "qd_after", "state_matrix", "input_matrix"):
+                t.same(f"{name} of node {node}", take(name)[node], one[name])
+            at.update(q=one["q_after"], qd=one["qd_after"])
+
+
+@check("identify")
+def identify(t, case, answer):
+    """Torques of the reference fit to rounding."""
+    t.less("residual", answer["residual"], 1e-6)
+
+
+@check("trajectory")
+def trajectory(t, case, answer):
+    rows, n = case.rows, SAMPLES
+    q, qd, qdd, qddd, tau, rate = (case.taken(answer, name, kind).reshape(rows * n, -1) for name, kind in (
+        ("q", ".q"), ("qd", ".v"), ("qdd", ".v"), ("qddd", ".v"), ("tau", ".v"), ("tau_dot", ".v")))
+    bad = np.isnan(tau[:, 0])
+    q, qd, qdd, qddd = (np.where(bad[:, None], y, x) for x, y in ((q, case.q[0]), (qd, 1.0), (qdd, 1.0), (qddd, 1.0)))
+    # Splines rest nowhere, and no velocity comes so near to zero that friction jumps in a difference.
+    t.near_rows("tau", tau, case.state(q, qd).tau(qdd), exact(case), ~bad)
+    move = in_motion(case, q, qd, qdd, qddd)
+    steady = ~bad & (np.abs(qd) > 3e-2).all(1)
+    t.near_rows("tau_dot", rate, rate_of(case, move), DIFFERENCE, steady)
+    if case.has("failing"):
+        return
+    gradient = case.taken(answer, "dtau_dcontrol_points", "v.v")
+    direction = np.random.default_rng(31).uniform(-1, 1, control_points(case).shape)
+    ask = lambda h: t.trajectory_tau(control_points(case) + h * direction)
+    t.near("dtau_dcontrol_points", np.einsum("rnikj,rkj->rni", gradient, direction), along(ask, 1e-4), 1e-5)
+
+
+@check("trajectory-hessian")
+def trajectory_hessian(t, case, answer):
+    if case.has("failing"):
+        return
+    H4 = case.taken(answer, "hessian_control_points", "v.v")
+    direction = np.random.default_rng(37).uniform(-1, 1, control_points(case).shape)
+    ask = lambda h: t.trajectory_gradient(control_points(case) + h * direction, torque_multipliers(case))
+    t.near("hessian", np.einsum("rkilj,rlj->rki", H4, direction), along(ask, 1e-4), 1e-5)
+
+
+@check("simulate")
+def simulate(t, case, answer):
+    """Two steps of the classical method on the reference's accelerations."""
+    tau = efforts(case)
+    a = lambda q, qd: case.state(q, qd).qdd(tau, held(case))
+    q, qd, h = case.q, start(case), 1e-3
+    for _ in range(2):
+        k1 = a(q, qd)
+        k2 = a(case.robot.moved(q, h / 2 * qd), qd + h / 2 * k1)
+        k3 = a(case.robot.moved(q, h / 2 * (qd + h / 2 * k1)), qd + h / 2 * k2)
+        k4 = a(case.robot.moved(q, h * (qd + h / 2 * k2)), qd + h * k3)
+        q, qd = case.robot.moved(q, h * (qd + h / 6 * (k1 + k2 + k3))), qd + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    t.near("qd", case.taken(answer, "qd", ".v")[:, -1], qd, 1e-6)
+    t.near("q", case.taken(answer, "q", ".q")[:, -1], q, 1e-6)
+
+
+@check("margins")
+def margins(t, case, answer):
+    """The effort of an elastic joint is that of its motor. Mimics and passive joints have positions and velocities of the tree."""
+    state, motion, names = case.state(), in_motion(case, case.q, case.qd, case.qdd, case.qddd), case.names
+    efforts_of = {"effort": state.tau(case.qdd), "effort_rate": rate_of(case, motion)}
+    given = case.taken(answer, "margins")
+    for i, limit in enumerate(answer["limits"]):
+        joint = case.robot.tree.joints[case.robot.index[limit["joint"]]]
+        if limit["kind"] == "position":
+            x = state.positions[:, joint.q.start]
+        elif limit["kind"] == "velocity":
+            x = state.u[:, joint.v.start]
+        elif joint.name in names:
+            x = efforts_of[limit["kind"]][:, names.index(joint.name + ".motor" if joint.name + ".motor" in names else joint.name)]
+        else:
+            continue
+        t.near(f"{limit}", given[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), DIFFERENCE, least=1)
+
+
+@check("path")
+def path(t, case, answer):
+    """At twice the speed along the path; friction that is no polynomial of the speed is subtracted by its equation."""
+    a, b, c, d = (case.taken(answer, f"tau_{name}", "v") for name in "abcd")
+    state = case.state()
+    t.near("tau_a", a, apply(state.mass_matrix(), case.qd), exact(case))
+    if answer["smooth_friction"] or case.has("load"):
+        names = {one["joint"] for one in answer["smooth_friction"]}
+        keep = np.array([name not in names for name in case.names])
+    else:
+        keep = np.ones(case.nv, bool)
+    for speed in (1, 2, 0.5):
+        expected = case.state(qd=speed * case.qd).tau(speed * speed * case.qdd)
+        t.near(f"tau at {speed}", (speed * speed * b + speed * d + c)[:, keep], expected[:, keep], exact(case))
+
+
+@check("feed-forward")
+def feed_forward(t, case, answer):
+    q, qd, qdd, tau = (case.taken(answer, name, kind) for name, kind in (("q", "q"), ("qd", "v"), ("qdd", "v"), ("tau", "v")))
+    q, qd, qdd = (np.where(np.isnan(x), y, x) for x, y in ((q, case.q), (qd, case.qd), (qdd, case.qdd)))
+    joints = case.robot.n_joints
+    t.near("joints", qdd[:, :joints], case.qdd[:, :joints], EXACT)
+    expected = case.state(q, qd).tau(qdd)
+    t.near("tau", tau, expected, EXACT * 10, least=10)
+    if case.has("elastic"):
+        t.near("link side", tau[:, [case.names.index("elbow")]] + 1, np.ones((case.rows, 1)), EXACT)

@@ -1,0 +1,250 @@
+"""A request of each operation for a combination of features (combinations.py). The fields are those that the operation
+needs to compute all that a test compares; features add theirs whether the operation takes them or not."""
+import numpy as np
+from combinations import HELD
+from multibody import apply
+
+STEP = 0.004
+TASK = {"frame": "tool", "axes": ["z", "x"]}
+IMPACT = [{"frame": "tool", "axes": ["y"]}]
+NODES, POINTS, SAMPLES, DEGREE, DURATION = 3, 5, 4, 3, 1.3
+IDENTIFIED = 90     # states
+OPERATIONS = {}
+
+
+def operation(name):
+    def register(make):
+        OPERATIONS[name] = make
+        return make
+    return register
+
+
+def state(case, *names):
+    made = {"q": case.positions_field()}
+    for name in names:
+        values = {"qd": case.qd, "qdd": case.qdd, "qddd": case.qddd, "qdddd": case.qdddd, "multipliers": case.multipliers}[name]
+        if name in ("qdd", "qddd") and case.has("free"):
+            values = np.where(case.loose, 0, values)
+        made[name] = case.field(values)
+    return made
+
+
+def efforts(case):
+    """Of a motion near that of the case, so that accelerations stay small; of free coordinates alone, where some are free."""
+    if not hasattr(case, "drawn_efforts"):
+        tau = case.state().tau(case.other)
+        case.drawn_efforts = np.where(case.loose, tau, 0) if case.has("free") else tau
+    return case.drawn_efforts
+
+
+def loose(case):
+    return {"tau": case.field(efforts(case))} if case.has("free") else {}
+
+
+def wrench(case, output):
+    return [output] if case.has("wrenches") else []
+
+
+@operation("inverse-dynamics")
+def inverse_dynamics(case):
+    return {**state(case, "qd", "qdd"), **loose(case)}
+
+
+@operation("forward-dynamics")
+def forward_dynamics(case):
+    return {**state(case, "qd"), "tau": case.field(efforts(case))}
+
+
+@operation("impact")
+def impact(case):
+    return {**state(case, "qd"), "held": IMPACT}
+
+
+@operation("mass-matrix")
+def mass_matrix(case):
+    return {**state(case), "outputs": ["mass_matrix", "inverse"]}
+
+
+@operation("bias")
+def bias(case):
+    return {**state(case, "qd"), "outputs": ["bias", "coriolis", "gravity", "friction"]}
+
+
+@operation("kinematics")
+def kinematics(case):
+    return {**state(case, "qd", "qdd"), "frame": "tool", "outputs": ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration"]}
+
+
+@operation("energy")
+def energy(case):
+    return {**state(case, "qd"), "outputs": ["kinetic", "potential", "mass", "com", "com_velocity", "momentum", "momentum_matrix"]}
+
+
+@operation("torque-derivative")
+def torque_derivative(case):
+    return {**state(case, "qd", "qdd", "qddd"), **loose(case)}
+
+
+@operation("sensitivity")
+def sensitivity(case):
+    more = ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dqdd", "dqdd_dtau"] if case.has("free") else []
+    return {**state(case, "qd", "qdd"), **loose(case), "outputs": [
+        "tau", "dtau_dq", "dtau_dqd", "dtau_dqdd", "dtau_dgravity", "dtau_dparameters", *wrench(case, "dtau_dwrench"), *more]}
+
+
+@operation("forward-sensitivity")
+def forward_sensitivity(case):
+    return {**forward_dynamics(case), "outputs": ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters",
+                                                  *wrench(case, "dqdd_dwrench")]}
+
+
+@operation("hessian")
+def hessian(case):
+    return state(case, "qd", "qdd", "multipliers")
+
+
+@operation("forward-hessian")
+def forward_hessian(case):
+    return {**state(case, "qd", "multipliers"), "tau": case.field(efforts(case))}
+
+
+@operation("step")
+def step(case):
+    return {**forward_dynamics(case), "step": STEP}
+
+
+@operation("rollout")
+def rollout(case):
+    return {**state(case, "qd"), "torques": case.field(torques(case)), "step": STEP}
+
+
+def torques(case):
+    """Others at every node."""
+    return np.stack([efforts(case) * (1 + 0.13 * node) for node in range(NODES)], 1)
+
+
+@operation("coriolis")
+def coriolis(case):
+    return {**state(case, "qd"), "outputs": ["coriolis_matrix", "christoffel"]}
+
+
+@operation("regressor")
+def regressor(case):
+    return state(case, "qd", "qdd")
+
+
+@operation("task-space")
+def task_space(case):
+    return {**state(case, "qd"), **TASK, "outputs": ["inertia", "jacobian", "jacobian_dot_qd", "jacobian_inverse", "bias"]}
+
+
+@operation("identify")
+def identify(case):
+    """States of their own: a batch is what the operation takes."""
+    choose = np.random.default_rng(17)
+    rows, case.rows = case.rows, IDENTIFIED
+    q, motion = case.positions(choose), choose.uniform(-2, 2, (2, IDENTIFIED, case.nv))
+    tau = case.state(q, motion[0]).tau(motion[1])
+    made = {"q": case.field(q, "q"), "qd": case.field(motion[0]), "qdd": case.field(motion[1]), "tau": case.field(tau)}
+    case.rows = rows
+    return made
+
+
+def control_points(case):
+    """Near the positions of the case: those of a floating base as a place and a rotation vector."""
+    choose = np.random.default_rng(23)
+    first = 6 if case.floating else 0
+    start = np.concatenate([choose.uniform(-0.5, 0.5, (case.rows, first)), case.q[:, case.nq - case.nv + first:]], 1)
+    points = start[:, None] + 0.4 * choose.uniform(-1, 1, (case.rows, POINTS, case.nv))
+    if case.has("failing"):
+        points[1, :, first] = 1e12
+    return points
+
+
+def spline(case):
+    return {"degree": DEGREE, "duration": DURATION, "samples": SAMPLES, "control_points": case.field(control_points(case))}
+
+
+@operation("trajectory")
+def trajectory(case):
+    more = {"input": {"tau": case.field(efforts(case))}} if case.has("free") else {}
+    return {**spline(case), **more, "dense": True,
+            "outputs": ["q", "qd", "qdd", "qddd", "tau", "tau_dot", "dtau_dcontrol_points", "dtau_dduration"]}
+
+
+@operation("trajectory-hessian")
+def trajectory_hessian(case):
+    return {**spline(case), "torque_multipliers": case.field(torque_multipliers(case))}
+
+
+def torque_multipliers(case):
+    return np.random.default_rng(29).uniform(-2, 2, (case.rows, SAMPLES, case.nv))
+
+
+def start(case):
+    """Velocities with which held frames rest along the axes held: those after their impact."""
+    if not case.has("held"):
+        return case.qd
+    now = case.state()
+    J, M = now.held_rows(HELD)[0], now.mass_matrix()
+    back = np.linalg.solve(M, np.swapaxes(J, 1, 2))
+    return case.qd - apply(back @ np.linalg.inv(J @ back) @ J, case.qd)
+
+
+@operation("simulate")
+def simulate(case):
+    return {**state(case), "qd": case.field(start(case)), "duration": 2e-3, "step": 1e-3, "samples": 2, "input": {"tau": case.field(efforts(case))},
+            "outputs": ["q", "qd", "kinetic", "potential"]}
+
+
+@operation("ground-reaction")
+def ground_reaction(case):
+    return {**state(case, "qd", "qdd"), "feet": [{"frame": "left"}, {"frame": "right"}] if case.floating else [{"frame": "tool"}]}
+
+
+@operation("inverse-kinematics")
+def inverse_kinematics(case):
+    """The goal is where the frame is at the case's positions; the search starts nearby."""
+    tool = case.state().frame("tool")
+    goal, velocity = tool[1], case.state().tree_rates("tool")
+    near = case.q.copy()
+    near[:, case.nq - case.nv + (6 if case.floating else 0):] += 0.07
+    if case.has("failing"):
+        goal = goal + 100 * (np.arange(case.rows) == 1)[:, None]
+    plain = lambda x: (x[0] if case.rows == 1 else x).tolist()
+    return {"q": case.field(near, "q"), "frame": "tool", "position": plain(goal), "velocity": plain(velocity[:, :3])}
+
+
+@operation("margins")
+def margins(case):
+    kinds = {"kinds": ["position", "velocity", "effort"]} if case.floating else {}
+    return {**state(case, "qd", "qdd", "qddd"), **kinds, "outputs": ["limits", "margins", "dmargins_dq", "dmargins_dqd", "dmargins_dqdd", "dmargins_dqddd"]}
+
+
+@operation("path")
+def path(case):
+    return state(case, "qd", "qdd", "qddd")
+
+
+@operation("feed-forward")
+def feed_forward(case):
+    return state(case, "qd", "qdd", "qddd", "qdddd")
+
+
+@operation("evaluate")
+def evaluate(case):
+    free = {"free": case.free} if case.has("free") else {}
+    return {**state(case, "qd", "qdd", "qddd"), **loose(case), "operations": {
+        "inverse-dynamics": free, "bias": {}, "kinematics": {"frames": ["tool"]}, "energy": {}, "mass-matrix": {}}}
+
+
+# Features without which an operation has nothing to compute.
+NEEDED = {"ground-reaction": ("floating",)}
+# Where a feature is not a field of its own, it stands in the operation's options.
+INSIDE = {"evaluate": {"free", "held"}}
+
+
+def request_of(name, case):
+    made = OPERATIONS[name](case)
+    around = {key: value for key, value in case.around().items() if key not in INSIDE.get(name, ())}
+    return {**made, **around}
