@@ -1,5 +1,5 @@
-// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: poses in the
-// outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes of their links.
+// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: the gravity
+// of the world, poses in the outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes of their links.
 //
 //     sdformat FILE
 #include <cstdio>
@@ -78,6 +78,15 @@ static void print_model(const sdf::Model &model, const std::string &prefix, cons
     }
 }
 
+// The gravity of the world, if there is one.
+static void print_world(const sdf::Root &root)
+{
+    if (root.WorldCount() == 0) return;
+    const ignition::math::Vector3d g = root.WorldByIndex(0)->Gravity();
+    std::printf("{\"kind\":\"world\",\"gravity\":[%.17g,%.17g,%.17g]}", g.X(), g.Y(), g.Z());
+    first = false;
+}
+
 // The model of a world that is not static, or the model of the file.
 static const sdf::Model *find_model(const sdf::Root &root)
 {
@@ -98,6 +107,7 @@ int main(int argc, char *argv[])
     const sdf::Model *model = find_model(root);
     if (!model) return 1;
     std::printf("[");
+    print_world(root);
     print_model(*model, "", Pose3d::Zero);
     std::printf("]\n");
     return 0;

@@ -89,9 +89,20 @@ static dyn_pose link_in_world(const api_sdf *sdf, int link)
     return link == API_SDF_WORLD ? api_pose_identity() : api_sdf_in_world(sdf, link);
 }
 
-/* X_ab of two frames, from their poses in the world. */
+static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
+{
+    for (int i = 0; i < 3; i++) {
+        if (X->p[i] != Y->p[i]) return false;
+        for (int j = 0; j < 3; j++)
+            if (X->R[i][j] != Y->R[i][j]) return false;
+    }
+    return true;
+}
+
+/* X_ab of two frames, from their poses in the world. Of frames at the same pose it is the identity without rounding. */
 static dyn_pose between(const dyn_pose *X_wa, const dyn_pose *X_wb)
 {
+    if (is_equal(X_wa, X_wb)) return api_pose_identity();
     dyn_pose X_aw = api_pose_inverse(X_wa), X = api_pose_compose(&X_aw, X_wb);
     return X;
 }

@@ -1,7 +1,8 @@
 /* urdf_transmission.c - read the rotors of actuators from transmissions, and report every transmission by name.
  *
- * A rotor of inertia I behind a gear of ratio n turns n times as fast as its joint: its kinetic energy I (n qd)^2 / 2 is
- * that of the inertia n^2 I at the joint. Two conventions state it, both in <actuator> (or, in older files, in the transmission itself):
+ * A rotor of inertia I behind a gear of ratio n turns n times as fast as its joint: its kinetic energy I (n qd)^2 / 2
+ * is that of the inertia n^2 I at the joint. Two conventions state it, both in <actuator> (or, in older files, in the
+ * transmission itself):
  *
  *     Drake:  <drake:rotor_inertia value="I"/> <drake:gear_ratio value="n"/>, n = 1 when absent
  *     ROS:    <motorInertia>I</motorInertia> <mechanicalReduction>n</mechanicalReduction>

@@ -107,6 +107,11 @@ typedef struct row_list {
     const xmlNode *element;
 } row_list;
 
+static const api_xml_known *row_of(const api_xml_vocabulary *v, size_t i)
+{
+    return i < v->n ? &v->known[i] : &v->more[i - v->n];
+}
+
 static void find_rows(const api_xml_vocabulary *v, const xmlNode *element, row_list *rows)
 {
     char           own[API_XML_QUALIFIED], above[API_XML_QUALIFIED];
@@ -115,51 +120,53 @@ static void find_rows(const api_xml_vocabulary *v, const xmlNode *element, row_l
     spaced_word    plain = space("", name), within = space(parent ? api_xml_qualified_name(parent, above) : "", name);
     rows->n       = 0;
     rows->element = element;
-    for (size_t i = 0; i < v->n && i < API_XML_ROWS; i++)
-        if (lists(v->known[i].in, &within) || lists(v->known[i].in, &plain)) rows->row[rows->n++] = (unsigned short)i;
+    for (size_t i = 0; i < v->n + v->n_more && i < API_XML_ROWS; i++) {
+        const char *in = row_of(v, i)->in;
+        if (lists(in, &within) || lists(in, &plain)) rows->row[rows->n++] = (unsigned short)i;
+    }
 }
 
-/* Row of an element; those that name the grandparent, too, are listed first in a table. NULL: it is unknown. */
-static const api_xml_known *find_known(const api_xml_vocabulary *v, const row_list *rows, const xmlNode *element)
+static bool is_of_attributes(const api_xml_known *known)
+{
+    return known->use == API_XML_ATTRIBUTE_READ || known->use == API_XML_ATTRIBUTE_DROPPED ||
+           known->use == API_XML_ATTRIBUTE_NOT_HELD;
+}
+
+/* Row number of an element or attribute; the first that lists it counts. API_XML_ROWS: it is unknown. */
+static size_t find_row(const api_xml_vocabulary *v, const row_list *rows, const spaced_word *word, bool attribute)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const api_xml_known *known = row_of(v, rows->row[i]);
+        if (is_of_attributes(known) == attribute && lists(known->names, word)) return rows->row[i];
+    }
+    return API_XML_ROWS;
+}
+
+static size_t find_element(const api_xml_vocabulary *v, const row_list *rows, const xmlNode *element)
 {
     char        text[API_XML_QUALIFIED];
     spaced_word word = space("", api_xml_qualified_name(element, text));
-    for (size_t i = 0; i < rows->n; i++) {
-        const api_xml_known *known = &v->known[rows->row[i]];
-        if (known->use != API_XML_ATTRIBUTE_NOT_HELD && lists(known->names, &word)) return known;
-    }
-    return NULL;
-}
-
-static const api_xml_known *find_attribute_not_held(const api_xml_vocabulary *v, const row_list *rows,
-                                                    const spaced_word *word)
-{
-    for (size_t i = 0; i < rows->n; i++) {
-        const api_xml_known *known = &v->known[rows->row[i]];
-        if (known->use == API_XML_ATTRIBUTE_NOT_HELD && lists(known->names, word)) return known;
-    }
-    return NULL;
+    return find_row(v, rows, &word, false);
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-static void check_attributes(findings *t, const api_xml_vocabulary *v, const row_list *rows, const api_xml_known *known)
+static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_list *rows, const api_xml_known *known,
+                            const xmlAttr *a)
 {
-    for (const xmlAttr *a = rows->element->properties; a; a = a->next) {
-        char        text[API_XML_QUALIFIED];
-        spaced_word word = space("", api_xml_qualified_attribute(a, text));
-        if (lists(known->attributes, &word)) continue;
-        const api_xml_known *lost    = find_attribute_not_held(v, rows, &word);
-        bool                 dropped = lists(known->dropped, &word);
-        finding_kind         found   = {.type   = lost      ? ATTRIBUTE_NOT_HELD
-                                                  : dropped ? DROPPED_ATTRIBUTE
-                                                            : UNKNOWN_ATTRIBUTE,
-                                        .in     = rows->element,
-                                        .prefix = prefix_of(a->ns),
-                                        .name   = (const char *)a->name,
-                                        .effect = lost ? lost->effect : NULL};
-        count(t, &found);
+    char         text[API_XML_QUALIFIED];
+    spaced_word  word  = space("", api_xml_qualified_attribute(a, text));
+    size_t       row   = find_row(v, rows, &word, true);
+    api_xml_use  use   = row < API_XML_ROWS ? row_of(v, row)->use : API_XML_READ;
+    finding_kind found = {
+        .type = UNKNOWN_ATTRIBUTE, .in = rows->element, .prefix = prefix_of(a->ns), .name = (const char *)a->name};
+    if (lists(known->attributes, &word) || use == API_XML_ATTRIBUTE_READ) return;
+    if (lists(known->dropped, &word) || use == API_XML_ATTRIBUTE_DROPPED) found.type = DROPPED_ATTRIBUTE;
+    if (use == API_XML_ATTRIBUTE_NOT_HELD) {
+        found.type   = ATTRIBUTE_NOT_HELD;
+        found.effect = row_of(v, row)->effect;
     }
+    count(t, &found);
 }
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known);
@@ -167,18 +174,17 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
 /* Children of an element; the nesting limit of the parser bounds the recursion. */
 static void check_children(findings *t, const api_xml_vocabulary *v, const row_list *rows)
 {
-    bool seen[API_XML_ROWS] = {false};
+    bool seen[API_XML_ROWS + 1] = {false};
     for (const xmlNode *child = rows->element->children; child; child = child->next) {
         if (child->type != XML_ELEMENT_NODE) continue;
-        const api_xml_known *known = find_known(v, rows, child);
-        size_t               row   = known ? (size_t)(known - v->known) : 0;
-        if (!known)
+        size_t row = find_element(v, rows, child);
+        if (row == API_XML_ROWS)
             count_element(t, UNKNOWN_ELEMENT, child, NULL);
-        else if (known->use == API_XML_ONCE && seen[row])
+        else if (row_of(v, row)->use == API_XML_ONCE && seen[row])
             count_element(t, REPEATED, child, NULL);
         else
-            check_element(t, v, child, known);
-        seen[row] |= known != NULL;
+            check_element(t, v, child, row_of(v, row));
+        seen[row] = true;
     }
 }
 
@@ -188,8 +194,8 @@ static void check_open_content(findings *t, const api_xml_vocabulary *v, const x
     row_list rows;
     find_rows(v, element, &rows);
     for (const xmlNode *child = element->children; rows.n > 0 && child; child = child->next) {
-        const api_xml_known *known = child->type == XML_ELEMENT_NODE ? find_known(v, &rows, child) : NULL;
-        if (known && known->use == API_XML_NOT_HELD) check_element(t, v, child, known);
+        size_t row = child->type == XML_ELEMENT_NODE ? find_element(v, &rows, child) : API_XML_ROWS;
+        if (row < API_XML_ROWS && row_of(v, row)->use == API_XML_NOT_HELD) check_element(t, v, child, row_of(v, row));
     }
 }
 
@@ -198,7 +204,8 @@ static void check_content(findings *t, const api_xml_vocabulary *v, const xmlNod
     row_list rows;
     if (!element->properties && !element->children) return;
     find_rows(v, element, &rows);
-    check_attributes(t, v, &rows, known);
+    for (const xmlAttr *a = element->properties; a; a = a->next)
+        check_attribute(t, v, &rows, known, a);
     check_children(t, v, &rows);
 }
 
@@ -238,12 +245,17 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
 {
     switch (known->use) {
     case API_XML_READ:
-    case API_XML_ONCE: check_content(t, v, element, known); break;
+    case API_XML_ONCE:
+        t->counted += t->quiet; /* the element around it has a part in the dynamics */
+        check_content(t, v, element, known);
+        break;
     case API_XML_DROPPED: check_dropped(t, v, element, known); break;
     case API_XML_NOT_HELD:
         if (!has_content(element, known->dropped)) count_element(t, NOT_HELD, element, known->effect);
         break;
     case API_XML_ELSEWHERE:
+    case API_XML_ATTRIBUTE_READ:
+    case API_XML_ATTRIBUTE_DROPPED:
     case API_XML_ATTRIBUTE_NOT_HELD: break;
     }
 }

@@ -5,12 +5,15 @@
 
 /* How a reader treats an element: held, expanded, irrelevant to the dynamics, or not held. */
 typedef enum api_xml_use {
-    API_XML_READ,              /* held: attributes and children are read */
-    API_XML_ONCE,              /* held: the first element of this row in its parent is read, others are reported */
-    API_XML_DROPPED,           /* irrelevant: no effect on the dynamics, nor has its content, but for rows of others */
-    API_XML_NOT_HELD,          /* has an effect on the motion, but a model cannot hold it: a warning */
-    API_XML_ELSEWHERE,         /* expanded: the reader itself reports it */
-    API_XML_ATTRIBUTE_NOT_HELD /* `names` are attributes of elements `in`, with an effect that a model cannot hold */
+    API_XML_READ,      /* held: attributes and children are read */
+    API_XML_ONCE,      /* held: the first element of this row in its parent is read, others are reported */
+    API_XML_DROPPED,   /* irrelevant: no effect on the dynamics, nor has its content, but for rows of others */
+    API_XML_NOT_HELD,  /* has an effect on the motion, but a model cannot hold it: a warning */
+    API_XML_ELSEWHERE, /* expanded: the reader itself reports it */
+    /* `names` are attributes of elements `in`: read, irrelevant, or with an effect that a model cannot hold */
+    API_XML_ATTRIBUTE_READ,
+    API_XML_ATTRIBUTE_DROPPED,
+    API_XML_ATTRIBUTE_NOT_HELD
 } api_xml_use;
 
 /* What a reader knows of some elements. Lists of names have a space before and after each name; a name with a prefix
@@ -29,7 +32,9 @@ typedef struct api_xml_known {
 typedef struct api_xml_vocabulary {
     api_xml_known        root;
     size_t               n;
-    const api_xml_known *known; /* [n], at most API_XML_ROWS */
+    const api_xml_known *known; /* [n] */
+    size_t               n_more;
+    const api_xml_known *more; /* [n_more] rows that follow those of `known`; together at most API_XML_ROWS */
 } api_xml_vocabulary;
 
 enum { API_XML_ROWS = 512 };
