@@ -104,9 +104,9 @@ class MeaningCase(SdfCase):
         """A joint's column of the Jacobian of the link that it carries: angular velocity, and velocity of that link's origin."""
         carried = {joint["name"]: joint["link"] for joint in about["joints"]}
         for entry in known:
-            parts = [n for n in (entry["name"], entry["name"] + ".1", entry["name"] + ".2") if n in carried]
-            if entry["kind"] != "joint" or not entry["axes"] or not parts:
+            if entry["kind"] != "joint" or not entry["axes"]:
                 continue
+            parts = [n for n in (entry["name"], entry["name"] + ".1", entry["name"] + ".2") if n in carried]
             joint = compose(X, matrix(entry["pose"]))
             for part, axis in zip(parts, entry["axes"]):
                 frame = carried[part]

@@ -1,5 +1,6 @@
-// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: the gravity
-// of the world, poses in the outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes of their links.
+// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: the gravity of
+// the world, poses in the outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes
+// of their links.
 //
 //     sdformat FILE
 #include <cstdio>
