@@ -58,6 +58,7 @@ static bool read_links(api_urdf *urdf, json_t *map)
         const char *name;
         urdf->links[i] = e;
         if (!api_xml_name(&urdf->xml, e, "name", &name) || !enter(urdf, map, e, name, i)) return false;
+        urdf->has_inertial |= api_xml_child(e, "inertial") != NULL;
     }
     return true;
 }
@@ -166,10 +167,10 @@ static bool write_base(api_urdf *urdf, json_t *document)
            api_urdf_read_inertial(urdf, urdf->root, base);
 }
 
-/* Reports a moving link without mass, which may be intended or forgotten. */
+/* Reports a moving link without mass, which may be intended or forgotten. Where no link has one, the review says so. */
 static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
 {
-    if (api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
+    if (!urdf->has_inertial || api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
     return api_xml_report(&urdf->xml, joint->link, "info", "assumed", "link \"%.*s\" has no inertial: it has no mass",
                           api_text_shown(joint->child), joint->child);
 }

@@ -16,10 +16,11 @@ typedef struct api_urdf {
     api_xml_reader          xml;
     const api_urdf_options *options;
     size_t                  n_links, n_joints;
-    const xmlNode         **links;  /* [n_links], in file order, like the joints */
-    api_urdf_joint         *joints; /* [n_joints]; joint i carries link i of the document */
-    const xmlNode          *root;   /* the link that no joint carries */
-    int                     minor;  /* the file's version is 1.minor */
+    const xmlNode         **links;        /* [n_links], in file order, like the joints */
+    api_urdf_joint         *joints;       /* [n_joints]; joint i carries link i of the document */
+    const xmlNode          *root;         /* the link that no joint carries */
+    bool                    has_inertial; /* of any link */
+    int                     minor;        /* the file's version is 1.minor */
 } api_urdf;
 
 /* Reads the version of the file: 1.0 (also when it states none), 1.1 or 1.2; others are refused. */
