@@ -46,6 +46,17 @@ def flat(X):
     return [entry for row in X[0] for entry in row] + list(X[1])
 
 
+def read_all(texts):
+    """What libsdformat reads from each text, None where it refuses one, and its errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, f"{n}.sdf") for n in range(len(texts))]
+        for path, text in zip(paths, texts):
+            with open(path, "w") as file:
+                file.write(text)
+        done = subprocess.run([ORACLE, *paths], capture_output=True, text=True, timeout=600)
+    return json.loads(done.stdout), done.stderr
+
+
 class SdfCase(ServerCase):
     def put_sdf(self, name, text, query=""):
         return self.client.put(f"/v1/models/{name}{query}", text.encode(), Content_Type="application/xml")
@@ -64,12 +75,9 @@ class MeaningCase(SdfCase):
 
     def theirs(self, text):
         """What libsdformat reads: entries of links, joints, frames and the world."""
-        with tempfile.NamedTemporaryFile("w", suffix=".sdf") as file:
-            file.write(text)
-            file.flush()
-            done = subprocess.run([ORACLE, file.name], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        known, errors = read_all([text])
+        self.assertIsNotNone(known[0], errors)
+        return known[0]
 
     def ours(self, name, text):
         """Poses in the world at q = 0, and where the model is in the world by its first link."""

@@ -70,8 +70,12 @@ static const xmlNode *find_gravity(const api_sdf *sdf, const xmlNode *world)
 static bool read_world(api_sdf *sdf, const xmlNode *world)
 {
     const xmlNode *gravity = find_gravity(sdf, world);
+    const xmlNode *model   = api_xml_child(world->parent, "model");
     sdf->world             = world;
-    sdf->gravity           = sdf->stated_gravity;
+    if (model && !api_xml_report(&sdf->xml, model, "warning", "not-held",
+                                 "<model> beside <world> is not part of the model: that of the world is read"))
+        return false;
+    sdf->gravity = sdf->stated_gravity;
     memcpy(sdf->stated_gravity, (double[3]){0, 0, -9.8}, sizeof sdf->stated_gravity);
     if (gravity && !api_xml_content_numbers(&sdf->xml, gravity, sdf->stated_gravity, 3)) return false;
     if (!find_model(sdf, world)) return false;

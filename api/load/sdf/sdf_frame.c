@@ -37,7 +37,8 @@ static bool read_quaternion_pose(api_sdf *sdf, const xmlNode *pose, dyn_pose *X)
 
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
 {
-    static const char *const formats[] = {"euler_rpy", "quat_xyzw", NULL}, *const flags[] = {"false", "true", NULL};
+    static const char *const formats[] = {"euler_rpy", "quat_xyzw", NULL}, *const flags[] = {"false", "true", "0", "1",
+                                                                                             NULL};
     const xmlNode *pose   = api_xml_child(owner, "pose");
     int            format = 0, degrees = 0;
     double         v[6] = {0};
@@ -50,7 +51,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     if (!*text) return true;
     if (format == 1) return read_quaternion_pose(sdf, pose, X);
     if (!api_xml_content_numbers(&sdf->xml, pose, v, 6)) return false;
-    for (int i = 3; degrees == 1 && i < 6; i++)
+    for (int i = 3; degrees % 2 == 1 && i < 6; i++)
         v[i] *= M_PI / 180;
     if (!check_angles(sdf, pose, v + 3)) return false;
     *X = api_pose_rpy(v, v + 3);

@@ -148,7 +148,11 @@ static bool reserve_names(api_sdf *sdf, api_sdf_joint *joint)
 static bool report_axes(api_sdf *sdf, const api_sdf_joint *joint)
 {
     static const char *const names[] = {"axis", "axis2"}, *const lost[] = {"dynamics", "limit"};
-    bool ball = joint->type == API_SDF_BALL;
+    const xmlNode *second = api_xml_child(sdf->frames[joint->frame].element, "axis2");
+    bool           ball   = joint->type == API_SDF_BALL;
+    if (second && !api_sdf_has_two_axes(joint) && joint->type != API_SDF_GEARBOX &&
+        !api_xml_report(&sdf->xml, second, "info", "dropped", "the joint has no second axis: <axis2> has no effect"))
+        return false;
     if (!ball && joint->type != API_SDF_FIXED) return true;
     for (int i = 0; i < 4; i++) {
         const xmlNode *axis    = api_xml_child(sdf->frames[joint->frame].element, names[i / 2]);
@@ -217,8 +221,8 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
         !read_limit(sdf, limit, "lower", &range[0], &has[0]) || !read_limit(sdf, limit, "upper", &range[1], &has[1]) ||
         !read_limit(sdf, limit, "effort", &effort, &has[2]) || !read_limit(sdf, limit, "velocity", &velocity, &has[3]))
         return false;
-    if (has[0] != has[1] && !api_xml_report(&sdf->xml, limit, "info", "dropped",
-                                            "the joint has one limit of position only: it has no effect"))
+    if (has[0] != has[1] && !api_xml_report(&sdf->xml, limit, "warning", "not-held",
+                                            "the joint has one limit of position only: it is not part of the model"))
         return false;
     if (has[0] && has[1] && range[0] > range[1])
         return api_xml_fail(&sdf->xml, limit, API_BAD_VALUE, "the lower limit %.9g is above the upper limit %.9g",
@@ -240,10 +244,11 @@ static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
         return false;
     if (friction < 0)
         return api_xml_fail(&sdf->xml, dynamics, API_BAD_VALUE, "the friction %.9g is negative", friction);
-    json_t *losses = json_object(), *spring = NULL;
-    return api_xml_set_field(&sdf->xml, fields, "friction", losses) &&
-           api_xml_set_field(&sdf->xml, losses, "viscous", json_real(damping)) &&
-           api_xml_set_field(&sdf->xml, losses, "coulomb", json_real(friction)) &&
+    json_t *losses = NULL, *spring = NULL;
+    return ((damping == 0 && friction == 0) ||
+            (api_xml_set_field(&sdf->xml, fields, "friction", losses = json_object()) &&
+             api_xml_set_field(&sdf->xml, losses, "viscous", json_real(damping)) &&
+             api_xml_set_field(&sdf->xml, losses, "coulomb", json_real(friction)))) &&
            (stiffness == 0 || (api_xml_set_field(&sdf->xml, fields, "spring", spring = json_object()) &&
                                api_xml_set_field(&sdf->xml, spring, "stiffness", json_real(stiffness)) &&
                                api_xml_set_field(&sdf->xml, spring, "rest", json_real(rest))));

@@ -30,12 +30,12 @@ static bool report_frame(api_sdf *sdf, const xmlNode *inertial)
 
 static bool read_inertial(api_sdf *sdf, const xmlNode *inertial, dyn_inertia *inertia)
 {
-    static const char *const flags[]   = {"false", "true", NULL};
+    static const char *const flags[]   = {"false", "true", "0", "1", NULL};
     double                   T[6]      = {1, 0, 0, 1, 0, 1};
     int                      automatic = 0;
     dyn_pose                 X;
     if (!api_xml_choice(&sdf->xml, inertial, "auto", flags, &automatic)) return false;
-    if (automatic == 1)
+    if (automatic % 2 == 1)
         return api_xml_fail(
             &sdf->xml, inertial, API_NOT_SUPPORTED,
             "<inertial auto=\"true\"> follows from shapes and densities of collisions, which are not read: "

@@ -260,6 +260,29 @@ static bool write_loop_frame(api_sdf *sdf, const api_sdf_joint *joint, int side,
            api_xml_set_field(&sdf->xml, entry, side == 0 ? "frame_a" : "frame_b", json_string(unique));
 }
 
+/* Reports what the axes of a joint that closes a loop state, and what such a joint of a document does not have. */
+static bool report_loop(api_sdf *sdf, const api_sdf_joint *joint)
+{
+    static const char *const fields[] = {"limits", "friction", "spring", "mimic", "rotor_inertia"};
+    int                      parts;
+    char                     lost[80] = "";
+    api_sdf_joint_type(joint, &parts);
+    for (int part = 0; part < parts; part++) {
+        json_t *given = api_sdf_joint_fields(sdf, joint, part);
+        if (!given) return false;
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            const json_t *field = json_object_get(given, fields[i]);
+            bool          any   = field && (!json_is_object(field) || json_object_size(field) > 0);
+            size_t        used  = strlen(lost);
+            if (any && !strstr(lost, fields[i]))
+                snprintf(lost + used, sizeof lost - used, "%s%s", used > 0 ? ", " : "", fields[i]);
+        }
+        json_decref(given);
+    }
+    return lost[0] == '\0' || api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
+                                             "the joint closes a loop: its %s are not part of the model", lost);
+}
+
 static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
 {
     int         parts;
@@ -289,7 +312,9 @@ static bool write_loops(const sdf_tree *t)
 {
     for (size_t i = 0; i < t->sdf->n_joints; i++) {
         const api_sdf_joint *joint = &t->sdf->joints[i];
-        if (joint->type != API_SDF_GEARBOX && !joint->used && !write_loop(t->sdf, joint)) return false;
+        if (joint->type != API_SDF_GEARBOX && !joint->used &&
+            !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint)))
+            return false;
     }
     return true;
 }

@@ -53,7 +53,7 @@ static const api_xml_known known[] = {
      NULL, NULL},
 
     /* transmissions: urdf_transmission.c reports them */
-    {" robot ", " transmission ", API_XML_READ, " name type ", NULL, NULL},
+    {" robot ", " transmission ", API_XML_READ, " name ", " type ", NULL},
     {" transmission ", " joint actuator ", API_XML_READ, " name ", " role ", NULL},
     {" transmission transmission/joint actuator ", " mechanicalReduction motorInertia ", API_XML_READ, " ", NULL, NULL},
     {" actuator ", " drake:gear_ratio drake:rotor_inertia ", API_XML_READ, " value ", NULL, NULL},
@@ -61,8 +61,7 @@ static const api_xml_known known[] = {
     {" transmission transmission/joint actuator ",
      " type hardwareInterface role offset motorTorqueConstant robotNamespace api node ", API_XML_ELSEWHERE, NULL, NULL,
      NULL},
-    {" transmission ", " leftActuator rightActuator flexJoint rollJoint ", API_XML_READ, " name mechanicalReduction ",
-     NULL, NULL},
+    {" transmission ", " leftActuator rightActuator flexJoint rollJoint ", API_XML_ELSEWHERE, NULL, NULL, NULL},
     {" transmission ", " gap_joint passive_joint simulated_actuated_joint use_simulated_gripper_joint ",
      API_XML_NOT_HELD, NULL, NULL, "the coupling of its joints"},
     {" transmission ", " compensator ", API_XML_NOT_HELD, NULL, NULL, "the dynamics of the belt"},
