@@ -137,16 +137,26 @@ static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, cons
     put_link(w, robot, step, NULL);
     put_mimic(w, put_joint(w, robot, &slide), leader, link->dyn.pitch * link->dyn.ratio,
               link->dyn.pitch * link->dyn.offset);
-    part->type   = "continuous";
     part->parent = step;
     part->X      = api_pose_identity();
     part->child  = child;
 }
 
+/* Type in the file of the joint that carries a link. The compiler refuses a kind of joint without a case: a further
+ * kind needs a form in URDF here. Spherical and helical joints are written as several. */
 static const char *type_of(const api_document_link *link)
 {
-    if (link->dyn.joint == DYN_REVOLUTE) return link->has_position_limits ? "revolute" : "continuous";
-    return dyn_joint_types[link->dyn.joint].name;
+    switch (link->dyn.joint) {
+    case DYN_REVOLUTE:
+    case DYN_HELICAL: return link->has_position_limits ? "revolute" : "continuous";
+    case DYN_PRISMATIC: return "prismatic";
+    case DYN_PLANAR: return "planar";
+    case DYN_FLOATING: return "floating";
+    case DYN_FIXED: return "fixed";
+    case DYN_SPHERICAL: return "continuous";
+    case DYN_JOINT_KINDS: break;
+    }
+    return "fixed";
 }
 
 static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)
