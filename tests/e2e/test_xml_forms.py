@@ -37,6 +37,9 @@ class Forms(UrdfCase):
         named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')
         self.take("quoted", named + "<!-- -- -->")
         self.assertIn("b<!--", [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
+        name = "b<!-- -- -->"
+        self.take("cdata", SDF.replace("'b'", "'b&lt;!-- -- --&gt;'").replace("<child>b<", f"<child><![CDATA[{name}]]><"))
+        self.assertIn(name, [j["link"] for j in self.ok(self.client.get("/v1/models/cdata"))["joints"]])
         self.check(lambda text: "<?p <!-- ?>" + text + "<!-- -- -->")
         self.check(lambda text: text.replace("<", "<![CDATA[<!-- -- ]]><", 2).replace("<![CDATA[<!-- -- ]]>", "", 1)
                    if text.startswith("<robot") else text)
