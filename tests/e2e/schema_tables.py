@@ -82,7 +82,7 @@ class Table:
                 yield Item(path, None, name, kind, None, False)
             for name in (row.dropped or "").split() if row.use in ("API_XML_READ", "API_XML_ONCE") else ():
                 yield Item(path, None, name, "irrelevant", None, False)
-            for other in self.rows:
+            for other in () if self.is_closed(row) else self.rows:
                 if other.use.startswith("API_XML_ATTRIBUTE") and self.is_in(other, path):
                     for name in other.names:
                         yield Item(path, None, name, CLASSES[other.use], None, False)

@@ -84,7 +84,7 @@ class Figures(UrdfCase):
             told = self.told(link("base"), link("arm", ARM), joint("lift", "base", "arm", f"<limit {limit}/>"), link("b", ARM),
                              joint("k", "arm", "b", f"<limit {limit}/>"))
             self.assertEqual(sorted(t.split()[1] for t in told if "no motion keeps it" in t), sorted(fields), told)
-            self.assertTrue(all('"lift", and of 1 others, is 0' in t for t in told), told)
+            self.assertTrue(all('"lift", and of 1 other, is 0' in t for t in told), told)
 
     def test_no_mass(self):
         """One line, not one for each joint."""

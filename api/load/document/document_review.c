@@ -267,7 +267,7 @@ static bool report_zero(const api_document *document, api_reader *reader, const 
         }
     if (n == 0) return true;
     snprintf(where, sizeof where, "/links/%zu/joint/limits/%s", first, field);
-    if (n > 1) snprintf(others, sizeof others, ", and of %zu others,", n - 1);
+    if (n > 1) snprintf(others, sizeof others, ", and of %zu other%s,", n - 1, n > 2 ? "s" : "");
     const char *name = document->links[first].joint;
     return api_reader_report(reader, where, "warning", "suspicious",
                              "the %s limit of joint \"%.*s\"%s is 0: no motion keeps it", field, api_text_shown(name),
