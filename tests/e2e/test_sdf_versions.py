@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 import tap
-from sdf import SKIP, MeaningCase, SdfCase
+from sdf import SKIP, MeaningCase, SdfCase, read
 
 INERTIAL = "<inertial><mass>2</mass><inertia><ixx>.1</ixx><iyy>.2</iyy><izz>.25</izz></inertia></inertial>"
 VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9")
@@ -205,6 +205,22 @@ class Links(SdfCase):
             self.assertEqual(self.assertProblem(self.put_sdf("refused", sdf(version, model(*self.ARM))), 422)["code"], "not-supported")
 
 
+class Losses(SdfCase):
+    def test_what_a_joint_cannot_keep(self):
+        """Friction and limits of ball joints, one-sided limits, a second model beside a world."""
+        inside = "<dynamics><damping>2</damping></dynamics><limit><effort>1</effort></limit>"
+        for kind, code in (("ball", "not-held"), ("fixed", "dropped")):
+            report = self.take_sdf("lossy", sdf("1.9", model(*Links.ARM, link("c"), joint("k", "a", "c", "<xyz>0 0 1</xyz>" + inside, kind))))["report"]
+            for name in ("<dynamics>", "<limit>"):
+                self.assertTrue(told(report, code, name, kind), report)
+        report = self.take_sdf("lossy", sdf("1.9", model(A, link("b"), joint("j", "a", "b", "<xyz>0 1 0</xyz><limit><upper>1</upper></limit>"))))["report"]
+        self.assertTrue(told(report, "not-held", "one limit of position"), report)
+        report = self.take_sdf("lossy", sdf("1.9", f"<world name='w'>{model(*Links.ARM)}</world>", model(*Links.ARM, name="n")))["report"]
+        self.assertTrue(told(report, "not-held", "<model> beside <world>"), report)
+        report = self.take_sdf("lossy", sdf("1.9", model(*Links.ARM[:2], joint("j", "a", "b", inside="<axis2><xyz>0 0 1</xyz></axis2>"))))["report"]
+        self.assertTrue(told(report, "dropped", "<axis2>"), report)
+
+
 class Defaults(SdfCase):
     def report(self, *parts, version="1.9"):
         return self.take_sdf("default", sdf(version, model(link("a"), *parts)))["report"]
@@ -264,6 +280,24 @@ class Drake(SdfCase):
             self.assertProblem(self.put_sdf("refused", sdf("1.9", model(link("a"), link("b"), joint("j", "a", "b", inside=wrong)))), 422)
         both = sdf("1.9", model(link("a"), link("b"), joint("j", "a", "b", "<xyz>0 0 1</xyz>" + rotor, inside=rotor)))
         self.assertProblem(self.put_sdf("refused", both), 422)
+
+    def test_loops(self):
+        """A rotor of a passive joint counts by its rate: in a parallelogram, that of the drive; a joint that closes the loop
+        has no rotor, limits and friction, which is reported."""
+        text = read("four_bar")
+        knee, close = ("<parent>crank</parent><child>rod</child><axis>", "<parent>rod</parent><child>rocker</child><axis>")
+        self.assertIn(knee, text)
+        geared = text.replace(knee, knee + "<drake:rotor_inertia>0.04</drake:rotor_inertia><drake:gear_ratio>0.5</drake:gear_ratio>")
+        M = []
+        for name, model_text in (("plain", text), ("geared", geared)):
+            self.take_sdf(name, model_text)
+            M.append(self.ask(name, "mass-matrix", {"q": [0.2]})["mass_matrix"][0][0])
+        self.assertClose([M[1] - M[0]], [0.01], 1e-13, scale=1)
+        if close not in text:
+            close = close.replace("<parent>rod</parent><child>rocker</child>", "<parent>rocker</parent><child>rod</child>")
+        lossy = text.replace(close, close + "<dynamics><damping>2</damping></dynamics><limit><effort>3</effort></limit><drake:rotor_inertia>1</drake:rotor_inertia>")
+        self.assertNotEqual(lossy, text)
+        self.assertTrue(told(self.take_sdf("lossy", lossy)["report"], "not-held", "closes a loop", "limits", "friction", "rotor_inertia"))
 
     def test_mimics(self):
         """<drake:mimic> is URDF's <mimic>, and SDF's with the reference 0."""

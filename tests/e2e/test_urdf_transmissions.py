@@ -75,6 +75,21 @@ class Rotors(UrdfCase):
         self.assertClose(self.ask("geared", "inverse-dynamics", {**state, "gravity": [0, 0, 0]})["tau"], [2 * 1.3, 2 * 0.2, 0], 1e-13, scale=1)
         self.assertClose([self.ask("geared", "energy", {"q": [0.1, 0.2, 0.3], "qd": [1, 0, 0]})["kinetic"]], [0.5 * 1.3], 1e-13, scale=1)
 
+    def test_batches_and_other_operations(self):
+        """Forward dynamics, steps and evaluate have the same rotor, for each row of a batch as alone."""
+        self.added(transmission(actuator(drake(1e-4, 100))), transmission(actuator(ros(0.02, 5)), joints=("k",), name="u"))
+        rows = {"q": [[0.1, 0.2, 0.3], [-0.4, 0.5, 0.1]], "qd": [[1, 2, 3], [0.5, -1, 2]], "qdd": [[2, 1, 0.5], [-1, 0.3, 4]]}
+        tau = self.ask("geared", "inverse-dynamics", rows)["tau"]
+        added = [[1 * a, 0.5 * b, 0] for a, b, _ in rows["qdd"]]
+        self.take("bare", robot(*ARM))
+        bare = self.ask("bare", "inverse-dynamics", rows)["tau"]
+        self.assertClose(np.ravel(np.subtract(tau, bare)).tolist(), np.ravel(added).tolist(), 1e-12, scale=1)
+        self.assertEqual(self.ask("geared", "inverse-dynamics", {k: v[1] for k, v in rows.items()})["tau"], tau[1])
+        back = self.ask("geared", "forward-dynamics", {"q": rows["q"], "qd": rows["qd"], "tau": tau})["qdd"]
+        self.assertClose(np.ravel(back).tolist(), np.ravel(rows["qdd"]).tolist(), 1e-12, scale=1)
+        cbor = self.client.post("/v1/models/geared/inverse-dynamics", rows, Accept="application/cbor")
+        self.assertEqual(cbor.status, 200)
+
     def test_mimics_and_floating_bases(self):
         """A mimic at twice its leader's rate: its rotor counts four times there."""
         mimic = joint("m", "w", "d", '<axis xyz="0 0 1"/><mimic joint="j" multiplier="2"/>', "continuous")
