@@ -106,9 +106,25 @@ static int answer(const srv_session *s, const char *method, const char *target, 
 
 /* --- check ----------------------------------------------------------------------------------------------------- */
 
+/* A file that is checked, and the warnings about it. */
+typedef struct check_state {
+    const char *file;
+    size_t      warnings;
+} check_state;
+
 static void print_report_entry(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
-    printf("%s: %s %s: %s (%s)\n", (const char *)arg, severity, code, text, where);
+    check_state *check = arg;
+    check->warnings += strcmp(severity, "warning") == 0;
+    printf("%s: %s %s: %s (%s)\n", check->file, severity, code, text, where);
+}
+
+static void print_verdict(const check_state *check)
+{
+    if (check->warnings == 0)
+        printf("%s: good\n", check->file);
+    else
+        printf("%s: loads, with %zu warning%s\n", check->file, check->warnings, check->warnings == 1 ? "" : "s");
 }
 
 int srv_check(const cli_arguments *arguments)
@@ -120,10 +136,11 @@ int srv_check(const cli_arguments *arguments)
     build_query(arguments, query);
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char       *file   = arguments->operands[i];
-        api_report_target report = {.entry = print_report_entry, .arg = (void *)(uintptr_t)file};
+        check_state       check  = {.file = file};
+        api_report_target report = {.entry = print_report_entry, .arg = &check};
         bool              good   = load_file(&s, file, query, stdout, &report, name);
         if (good)
-            printf("%s: good\n", file);
+            print_verdict(&check);
         else
             status = 1;
     }

@@ -386,7 +386,7 @@ static void includes(void **state)
 static void refusals(void **state)
 {
     refused("", "bad-xml", "empty");
-    refused("<!DOCTYPE mujoco><mujoco/>", "not-supported", "document type");
+    refused("<!DOCTYPE mujoco []><mujoco/>", "not-supported", "document type");
     refused("<mujoco/>", "bad-model", "no <body>");
     refused("<m:mujoco xmlns:m='x'/>", "bad-model", "prefix");
     refused(WORLD("<body name='a'><joint/></body>", ""), "bad-inertia",

@@ -157,9 +157,9 @@ static void any_root(void **state)
 static void refusals(void **state)
 {
     refused("", "bad-xml", "empty");
-    refused("<!DOCTYPE sdf><sdf/>", "not-supported", "document type");
+    refused("<!DOCTYPE sdf []><sdf/>", "not-supported", "document type");
     refused("<s:sdf xmlns:s='x'/>", "bad-model", "prefix");
-    refused("<sdf version='2.0'/>", "not-supported", "1.0 to 1.12");
+    refused("<sdf version='2.0'/>", "not-supported", "1.2 to 1.12");
     refused("<sdf version='1.9'/>", "bad-model", "no <model>");
     refused("<sdf><model name='m'><static>true</static><link name='a'/></model></sdf>", "bad-model", "nothing moves");
     refused("<sdf><model name='m'/><model name='n'/></sdf>", "bad-model",

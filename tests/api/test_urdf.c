@@ -215,7 +215,7 @@ static void refusals(void **state)
 {
     refused("", "bad-xml", "empty");
     refused("<robot>", "bad-xml", "line 1");
-    refused("<!DOCTYPE robot><robot/>", "not-supported", "document type");
+    refused("<!DOCTYPE robot []><robot/>", "not-supported", "document type");
     refused("<robot>&x;</robot>", "bad-xml", "x");
     refused("<urdf/>", "bad-model", "<urdf>");
     refused("<x:robot xmlns:x='y'/>", "bad-model", "<robot>");

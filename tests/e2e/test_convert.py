@@ -147,6 +147,17 @@ class Converting(ServerCase):
         self.assertEqual(text, "")
         self.assertIn("--strict", said)
 
+    def test_every_type_of_joint_keeps_its_limits(self):
+        """URDF ignores limits of position in `continuous` joints, so that no joint with such limits is written as one."""
+        kinds = {"revolute": {}, "prismatic": {}, "helical": {"pitch": 0.1}}
+        links = [{"name": kind, "parent": "base", "inertial": samples.body(1), "joint": {
+            "name": "j" + kind, "type": kind, "axis": [0, 0.6, 0.8], **more, "limits": {"position": [-0.5, 0.7], "effort": 3, "velocity": 2}}}
+            for kind, more in kinds.items()]
+        read = self.again(self.write("limited.json", {"links": links}), "urdf")[1]
+        for kind in kinds:
+            joint = next(link["joint"] for link in read["links"] if link["joint"]["name"] == "j" + kind)
+            self.assertEqual(joint["limits"], {"position": [-0.5, 0.7], "velocity": 2, "effort": 3}, joint)
+
     def test_friction_by_the_load_is_listed(self):
         """No other format holds a load coefficient."""
         document = copy.deepcopy(RICH)

@@ -34,7 +34,8 @@ class Offline(unittest.TestCase):
 
     def test_check(self):
         said = self.run_command("check", self.urdf, os.path.join(ROOT, "models", "ur5.json"))
-        self.assertEqual(said.count(": good\n"), 2)
+        self.assertEqual(said.count(": good\n"), 1)
+        self.assertEqual(said.count(f"{self.urdf}: loads, with 1 warning\n"), 1)
         self.assertIn('warning independent: joint "k" mimics "j"', said)
         said = self.run_command("check", "--mimic", "coupled", "--base", "floating", self.urdf)
         self.assertIn("info coupled", said)
@@ -42,7 +43,9 @@ class Offline(unittest.TestCase):
         said = self.run_command("check", bad, self.urdf, os.path.join(self.folder, "none"), status=1)
         self.assertIn(f"{bad}: error wrong-type: ", said)
         self.assertIn("(/links/0/name)", said)
-        self.assertIn(f"{self.urdf}: good", said)
+        self.assertIn(f"{self.urdf}: loads, with 1 warning\n", said)
+        two = self.write("two.urdf", MIMIC.replace("</robot>", "<x/></robot>"))
+        self.assertTrue(self.run_command("check", two).endswith(": loads, with 2 warnings\n"))
         self.assertIn("No such file", said)
         cut = self.write("cut.urdf", "<robot>")
         self.assertIn("error bad-xml", self.run_command("check", cut, status=1))
@@ -57,7 +60,7 @@ class Offline(unittest.TestCase):
         shell = f"'{BINARY}' check <(cat '{self.urdf}') && echo '{{\"q\":[0,0]}}' | '{BINARY}' eval <(cat '{self.urdf}') mass-matrix"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn(": good\n", done.stdout)
+        self.assertIn(": loads, with 1 warning\n", done.stdout)
         self.assertIn("mass_matrix", done.stdout)
         self.assertIn("Is a directory", self.run_command("check", self.folder, status=1))
 

@@ -1,6 +1,5 @@
 """Robots in SDF: poses, axes and inertias are those that libsdformat reads; the dynamics are MuJoCo's for the same robot."""
 import itertools
-import json
 import math
 import os
 import subprocess
@@ -9,123 +8,18 @@ import unittest
 
 import mujoco
 import tap
-from harness import BINARY, ROOT, ServerCase
-
-FOLDER = os.path.join(ROOT, "tests", "data", "sdf")
-NAMES = sorted(name[:-4] for name in os.listdir(FOLDER) if name.endswith(".sdf"))
-ORACLE = os.path.join(mujoco.BUILD, "tests", "oracle", "sdformat")
-SKIP = None if os.access(ORACLE, os.X_OK) else "no sdformat here"
-EXACT = 1e-10
-
-
-def rotation(pose):
-    x, y, z, w = pose[3:]
-    return mujoco.rotation(w, x, y, z)
-
-
-def apply(R, v):
-    return [sum(a * b for a, b in zip(row, v)) for row in R]
-
-
-def compose(X, Y):
-    """Poses as rotation and position."""
-    return mujoco.multiply(X[0], Y[0]), [a + b for a, b in zip(apply(X[0], Y[1]), X[1])]
-
-
-def inverse(X):
-    back = [list(column) for column in zip(*X[0])]
-    return back, [-a for a in apply(back, X[1])]
-
-
-def matrix(pose):
-    return rotation(pose), list(pose[:3])
-
-
-def flat(X):
-    return [entry for row in X[0] for entry in row] + list(X[1])
-
-
-class SdfCase(ServerCase):
-    def put_sdf(self, name, text, query=""):
-        return self.client.put(f"/v1/models/{name}{query}", text.encode(), Content_Type="application/xml")
-
-    def put_file(self, name, query=""):
-        with open(os.path.join(FOLDER, name + ".sdf")) as file:
-            answer = self.put_sdf(name, file.read(), query)
-        self.assertIn(answer.status, (200, 201), answer)
-        return answer.json()
+from harness import BINARY
+from sdf import EXACT, FOLDER, NAMES, SKIP, MeaningCase, SdfCase, read
 
 
 @unittest.skipIf(SKIP, SKIP)
-class Meaning(SdfCase):
-    def theirs(self, name):
-        done = subprocess.run([ORACLE, os.path.join(FOLDER, name + ".sdf")], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def ours(self, name):
-        """Poses in the world at q = 0, and where the model is in the world by its first link."""
-        self.put_file(name, "?base=fixed&mimic=independent")
-        about = self.client.get(f"/v1/models/{name}").json()
-        q = [1.0 if n.endswith(".qw") else 0.0 for n in about["position_names"]]
-        poses = self.ask(name, "kinematics", {"q": q})["poses"]
-        return about, q, {n: matrix(p["position"] + p["orientation"]) for n, p in poses.items()}
-
-    def check_poses(self, name, known, poses):
-        first = next(entry for entry in known if entry["kind"] == "link")
-        X = compose(poses[first["name"]], inverse(matrix(first["pose"])))
-        for entry in known:
-            if entry["kind"] in ("link", "frame"):
-                self.assertClose(flat(poses[entry["name"]]), flat(compose(X, matrix(entry["pose"]))), EXACT, scale=1,
-                                 what=f"{name}: {entry['name']}")
-        return X
-
-    def check_inertias(self, name, known):
-        document = self.client.get(f"/v1/models/{name}/document").json()
-        links = {link["name"]: link.get("inertial") for link in document["links"]}
-        for entry in known:
-            if entry["kind"] != "link":
-                continue
-            ours = links[entry["name"]]
-            self.assertEqual(ours["mass"], entry["mass"])
-            self.assertClose(ours.get("com", [0, 0, 0]), entry["com"], EXACT, scale=1)
-            tensor = [ours.get("inertia", {}).get(key, 0) for key in ("xx", "xy", "xz", "yy", "yz", "zz")]
-            self.assertClose(tensor, entry["inertia"], EXACT, scale=max(entry["inertia"]), what=entry["name"])
-
-    def check_axes(self, name, known, about, q, X):
-        """A joint's column of the Jacobian of the link that it carries: angular velocity, and velocity of that link's origin."""
-        carried = {joint["name"]: joint["link"] for joint in about["joints"]}
-        for entry in known:
-            parts = [n for n in (entry["name"], entry["name"] + ".1", entry["name"] + ".2") if n in carried]
-            if entry["kind"] != "joint" or not entry["axes"] or not parts:
-                continue
-            joint = compose(X, matrix(entry["pose"]))
-            for part, axis in zip(parts, entry["axes"]):
-                frame = carried[part]
-                answer = self.ask(name, "kinematics", {"q": q, "frame": frame, "outputs": ["jacobian", "poses"]})
-                column = [row[about["velocity_names"].index(part)] for row in answer["jacobian"]]
-                sign = -1 if part == "back" else 1      # from its child on
-                u = [sign * a for a in apply(X[0], axis)]
-                arm = [a - b for a, b in zip(answer["poses"][frame]["position"], joint[1])]
-                turning = mujoco.cross(u, arm)
-                kind = next(j["type"] for j in about["joints"] if j["name"] == part)
-                pitch = next((j["pitch"] for j in about["joints"] if j["name"] == part and kind == "helical"), 0)
-                expected = ([*u, 0, 0, 0] if kind == "prismatic" else
-                            [a + pitch * b for a, b in zip(turning, u)] + u)
-                self.assertClose(column, expected, EXACT, scale=1, what=f"{name}: {part}")
-
-    def check_file(self, name):
-        known = self.theirs(name)
-        about, q, poses = self.ours(name)
-        X = self.check_poses(name, known, poses)
-        self.check_inertias(name, known)
-        self.check_axes(name, known, about, q, X)
-        return X
+class Meaning(MeaningCase):
+    pass
 
 
 def check(name):
     def test(self):
-        self.check_file(name)
+        self.check_text(name, read(name))
     return test
 
 

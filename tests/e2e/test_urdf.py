@@ -69,7 +69,7 @@ class Meaning(UrdfCase):
                          "</inertial>", "</inertial><inertial/>")
         told = {(e["code"], e["text"]) for e in self.take("rich", text)["report"]}
         for code, words in (("dropped", "<material>"), ("unused", '"t" of joint "j", reduction  50 '),
-                            ("unknown", "<macro>"), ("unknown", "<axes>"), ("unknown", "u in <axis>"),
+                            ("unknown", "<xacro:macro>"), ("unknown", "<axes>"), ("unknown", "u in <axis>"),
                             ("repeated", "<inertial>")):
             self.assertTrue(any(c == code and words in text for c, text in told), (code, words, told))
 

@@ -29,9 +29,11 @@ class Refused(UrdfCase):
         bomb = "<!DOCTYPE r [" + '<!ENTITY a0 "ha">' + "".join(
             f'<!ENTITY a{i + 1} "{f"&a{i};" * 10}">' for i in range(30)) + "]>"
         outside = '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
-        for doctype in (bomb, outside, '<!DOCTYPE robot SYSTEM "http://127.0.0.1:1/robot.dtd">', "<!DOCTYPE robot>"):
+        for doctype in (bomb, outside, '<!DOCTYPE robot SYSTEM "http://127.0.0.1:1/robot.dtd">', "<!DOCTYPE robot []>",
+                        '<!DOCTYPE robot PUBLIC "-//x" "http://127.0.0.1:1/robot.dtd">', "<!DOCTYPE robot\n[ ] >"):
             self.refuse(doctype + robot(*ARM), 422, "not-supported", "document type declaration")
         self.refuse(bomb + "<robot name='&a30;'/>", 422, "not-supported")
+        self.refuse("<!DOCTYPE robot><robot name='&a;'/>", 400, "bad-xml", "Entity 'a' not defined")
 
     def test_deep_and_large(self):
         self.refuse("<robot>" + "<a>" * 100000, 400, "too-deep", "32")
@@ -102,7 +104,7 @@ class Refused(UrdfCase):
 
     def test_joint_types(self):
         """Those that only documents have, too, are no types of URDF, which has no place for a pitch."""
-        for kind in ("ball", "helical", "spherical", "Revolute"):
+        for kind in ("ball", "helical", "universal", "Revolute"):
             problem = self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", kind=kind)), 422, "bad-value", f'"{kind}"')
             self.assertIn("not a joint type of URDF", problem["detail"])
         answer = self.put_urdf("floats", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", kind="floating")))

@@ -185,7 +185,7 @@ class Files(UrdfCase):
             self.assertEqual(sum("has no inertial" in text for text in told["assumed"]), len(massless), name)
             for tag in ("contact", "self_filter", "collision_checking"):
                 count = len(robot.root.findall(f"link/{tag}"))
-                text = next((t for t in told["unknown"] if f"<{tag}>" in t), "")
+                text = next((t for t in told["dropped"] if f"<{tag}>" in t), "")
                 self.assertEqual(bool(text), count > 0, (name, tag))
                 if count > 1:
                     self.assertIn(f"; {count} of this kind", text)

@@ -1,7 +1,10 @@
-// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: poses in the
-// outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes of their links.
+// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: the gravity of
+// the world, poses in the outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes
+// of their links.
 //
-//     sdformat FILE
+//     sdformat FILE...
+//
+// The output is a list with one entry for each file, null for a file that libsdformat refuses.
 #include <cstdio>
 #include <sdf/sdf.hh>
 #include <string>
@@ -78,6 +81,15 @@ static void print_model(const sdf::Model &model, const std::string &prefix, cons
     }
 }
 
+// The gravity of the world, if there is one.
+static void print_world(const sdf::Root &root)
+{
+    if (root.WorldCount() == 0) return;
+    const ignition::math::Vector3d g = root.WorldByIndex(0)->Gravity();
+    std::printf("{\"kind\":\"world\",\"gravity\":[%.17g,%.17g,%.17g]}", g.X(), g.Y(), g.Z());
+    first = false;
+}
+
 // The model of a world that is not static, or the model of the file.
 static const sdf::Model *find_model(const sdf::Root &root)
 {
@@ -87,18 +99,33 @@ static const sdf::Model *find_model(const sdf::Root &root)
     return nullptr;
 }
 
-int main(int argc, char *argv[])
+static bool print_file(const char *path)
 {
     sdf::Root root;
-    if (argc != 2) return 1;
-    for (const auto &error : root.Load(argv[1])) {
+    for (const auto &error : root.Load(path)) {
         std::fprintf(stderr, "%s\n", error.Message().c_str());
-        return 1;
+        return false;
     }
     const sdf::Model *model = find_model(root);
-    if (!model) return 1;
+    if (!model) return false;
+    first = true;
     std::printf("[");
+    print_world(root);
     print_model(*model, "", Pose3d::Zero);
+    std::printf("]");
+    return true;
+}
+
+int main(int argc, char *argv[])
+{
+    bool good = argc > 1;
+    std::printf("[");
+    for (int i = 1; i < argc; i++) {
+        std::printf(i > 1 ? ",\n" : "");
+        if (print_file(argv[i])) continue;
+        std::printf("null");
+        good = false;
+    }
     std::printf("]\n");
-    return 0;
+    return good ? 0 : 1;
 }

@@ -50,7 +50,7 @@ static bool read_base(const api_entry *root, api_document *document)
         !api_entry_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_entry_set_canonical(&base, "link", json_string(document->base)))
         return false;
-    return api_document_read_inertial(&base, document->base, &document->base_inertia);
+    return api_document_read_inertial(&base, document->base, &document->base_inertia, true);
 }
 
 static bool read_link(const api_entry *root, size_t index, api_document_link *link)
@@ -60,7 +60,7 @@ static bool read_link(const api_entry *root, size_t index, api_document_link *li
     return api_entry_item(&entry, root, "links", index, fields) &&
            api_entry_name(&entry, "name", API_REQUIRED, &link->name) &&
            api_entry_name(&entry, "parent", API_REQUIRED, &link->parent) && api_document_read_joint(&entry, link) &&
-           api_document_read_inertial(&entry, link->name, &link->dyn.inertia);
+           api_document_read_inertial(&entry, link->name, &link->dyn.inertia, false);
 }
 
 static bool read_links(const api_entry *root, api_document *document, size_t max_links)

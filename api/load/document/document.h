@@ -148,10 +148,15 @@ bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X);
  * differs from an orthogonal matrix by more than 1e-12 is orthonormalised and reported, by more than 1e-6 refused. */
 bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X);
 
-/* Reads "inertial" of a link: values, or a homogeneous solid. Without the field the link has no mass. */
-bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
+/* Reads "inertial" of a link: values, or a homogeneous solid. Without the field the link has no mass. An indefinite
+ * tensor is refused if the inertia is `alone`; otherwise it is that of a link, for api_document_check_bodies. */
+bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia, bool alone);
 /* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
+
+/* Refuses links with indefinite tensors, and reports those whose body, with the links that are fixed to it, has a
+ * definite one. */
+bool api_document_check_bodies(const api_document *document, api_reader *reader);
 
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);

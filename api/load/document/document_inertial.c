@@ -85,7 +85,7 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
     return true;
 }
 
-bool api_document_read_inertial(const api_entry *entry, const char *link, dyn_inertia *inertia)
+bool api_document_read_inertial(const api_entry *entry, const char *link, dyn_inertia *inertia, bool alone)
 {
     static const char *const value_fields[] = {"mass", "com", "inertia", NULL};
     static const char *const solid_fields[] = {"solid", "size", "mass", "density", "xyz", "rpy", NULL};
@@ -101,7 +101,8 @@ bool api_document_read_inertial(const api_entry *entry, const char *link, dyn_in
                        !api_entry_vector(&inertial, "com", API_OPTIONAL, inertia->com, 3) ||
                        !read_tensor(&inertial, inertia->about_com))
         return false;
-    if (!api_document_check_inertia(&inertial, link, inertia)) return false;
+    if ((alone || !api_inertia_is_indefinite(inertia)) && !api_document_check_inertia(&inertial, link, inertia))
+        return false;
     api_entry_close(&inertial, false);
     return true;
 }

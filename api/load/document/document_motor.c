@@ -41,7 +41,7 @@ static bool read_motor(const api_entry *root, size_t index, api_document_motor *
            api_document_read_axis(&entry, "axis", motor->dyn.axis) && read_gear(&entry, &motor->dyn.gear_ratio) &&
            api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
            api_document_read_friction(&entry, &motor->dyn.friction) &&
-           api_document_read_inertial(&entry, motor->link_name, &motor->inertia) && report_rotor(&entry, motor);
+           api_document_read_inertial(&entry, motor->link_name, &motor->inertia, true) && report_rotor(&entry, motor);
 }
 
 bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links)

@@ -90,6 +90,17 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     return mass[0] > 0;
 }
 
+/* True if neither a link, the base nor a rotor has mass or inertia. */
+static bool is_massless(const api_document *document)
+{
+    bool any = document->base_inertia.mass > 0 || document->n_transmissions > 0;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const dyn_link *link = &document->links[i].dyn;
+        any |= link->inertia.mass > 0 || has_tensor(&link->inertia) || moves_rotor(link);
+    }
+    return !any;
+}
+
 /* Reports coordinates that move neither mass, inertia nor a rotor, because they make the mass matrix singular. A
  * point mass on a revolute axis makes it singular only in some configurations, which is detected in evaluation.
  * Models with loops are not checked, since a loop may couple such a coordinate to other bodies. */
@@ -103,6 +114,9 @@ static bool report_singular(const api_document *document, api_reader *reader)
     if (!mass || !tensor || !moves) return api_reader_no_memory(reader);
     mass[0]          = document->base_inertia.mass;
     bool base_weighs = find_moving(document, moves, mass, tensor);
+    if (is_massless(document))
+        return api_reader_report(reader, document->from_screws ? "/screws/G" : "/links", "warning", "suspicious",
+                                 "no link has a mass: the mass matrix is zero, forward dynamics will fail");
     for (size_t k = n; k-- > 0;) {
         int                      i    = document->order[k];
         const api_document_link *link = &document->links[i];
@@ -157,17 +171,21 @@ static bool report_rotors(const api_document *document, api_reader *reader)
 
 /* --- units -------------------------------------------------------------------------------------------------------- */
 
-#define FAR_AWAY   100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
-#define MANY_TURNS 30.0  /* rad: more turns than joints have; typical of degrees */
-#define NO_LIMIT   1e4   /* rad: a larger limit means that the joint has no limit */
+#define FAR_AWAY     100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
+#define MANY_TURNS   30.0  /* rad: more turns than joints have; typical of degrees */
+#define HEAVY        1e4   /* kg: heavier than a robot's link; typical of grams, or of densities in kg/mm^3 */
+#define LARGE_RADIUS 0.9   /* m: the radius of gyration of 1 kg with 1 kg m^2, and more */
+#define LARGE_RATIO  5.0   /* times the size of the robot */
+#define NO_LIMIT     1e4   /* rad: a larger limit means that the joint has no limit */
 
 static bool is_far(const double p[3])
 {
     return api_length(p) > FAR_AWAY;
 }
 
-/* Reports values that may be in millimetres or degrees. They are used unchanged. */
-static bool report_units(const api_document *document, api_reader *reader)
+/* Reports joint origins and centres of mass that may be in millimetres, and limits that may be in degrees. They are
+ * used unchanged. */
+static bool report_lengths(const api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_links; i++) {
         const api_document_link *link  = &document->links[i];
@@ -193,6 +211,90 @@ static bool report_units(const api_document *document, api_reader *reader)
             return false;
     }
     return true;
+}
+
+/* Distance from the base to the far end of the robot: the greatest sum of lengths along a chain of links. */
+static bool find_size(const api_document *document, api_reader *reader, double *size)
+{
+    double *reach = api_arena_take(reader->arena, document->n_links, sizeof *reach);
+    *size         = 0;
+    if (!reach) return api_reader_no_memory(reader);
+    for (size_t k = 0; k < document->n_links; k++) {
+        int             i = document->order[k], up = document->links[i].parent_index;
+        const dyn_link *link = &document->links[i].dyn;
+        reach[i] = (up == DYN_WORLD ? 0 : reach[up]) + api_length(link->before.p) + api_length(link->after.p);
+        *size    = fmax(*size, reach[i] + api_length(link->inertia.com));
+    }
+    return true;
+}
+
+/* Reports masses that may be in grams, and tensors that are placeholders: radii of gyration far beyond the robot. */
+static bool report_masses(const api_document *document, api_reader *reader)
+{
+    double size, moments[3], axes[3][3];
+    if (!find_size(document, reader, &size)) return false;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        const dyn_inertia       *I    = &link->dyn.inertia;
+        char                     where[64];
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
+        api_tensor_principal(I->about_com, moments, axes);
+        double radius = I->mass > 0 ? sqrt(fmax(moments[0], fmax(moments[1], moments[2])) / I->mass) : 0;
+        bool   large  = radius > LARGE_RADIUS && radius > LARGE_RATIO * size && size > 0;
+        if (I->mass > HEAVY && !api_reader_report(reader, where, "warning", "suspicious",
+                                                  "link \"%.*s\" has a mass of %.6g kg: masses are in kilograms",
+                                                  api_text_shown(link->name), link->name, I->mass))
+            return false;
+        if (large && !api_reader_report(reader, where, "warning", "suspicious",
+                                        "link \"%.*s\" has a radius of gyration of %.3g m in a robot of %.3g m: its "
+                                        "inertia may be a placeholder",
+                                        api_text_shown(link->name), link->name, radius, size))
+            return false;
+    }
+    return true;
+}
+
+/* Reports once a limit that is 0 at some joints: it keeps them from moving, or is a placeholder. */
+static bool report_zero(const api_document *document, api_reader *reader, const char *field,
+                        bool (*is_zero)(const api_document_link *))
+{
+    size_t n = 0, first          = 0;
+    char   where[64], others[40] = "";
+    for (size_t i = document->n_links; i-- > 0;)
+        if (document->links[i].dyn.joint != DYN_FIXED && is_zero(&document->links[i])) {
+            first = i;
+            n++;
+        }
+    if (n == 0) return true;
+    snprintf(where, sizeof where, "/links/%zu/joint/limits/%s", first, field);
+    if (n > 1) snprintf(others, sizeof others, ", and of %zu other%s,", n - 1, n > 2 ? "s" : "");
+    const char *name = document->links[first].joint;
+    return api_reader_report(reader, where, "warning", "suspicious",
+                             "the %s limit of joint \"%.*s\"%s is 0: no motion keeps it", field, api_text_shown(name),
+                             name, others);
+}
+
+static bool has_no_effort(const api_document_link *link)
+{
+    return link->limits.has_effort && link->limits.effort == 0;
+}
+
+static bool has_no_velocity(const api_document_link *link)
+{
+    return link->limits.has_velocity && link->limits.velocity == 0;
+}
+
+static bool has_no_range(const api_document_link *link)
+{
+    return link->has_position_limits && link->lower == 0 && link->upper == 0;
+}
+
+static bool report_units(const api_document *document, api_reader *reader)
+{
+    return report_lengths(document, reader) && report_masses(document, reader) &&
+           report_zero(document, reader, "effort", has_no_effort) &&
+           report_zero(document, reader, "velocity", has_no_velocity) &&
+           report_zero(document, reader, "position", has_no_range);
 }
 
 bool api_document_review(const api_document *document, api_reader *reader)

@@ -290,7 +290,7 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 bool api_document_build_tree(api_document *document, api_reader *reader)
 {
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
-           api_document_resolve_mimics(document, reader) && api_document_attach_motors(document, reader) &&
-           api_document_check_loads(document, reader) && api_document_check_transmissions(document, reader) &&
-           check_coordinates(document, reader);
+           api_document_resolve_mimics(document, reader) && api_document_check_bodies(document, reader) &&
+           api_document_attach_motors(document, reader) && api_document_check_loads(document, reader) &&
+           api_document_check_transmissions(document, reader) && check_coordinates(document, reader);
 }

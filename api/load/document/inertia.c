@@ -66,6 +66,15 @@ static void eigenvalues(const double T[6], double lambda[3])
     qsort(lambda, 3, sizeof *lambda, ascending);
 }
 
+#define ROUNDING 1e-12 /* m^2: squared radius of gyration of a micrometre, below which a moment is rounding */
+
+/* True if a principal moment is negative beyond rounding. */
+static bool has_negative_moment(const dyn_inertia *inertia, double lambda[3])
+{
+    eigenvalues(inertia->about_com, lambda);
+    return lambda[0] < -1e-9 * lambda[2] - ROUNDING * inertia->mass;
+}
+
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160])
 {
     double lambda[3];
@@ -82,13 +91,21 @@ const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160])
             snprintf(reason, 160, "the inertia tensor is not finite");
             return reason;
         }
-    eigenvalues(inertia->about_com, lambda);
-    if (!(lambda[0] < -1e-9 * lambda[2])) return NULL;
+    if (!has_negative_moment(inertia, lambda)) return NULL;
     snprintf(reason, 160,
              "the inertia tensor about the centre of mass has the negative principal moment %.6g kg m^2 "
              "(the largest is %.6g)",
              lambda[0], lambda[2]);
     return reason;
+}
+
+bool api_inertia_is_indefinite(const dyn_inertia *inertia)
+{
+    double lambda[3];
+    bool   finite = isfinite(inertia->mass) && inertia->mass >= 0;
+    for (int i = 0; i < 6; i++)
+        finite = finite && isfinite(inertia->about_com[i]);
+    return finite && has_negative_moment(inertia, lambda);
 }
 
 const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160])
@@ -100,7 +117,7 @@ const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160])
         return reason;
     }
     /* The principal moments of a flat body satisfy l0 + l1 = l2 exactly; the margin covers rounding. */
-    if (lambda[0] + lambda[1] >= lambda[2] * (1 - 1e-9)) return NULL;
+    if (lambda[0] + lambda[1] >= lambda[2] * (1 - 1e-9) - ROUNDING * inertia->mass) return NULL;
     snprintf(reason, 160,
              "the principal moments %.6g, %.6g, %.6g kg m^2 violate the triangle inequality: no real body has them",
              lambda[0], lambda[1], lambda[2]);

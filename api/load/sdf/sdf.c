@@ -2,7 +2,6 @@
 #include "sdf_reader.h"
 #include "api/load/formats.h"
 #include "api/load/xml/xml_model.h"
-#include "api/wire/number.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +58,24 @@ static bool find_model(api_sdf *sdf, const xmlNode *in)
                         (const char *)in->name);
 }
 
+/* Before version 1.6 gravity is part of the first <physics>. */
+static const xmlNode *find_gravity(const api_sdf *sdf, const xmlNode *world)
+{
+    const xmlNode *physics = api_xml_child(world, "physics");
+    const xmlNode *old = sdf->minor < API_SDF_GRAVITY_OF_WORLD && physics ? api_xml_child(physics, "gravity") : NULL;
+    return old ? old : api_xml_child(world, "gravity");
+}
+
 /* The gravity of a world is 9.8 m/s^2 downwards unless it states another. */
 static bool read_world(api_sdf *sdf, const xmlNode *world)
 {
-    const xmlNode *gravity = api_xml_child(world, "gravity");
-    sdf->gravity           = sdf->stated_gravity;
+    const xmlNode *gravity = find_gravity(sdf, world);
+    const xmlNode *model   = api_xml_child(world->parent, "model");
+    sdf->world             = world;
+    if (model && !api_xml_report(&sdf->xml, model, "warning", "not-held",
+                                 "<model> beside <world> is not part of the model: that of the world is read"))
+        return false;
+    sdf->gravity = sdf->stated_gravity;
     memcpy(sdf->stated_gravity, (double[3]){0, 0, -9.8}, sizeof sdf->stated_gravity);
     if (gravity && !api_xml_content_numbers(&sdf->xml, gravity, sdf->stated_gravity, 3)) return false;
     if (!find_model(sdf, world)) return false;
@@ -71,23 +83,22 @@ static bool read_world(api_sdf *sdf, const xmlNode *world)
                                      "the world has no <gravity>: SDF's default is [0,0,-9.8] m/s^2");
 }
 
+/* Version 1.0 states masses and poses in attributes. */
 static bool read_version(api_sdf *sdf)
 {
-    const char *text = NULL;
-    sdf->version     = 1.9;
+    static const char *const known[] = {"1.2", "1.3", "1.4",  "1.5",  "1.6",  "1.7",
+                                        "1.8", "1.9", "1.10", "1.11", "1.12", NULL};
+    const char              *text    = NULL;
+    sdf->minor                       = 9;
     if (!api_xml_text(&sdf->xml, sdf->xml.root, "version", API_OPTIONAL, &text)) return false;
     if (!text)
         return api_xml_report(&sdf->xml, sdf->xml.root, "info", "assumed", "<sdf> has no version: it is read as 1.9");
-    double version = 0;
-    size_t major   = api_number_read_decimal(text, strlen(text), &version);
-    if (major == 0 || major != strlen(text) || !(version >= 1 && version < 2))
-        return api_xml_fail(&sdf->xml, sdf->xml.root, API_NOT_SUPPORTED,
-                            "version \"%.*s\" of <sdf>: versions 1.0 to 1.12 are read", api_text_shown(text), text);
-    /* 1.10 and later are behind 1.9 */
-    const char *dot = strchr(text, '.');
-    if (dot && strlen(dot) > 2) version = 1.99;
-    sdf->version = version;
-    return true;
+    for (int i = 0; known[i]; i++) {
+        sdf->minor = i + 2;
+        if (strcmp(known[i], text) == 0) return true;
+    }
+    return api_xml_fail(&sdf->xml, sdf->xml.root, API_NOT_SUPPORTED,
+                        "version \"%.*s\" of <sdf>: versions 1.2 to 1.12 are read", api_text_shown(text), text);
 }
 
 /* The pose of the model in the world is relative to the world. */
@@ -95,7 +106,8 @@ static bool read_place(api_sdf *sdf)
 {
     const xmlNode *pose = api_xml_child(sdf->model, "pose");
     const char    *name = NULL;
-    if (pose && !api_xml_text(&sdf->xml, pose, "relative_to", API_OPTIONAL, &name)) return false;
+    bool           old  = pose && sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    if (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, &name)) return false;
     if (name && *name && strcmp(name, "world") != 0)
         return api_xml_fail(&sdf->xml, pose, API_NOT_SUPPORTED,
                             "the pose of the model is relative to \"%.*s\"; only the world is read here",

@@ -1,8 +1,9 @@
 /* sdf.h - read a robot in the Simulation Description Format (http://sdformat.org/spec) into a model document, and build
  * the model from that document. A PUT of that document gives a model with the same revision and the same bits.
  *
- *     sdf_frame.c: links, joints, frames and nested models to one list, and their poses -> sdf_link.c: inertias
- *     -> sdf_joint.c: joints and their fields -> sdf_tree.c: which joint carries which link; the document
+ *     sdf_collect.c: links, joints, frames and nested models to one list -> sdf_frame.c: their poses
+ *     -> sdf_link.c: inertias -> sdf_joint.c, sdf_couple.c: joints, mimics, gears and rotors
+ *     -> sdf_tree.c: which joint carries which link; the document -> sdf_schema.c: report of what is not used
  *
  * Poses follow the rules of version 1.7 and later; attributes of earlier versions are read by the rules of these. A
  * model whose links no joint connects to the world moves freely. */

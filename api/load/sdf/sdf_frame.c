@@ -37,7 +37,8 @@ static bool read_quaternion_pose(api_sdf *sdf, const xmlNode *pose, dyn_pose *X)
 
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
 {
-    static const char *const formats[] = {"euler_rpy", "quat_xyzw", NULL}, *const flags[] = {"false", "true", NULL};
+    static const char *const formats[] = {"euler_rpy", "quat_xyzw", NULL}, *const flags[] = {"false", "true", "0", "1",
+                                                                                             NULL};
     const xmlNode *pose   = api_xml_child(owner, "pose");
     int            format = 0, degrees = 0;
     double         v[6] = {0};
@@ -50,7 +51,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     if (!*text) return true;
     if (format == 1) return read_quaternion_pose(sdf, pose, X);
     if (!api_xml_content_numbers(&sdf->xml, pose, v, 6)) return false;
-    for (int i = 3; degrees == 1 && i < 6; i++)
+    for (int i = 3; degrees % 2 == 1 && i < 6; i++)
         v[i] *= M_PI / 180;
     if (!check_angles(sdf, pose, v + 3)) return false;
     *X = api_pose_rpy(v, v + 3);
@@ -85,82 +86,7 @@ bool api_sdf_text(api_sdf *sdf, const xmlNode *owner, const char *name, const ch
     return **text || api_xml_fail(&sdf->xml, element, API_BAD_NAME, "<%s> is empty: a name is expected", name);
 }
 
-/* --- collecting --------------------------------------------------------------------------------------------------- */
-
-static int kind_of(const xmlNode *element)
-{
-    static const char *const names[] = {"model", "link", "joint", "frame"};
-    for (int i = 0; i < 4; i++)
-        if (api_xml_is(element, names[i])) return i;
-    return -1;
-}
-
-static size_t count_frames(const xmlNode *model)
-{
-    size_t n = 1;
-    for (const xmlNode *e = model->children; e; e = e->next) {
-        int kind = kind_of(e);
-        n += kind == API_SDF_IS_MODEL ? count_frames(e) : kind >= 0;
-    }
-    return n;
-}
-
-/* Name in the outermost model. NULL when memory is short. */
-static const char *scoped_name(api_sdf *sdf, int scope, const char *name)
-{
-    const char *prefix = sdf->frames[scope].name;
-    if (!*prefix) return name;
-    size_t size = strlen(prefix) + strlen(name) + 3;
-    char  *text = api_arena_take(sdf->xml.base.arena, size, 1);
-    if (text) snprintf(text, size, "%s::%s", prefix, name);
-    return text;
-}
-
-static bool add_frame(api_sdf *sdf, const xmlNode *element, api_sdf_kind kind, int scope)
-{
-    int         index = (int)sdf->n_frames++;
-    const char *name;
-    sdf->frames[index] = (api_sdf_frame){.kind = kind, .element = element, .scope = scope, .link = API_SDF_NONE};
-    if (!api_xml_name(&sdf->xml, element, "name", &name)) return false;
-    sdf->frames[index].name = scoped_name(sdf, scope, name);
-    if (!sdf->frames[index].name) return api_reader_no_memory(&sdf->xml.base);
-    if (json_object_get(sdf->index, sdf->frames[index].name))
-        return api_xml_fail(&sdf->xml, element, API_DUPLICATE_NAME,
-                            "another link, joint, frame or model of this model has this name");
-    return api_xml_set_field(&sdf->xml, sdf->index, sdf->frames[index].name, json_integer(index));
-}
-
-/* Adds what a model contains; the nesting limit of the parser bounds the recursion. */
-static bool collect(api_sdf *sdf, const xmlNode *model, int scope)
-{
-    for (const xmlNode *e = model->children; e; e = e->next) {
-        int kind  = kind_of(e);
-        int index = (int)sdf->n_frames;
-        if (api_xml_is(e, "include"))
-            return api_xml_fail(&sdf->xml, e, API_NOT_SUPPORTED,
-                                "<include> names another file, which is not read: put its <model> here");
-        if (kind < 0) continue;
-        if (!add_frame(sdf, e, (api_sdf_kind)kind, scope)) return false;
-        if (kind == API_SDF_IS_MODEL && !collect(sdf, e, index)) return false;
-    }
-    return true;
-}
-
-int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, int scope, const char *name)
-{
-    if (strcmp(name, "__model__") == 0) return scope;
-    const char   *whole = scoped_name(sdf, scope, name);
-    const json_t *found = whole ? json_object_get(sdf->index, whole) : NULL;
-    if (found) return (int)json_integer_value(found);
-    if (!whole)
-        api_reader_no_memory(&sdf->xml.base);
-    else
-        api_xml_fail(&sdf->xml, element, API_UNKNOWN_NAME,
-                     "\"%.*s\" is not a link, joint, frame or model of this model", api_text_shown(name), name);
-    return API_SDF_NONE;
-}
-
-/* --- what a frame is fixed to ------------------------------------------------------------------------------------- */
+/* --- links of frames ---------------------------------------------------------------------------------------------- */
 
 /* Sets *next to the frame that names a frame's link: of a joint its child, of a model its canonical link. */
 static bool next_attached(api_sdf *sdf, int index, int *next)
@@ -178,9 +104,8 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
                              frame->kind == API_SDF_IS_MODEL ? "canonical_link" : "attached_to", API_OPTIONAL, &name)) {
         return false;
     }
-    int scope = frame->kind == API_SDF_IS_MODEL ? index : frame->scope;
     if (name && *name) {
-        *next = api_sdf_find_frame(sdf, frame->element, scope, name);
+        *next = api_sdf_find_frame(sdf, frame->element, frame, name);
         return *next != API_SDF_NONE;
     }
     if (frame->kind != API_SDF_IS_MODEL) return true;
@@ -216,14 +141,22 @@ static bool find_link(api_sdf *sdf, int index)
 
 /* --- poses -------------------------------------------------------------------------------------------------------- */
 
-/* Before version 1.7 the attribute was called `frame`, and "" was the default. */
+/* Before version 1.7 the attribute was called `frame`, and "" was the default. libsdformat reads relative_to in files
+ * of all versions; `frame` comes first. */
 static bool read_relative_to(api_sdf *sdf, const api_sdf_frame *frame, const char **name)
 {
     const xmlNode *pose = api_xml_child(frame->element, "pose");
     *name               = NULL;
     if (!pose) return true;
-    return api_xml_text(&sdf->xml, pose, api_xml_has(pose, "relative_to") ? "relative_to" : "frame", API_OPTIONAL,
-                        name);
+    bool old = sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    return api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, name);
+}
+
+/* Names in the element of a model, but those of its attributes, are names in the model around it. */
+static int find_of_pose(api_sdf *sdf, const api_sdf_frame *frame, const char *name)
+{
+    return api_sdf_find_frame(sdf, frame->element, frame->kind == API_SDF_IS_MODEL ? &sdf->frames[frame->scope] : frame,
+                              name);
 }
 
 /* Finds the frame in which the pose of a frame is given; API_SDF_WORLD only for joints of the world. */
@@ -233,18 +166,21 @@ static bool find_base(api_sdf *sdf, const api_sdf_frame *frame, int *base)
     if (!read_relative_to(sdf, frame, &name)) return false;
     *base = frame->scope;
     if (name && *name) {
-        *base = api_sdf_find_frame(sdf, frame->element, frame->scope, name);
+        *base = find_of_pose(sdf, frame, name);
         return *base != API_SDF_NONE;
     }
     bool attached = frame->kind == API_SDF_IS_FRAME || frame->kind == API_SDF_IS_JOINT;
     if (!attached) return true;
     if (frame->kind == API_SDF_IS_JOINT) {
         if (!api_sdf_text(sdf, frame->element, "child", &name)) return false;
-        if (name && strcmp(name, "world") == 0) return true;
+        if (name && strcmp(name, "world") == 0) {
+            if (frame->of_world) *base = API_SDF_WORLD;
+            return true;
+        }
     } else if (!api_xml_text(&sdf->xml, frame->element, "attached_to", API_OPTIONAL, &name)) {
         return false;
     }
-    if (name && *name) *base = api_sdf_find_frame(sdf, frame->element, frame->scope, name);
+    if (name && *name) *base = find_of_pose(sdf, frame, name);
     return *base != API_SDF_NONE;
 }
 
@@ -267,7 +203,7 @@ static bool place_model(api_sdf *sdf, int index, dyn_pose *X)
     dyn_pose             X_mp;
     if (!api_xml_text(&sdf->xml, model->element, "placement_frame", API_OPTIONAL, &name)) return false;
     if (!name || !*name) return true;
-    int frame = api_sdf_find_frame(sdf, model->element, index, name);
+    int frame = api_sdf_find_frame(sdf, model->element, model, name);
     if (frame == API_SDF_NONE || !resolve_in(sdf, frame, index, &X_mp)) return false;
     dyn_pose X_pm = api_pose_inverse(&X_mp);
     *X            = api_pose_compose(X, &X_pm);
@@ -288,7 +224,10 @@ static bool resolve(api_sdf *sdf, int index)
                             MOST_STEPS);
     frame->visiting = true;
     if (!find_base(sdf, frame, &base) || !api_sdf_read_pose(sdf, frame->element, &X)) return false;
-    if (base != frame->scope && !resolve_in(sdf, base, frame->scope, &X_base)) return false;
+    if (base == API_SDF_WORLD && frame->of_world)
+        X_base = api_pose_inverse(&sdf->X_wm);
+    else if (base != frame->scope && !resolve_in(sdf, base, frame->scope, &X_base))
+        return false;
     if (frame->kind == API_SDF_IS_MODEL && !place_model(sdf, index, &X)) return false;
     frame->X        = api_pose_compose(&X_base, &X);
     frame->resolved = true;
@@ -310,25 +249,14 @@ dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame)
     return api_pose_compose(&sdf->X_wm, &X);
 }
 
+/* The pose of the model in the world comes before those of the joints of the world, which may be relative to it. */
 bool api_sdf_read_frames(api_sdf *sdf)
 {
-    size_t n = count_frames(sdf->model);
-    if (n > 4 * sdf->xml.max_links)
-        return api_fail(sdf->xml.base.problem, API_MODEL_TOO_LARGE, NULL,
-                        "the model has %zu links, joints, frames and models; the limit is %zu", n,
-                        4 * sdf->xml.max_links);
-    sdf->frames = api_arena_take(sdf->xml.base.arena, n, sizeof *sdf->frames);
-    if (!sdf->frames) return api_reader_no_memory(&sdf->xml.base);
-    sdf->frames[API_SDF_MODEL] = (api_sdf_frame){.kind     = API_SDF_IS_MODEL,
-                                                 .element  = sdf->model,
-                                                 .name     = "",
-                                                 .scope    = API_SDF_NONE,
-                                                 .resolved = true,
-                                                 .X        = api_pose_identity(),
-                                                 .link     = API_SDF_NONE};
-    sdf->n_frames              = 1;
-    if (!collect(sdf, sdf->model, API_SDF_MODEL)) return false;
-    for (int i = 0; i < (int)sdf->n_frames; i++)
+    size_t n;
+    if (!api_sdf_collect(sdf, &n)) return false;
+    for (int i = 0; i < (int)sdf->n_frames; i++) {
+        if (i == (int)n && !place_model(sdf, API_SDF_MODEL, &sdf->X_wm)) return false;
         if (!find_link(sdf, i) || (i > 0 && !resolve(sdf, i))) return false;
-    return place_model(sdf, API_SDF_MODEL, &sdf->X_wm);
+    }
+    return n < sdf->n_frames || place_model(sdf, API_SDF_MODEL, &sdf->X_wm);
 }

@@ -12,37 +12,58 @@ static bool read_tensor(api_sdf *sdf, const xmlNode *inertial, double T[6])
     return true;
 }
 
+/* The pose of the centre of mass is in the frame of the link; another frame is reported. */
+static bool report_frame(api_sdf *sdf, const xmlNode *inertial)
+{
+    static const char *const attributes[] = {"relative_to", "frame"};
+    const xmlNode           *pose         = api_xml_child(inertial, "pose");
+    for (int i = 0; pose && i < 2; i++) {
+        const char *name = "";
+        if (!api_xml_text(&sdf->xml, pose, attributes[i], API_OPTIONAL, &name)) return false;
+        if (*name && !api_xml_report(&sdf->xml, pose, "warning", "not-held",
+                                     "%s of the <pose> in <inertial> has no effect: the pose is in the link's frame",
+                                     attributes[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool read_inertial(api_sdf *sdf, const xmlNode *inertial, dyn_inertia *inertia)
 {
-    static const char *const flags[]   = {"false", "true", NULL};
+    static const char *const flags[]   = {"false", "true", "0", "1", NULL};
     double                   T[6]      = {1, 0, 0, 1, 0, 1};
     int                      automatic = 0;
     dyn_pose                 X;
     if (!api_xml_choice(&sdf->xml, inertial, "auto", flags, &automatic)) return false;
-    if (automatic == 1)
+    if (automatic % 2 == 1)
         return api_xml_fail(
             &sdf->xml, inertial, API_NOT_SUPPORTED,
             "<inertial auto=\"true\"> follows from shapes and densities of collisions, which are not read: "
             "give mass and inertia");
     if (!api_sdf_number(sdf, inertial, "mass", &inertia->mass) || !api_sdf_read_pose(sdf, inertial, &X) ||
-        !read_tensor(sdf, inertial, T))
+        !report_frame(sdf, inertial) || !read_tensor(sdf, inertial, T))
         return false;
     memcpy(inertia->com, X.p, sizeof X.p);
     api_tensor_rotate((const double(*)[3])X.R, T, inertia->about_com);
     return true;
 }
 
+static bool report_default(api_sdf *sdf, const xmlNode *link, const char *missing, const char *value)
+{
+    return api_xml_report(&sdf->xml, link, "warning", "assumed", "the link has no <%s>: SDF's default is %s", missing,
+                          value);
+}
+
 static bool report_defaults(api_sdf *sdf, const xmlNode *link, const xmlNode *inertial)
 {
-    const char *missing = !inertial                             ? "inertial"
-                          : !api_xml_child(inertial, "mass")    ? "mass"
-                          : !api_xml_child(inertial, "inertia") ? "inertia"
-                                                                : NULL;
-    return !missing ||
-           api_xml_report(&sdf->xml, link, "warning", "assumed", "the link has no <%s>: SDF's default is %s", missing,
-                          strcmp(missing, "inertia") == 0 ? "1 kg m^2 about each axis"
-                          : strcmp(missing, "mass") == 0  ? "1 kg"
-                                                          : "1 kg and 1 kg m^2 about each axis");
+    static const char *const diagonal[] = {"ixx", "iyy", "izz"};
+    const xmlNode           *inertia    = inertial ? api_xml_child(inertial, "inertia") : NULL;
+    if (!inertial) return report_default(sdf, link, "inertial", "1 kg and 1 kg m^2 about each axis");
+    if (!api_xml_child(inertial, "mass") && !report_default(sdf, link, "mass", "1 kg")) return false;
+    if (!inertia) return report_default(sdf, link, "inertia", "1 kg m^2 about each axis");
+    for (int i = 0; i < 3; i++)
+        if (!api_xml_child(inertia, diagonal[i]) && !report_default(sdf, link, diagonal[i], "1 kg m^2")) return false;
+    return true;
 }
 
 /* Reports what would make a link move in another way. */

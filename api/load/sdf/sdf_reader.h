@@ -16,8 +16,10 @@ typedef enum api_sdf_kind { API_SDF_IS_MODEL, API_SDF_IS_LINK, API_SDF_IS_JOINT,
 typedef struct api_sdf_frame {
     api_sdf_kind   kind;
     const xmlNode *element;
-    const char    *name;  /* with the models around it, but the outermost: "arm::elbow"; of that "" */
-    int            scope; /* the model that it is in; API_SDF_NONE: it is the outermost */
+    const char    *name;     /* with the models around it, but the outermost: "arm::elbow"; of that "" */
+    int            scope;    /* the model that it is in; API_SDF_NONE: it is the outermost */
+    bool           of_world; /* a joint of the world: names in it are those of the world */
+    bool           still;    /* a nested model that is static */
     bool           resolved, visiting;
     dyn_pose       X;    /* pose in the frame of `scope` */
     int            link; /* the link that the frame is fixed to, or API_SDF_WORLD; of a joint, its child */
@@ -50,6 +52,7 @@ typedef struct api_sdf_joint {
     int          parent, child; /* links, or API_SDF_WORLD */
     api_sdf_axis axis[2];
     double       pitch;          /* m/rad, of a screw joint */
+    double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
     const char  *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
     bool         used, reversed; /* it carries its child, or if reversed its parent */
     bool         passive;        /* a loop moves it */
@@ -62,7 +65,8 @@ typedef struct api_sdf {
     api_xml_document document;
     api_sdf_base     base;
     api_sdf_mimic    mimic;
-    double           version; /* such as 1.9 */
+    int              minor; /* the file's version is 1.minor */
+    const xmlNode   *world; /* NULL: the file has a model only */
     const xmlNode   *model;
     dyn_pose         X_wm;    /* pose of the model in the world */
     const double    *gravity; /* NULL: not stated */
@@ -74,6 +78,15 @@ typedef struct api_sdf {
     json_t          *index; /* map from names to indices of frames */
 } api_sdf;
 
+/* Versions of SDF that change the meaning of a file. */
+enum {
+    API_SDF_AXES_OF_JOINT    = 5, /* axes are in the joint frame, before in that of the outermost model */
+    API_SDF_GRAVITY_OF_WORLD = 6, /* gravity is part of the world, before of its physics */
+    API_SDF_FRAMES           = 7, /* relative_to and expressed_in, before `frame` and use_parent_model_frame; one name
+                                     space for links, joints and frames */
+    API_SDF_JOINTS_OF_WORLD = 10
+};
+
 /* Reads a pose: the element <pose> in `owner`, identity without it. */
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X);
 /* Reads a number or flag: the content of the first element of that name in `owner`, unchanged without it. */
@@ -84,8 +97,13 @@ bool api_sdf_text(api_sdf *sdf, const xmlNode *owner, const char *name, const ch
 
 /* Collects all models, links, joints and frames of the model, and resolves their poses and links. */
 bool api_sdf_read_frames(api_sdf *sdf);
-/* Finds a frame by its name in a model. API_SDF_NONE after a problem at `element`. */
-int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, int scope, const char *name);
+/* Collects them and the joints of the world; *n is the number of those of the model, which come first. */
+bool api_sdf_collect(api_sdf *sdf, size_t *n);
+/* Finds a frame by a name that stands in the element of another: in its model or, for a joint of the world, in the
+ * world. API_SDF_NONE after a problem at `element`; API_SDF_WORLD only for joints of the world. */
+int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, const api_sdf_frame *user, const char *name);
+/* True for a link in a nested model that is static: it is fixed to the world. */
+bool api_sdf_is_still(const api_sdf *sdf, int link);
 /* Pose of a frame in the frame of a model around it, which must be resolved. */
 dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
 /* Pose of a link or joint in the world. */
@@ -96,6 +114,11 @@ bool api_sdf_read_links(api_sdf *sdf);
 
 /* Reads all joints, and couples those that mimic others or are geared. */
 bool api_sdf_read_joints(api_sdf *sdf);
+/* Reads what one joint adds to another: mimics and gears. */
+bool api_sdf_read_couplings(api_sdf *sdf);
+/* Reads the rotors of a joint, an extension of Drake. */
+bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint);
+bool api_sdf_has_two_axes(const api_sdf_joint *joint);
 /* Writes the fields of part 0 or 1 of a joint, with the axis; NULL with a problem. */
 json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part);
 /* Type in the document of part 0 or 1 of a joint; *parts is the number of parts. */

@@ -89,9 +89,20 @@ static dyn_pose link_in_world(const api_sdf *sdf, int link)
     return link == API_SDF_WORLD ? api_pose_identity() : api_sdf_in_world(sdf, link);
 }
 
-/* X_ab of two frames, from their poses in the world. */
+static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
+{
+    for (int i = 0; i < 3; i++) {
+        if (X->p[i] != Y->p[i]) return false;
+        for (int j = 0; j < 3; j++)
+            if (X->R[i][j] != Y->R[i][j]) return false;
+    }
+    return true;
+}
+
+/* X_ab of two frames, from their poses in the world. Of frames at the same pose it is the identity without rounding. */
 static dyn_pose between(const dyn_pose *X_wa, const dyn_pose *X_wb)
 {
+    if (is_equal(X_wa, X_wb)) return api_pose_identity();
     dyn_pose X_aw = api_pose_inverse(X_wa), X = api_pose_compose(&X_aw, X_wb);
     return X;
 }
@@ -249,6 +260,29 @@ static bool write_loop_frame(api_sdf *sdf, const api_sdf_joint *joint, int side,
            api_xml_set_field(&sdf->xml, entry, side == 0 ? "frame_a" : "frame_b", json_string(unique));
 }
 
+/* Reports what the axes of a joint that closes a loop state, and what such a joint of a document does not have. */
+static bool report_loop(api_sdf *sdf, const api_sdf_joint *joint)
+{
+    static const char *const fields[] = {"limits", "friction", "spring", "mimic", "rotor_inertia"};
+    int                      parts;
+    char                     lost[80] = "";
+    api_sdf_joint_type(joint, &parts);
+    for (int part = 0; part < parts; part++) {
+        json_t *given = api_sdf_joint_fields(sdf, joint, part);
+        if (!given) return false;
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            const json_t *field = json_object_get(given, fields[i]);
+            bool          any   = field && (!json_is_object(field) || json_object_size(field) > 0);
+            size_t        used  = strlen(lost);
+            if (any && !strstr(lost, fields[i]))
+                snprintf(lost + used, sizeof lost - used, "%s%s", used > 0 ? ", " : "", fields[i]);
+        }
+        json_decref(given);
+    }
+    return lost[0] == '\0' || api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
+                                             "the joint closes a loop: its %s are not part of the model", lost);
+}
+
 static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
 {
     int         parts;
@@ -278,7 +312,9 @@ static bool write_loops(const sdf_tree *t)
 {
     for (size_t i = 0; i < t->sdf->n_joints; i++) {
         const api_sdf_joint *joint = &t->sdf->joints[i];
-        if (joint->type != API_SDF_GEARBOX && !joint->used && !write_loop(t->sdf, joint)) return false;
+        if (joint->type != API_SDF_GEARBOX && !joint->used &&
+            !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint)))
+            return false;
     }
     return true;
 }

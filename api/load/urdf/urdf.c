@@ -16,6 +16,15 @@ static size_t count_elements(const xmlNode *in, const char *name)
     return n;
 }
 
+/* True if a child belongs to xacro, the macro language of URDF files. */
+static bool has_macros(const xmlNode *root)
+{
+    char text[API_XML_QUALIFIED];
+    for (const xmlNode *e = root->children; e; e = e->next)
+        if (e->type == XML_ELEMENT_NODE && strncmp(api_xml_qualified_name(e, text), "xacro:", 6) == 0) return true;
+    return false;
+}
+
 /* Counts links and joints and allocates their arrays. The base is a link in the file but not in the document. */
 static bool take_arrays(api_urdf *urdf)
 {
@@ -25,7 +34,9 @@ static bool take_arrays(api_urdf *urdf)
         return api_fail(urdf->xml.base.problem, API_MODEL_TOO_LARGE, NULL,
                         "the model has %zu links and %zu joints; the limit is %zu joints", urdf->n_links,
                         urdf->n_joints, urdf->xml.max_links);
-    if (urdf->n_links == 0) return api_xml_fail(&urdf->xml, urdf->xml.root, API_BAD_MODEL, "the robot has no <link>");
+    if (urdf->n_links == 0)
+        return api_xml_fail(&urdf->xml, urdf->xml.root, API_BAD_MODEL, "the robot has no <link>%s",
+                            has_macros(urdf->xml.root) ? "; expand xacro macros first" : "");
     urdf->links  = api_arena_take(urdf->xml.base.arena, urdf->n_links, sizeof *urdf->links);
     urdf->joints = api_arena_take(urdf->xml.base.arena, urdf->n_joints, sizeof *urdf->joints);
     return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->xml.base);
@@ -47,6 +58,7 @@ static bool read_links(api_urdf *urdf, json_t *map)
         const char *name;
         urdf->links[i] = e;
         if (!api_xml_name(&urdf->xml, e, "name", &name) || !enter(urdf, map, e, name, i)) return false;
+        urdf->has_inertial |= api_xml_child(e, "inertial") != NULL;
     }
     return true;
 }
@@ -58,8 +70,9 @@ static bool read_parent_or_child(api_urdf *urdf, const api_urdf_joint *joint, co
     if (!end) return api_xml_fail(&urdf->xml, joint->element, API_MISSING_FIELD, "<joint> has no <%s>", which);
     if (!api_xml_name(&urdf->xml, end, "link", name)) return false;
     if (json_object_get(links, *name)) return true;
-    return api_xml_fail(&urdf->xml, end, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a link of this file", which,
-                        api_text_shown(*name), *name);
+    return api_xml_fail(&urdf->xml, end, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a link of this file%s", which,
+                        api_text_shown(*name), *name,
+                        strcmp(*name, "world") == 0 ? ": for a fixed base, declare <link name=\"world\"/>" : "");
 }
 
 static bool read_joint(api_urdf *urdf, const xmlNode *element, const json_t *links, api_urdf_joint *joint)
@@ -135,7 +148,7 @@ static bool read_tree(api_urdf *urdf)
     json_t *links = json_object(), *joints = json_object();
     bool    ok = (links && joints) || api_reader_no_memory(&urdf->xml.base);
     ok         = ok && take_arrays(urdf) && read_links(urdf, links) && read_joints(urdf, links, joints) &&
-         find_root(urdf, links);
+         find_root(urdf, links) && api_urdf_read_transmissions(urdf, joints);
     json_decref(joints);
     json_decref(links);
     return ok;
@@ -154,10 +167,10 @@ static bool write_base(api_urdf *urdf, json_t *document)
            api_urdf_read_inertial(urdf, urdf->root, base);
 }
 
-/* Reports a moving link without mass, which may be intended or forgotten. */
+/* Reports a moving link without mass, which may be intended or forgotten. Where no link has one, the review says so. */
 static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
 {
-    if (api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
+    if (!urdf->has_inertial || api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
     return api_xml_report(&urdf->xml, joint->link, "info", "assumed", "link \"%.*s\" has no inertial: it has no mass",
                           api_text_shown(joint->child), joint->child);
 }
@@ -195,7 +208,8 @@ static bool read_robot(api_urdf *urdf, json_t *document)
         return api_fail(urdf->xml.base.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s%s%.40s>; URDF's is <robot>, MJCF's <mujoco>, SDF's <sdf>",
                         named ? named : "", named ? ":" : "", (const char *)urdf->xml.root->name);
-    return read_tree(urdf) && write_document(urdf, document) && api_urdf_report_unused(urdf);
+    return api_urdf_read_version(urdf) && read_tree(urdf) && write_document(urdf, document) &&
+           api_urdf_report_unused(urdf);
 }
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
  * document, and build the model from that document. A PUT of that document gives a model with the same revision and
  * the same bits.
  *
- *     xml/xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c: values
- *     urdf_unused.c: report of what the dynamics do not use
+ *     xml/xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c,
+ * urdf_origin.c: values urdf_transmission.c: rotors -> urdf_schema.c: report of what the dynamics do not use
  *
  * Values are taken unchanged, with one exception: the inertia tensor of an `inertial` that is rotated against its
  * link is converted to link axes, as documents require. Numbers are decimal: also "+1", ".5", "1.", but no

@@ -2,29 +2,11 @@
  * its own. */
 #include "api/load/document/geometry.h"
 #include "api/load/document/inertia.h"
-#include "api/wire/number.h"
 #include "urdf_reader.h"
-#include <math.h>
 
 /* In the order xx xy xz yy yz zz. */
 static const char *const attributes[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
 static const char *const entries[6]    = {"xx", "xy", "xz", "yy", "yz", "zz"};
-
-bool api_urdf_read_origin(api_xml_reader *reader, const xmlNode *element, double xyz[3], double rpy[3])
-{
-    const xmlNode *origin = api_xml_child(element, "origin");
-    for (int i = 0; i < 3; i++)
-        xyz[i] = rpy[i] = 0;
-    if (origin && !(api_xml_numbers(reader, origin, "xyz", API_OPTIONAL, xyz, 3) &&
-                    api_xml_numbers(reader, origin, "rpy", API_OPTIONAL, rpy, 3)))
-        return false;
-    for (int i = 0; i < 3; i++)
-        if (fabs(rpy[i]) > DYN_MAX_ANGLE)
-            return api_xml_fail(reader, origin, API_ANGLE_TOO_LARGE,
-                                "rpy of <origin>: an angle of %s; angles are limited to %g rad",
-                                API_NUMBER_TEXT(rpy[i]), DYN_MAX_ANGLE);
-    return true;
-}
 
 static bool read_tensor(api_urdf *urdf, const xmlNode *inertial, double about_com[6])
 {
@@ -76,7 +58,7 @@ bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *documen
     const xmlNode *inertial = api_xml_child(link, "inertial");
     double         mass = 0, com[3], rpy[3], about_com[6] = {0};
     if (!inertial) return true;
-    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(&urdf->xml, inertial, com, rpy) ||
+    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
         return false;
     json_t *fields = json_object();

@@ -9,24 +9,26 @@ static bool is_type(const api_urdf_joint *joint, const char *type)
     return strcmp(joint->type, type) == 0;
 }
 
-static bool has_no_figures(const api_urdf_joint *joint)
+bool api_urdf_has_one_coordinate(const api_urdf_joint *joint)
 {
-    return is_type(joint, "fixed") || is_type(joint, "planar") || is_type(joint, "floating");
+    return is_type(joint, "revolute") || is_type(joint, "continuous") || is_type(joint, "prismatic");
 }
 
 /* Arguments for "%.*s". */
 #define SHOWN(text) api_text_shown(text), (text)
 
-/* Refuses a joint type that URDF does not have. Documents have further types, whose parameters URDF cannot express. */
+/* Refuses a joint type that URDF does not have. Spherical joints are an extension of Bullet and MuJoCo; the parameters
+ * of other types of documents have no place in URDF. */
 static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
 {
-    static const char *const known[] = {"revolute", "continuous", "prismatic", "planar", "floating", "fixed"};
+    static const char *const known[] = {"revolute", "continuous", "prismatic", "planar",
+                                        "floating", "fixed",      "spherical"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_type(joint, known[i])) return true;
     return api_xml_fail(
         &urdf->xml, joint->element, API_BAD_VALUE,
-        "\"%.*s\" is not a joint type of URDF; known are revolute, continuous, prismatic, planar, floating "
-        "and fixed",
+        "\"%.*s\" is not a joint type of URDF; known are revolute, continuous, prismatic, planar, floating, fixed "
+        "and, as an extension, spherical; a JSON document has helical ones",
         SHOWN(joint->type));
 }
 
@@ -34,7 +36,7 @@ static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fie
 {
     double xyz[3], rpy[3];
     if (!api_xml_child(joint->element, "origin")) return true;
-    if (!api_urdf_read_origin(&urdf->xml, joint->element, xyz, rpy)) return false;
+    if (!api_urdf_read_origin(urdf, joint->element, xyz, rpy)) return false;
     json_t *origin = json_object();
     return api_xml_set_field(&urdf->xml, fields, "origin", origin) &&
            api_xml_set_field(&urdf->xml, origin, "xyz", api_xml_vector(xyz, 3)) &&
@@ -46,7 +48,8 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 {
     const xmlNode *element = api_xml_child(joint->element, "axis");
     double         axis[3] = {1, 0, 0};
-    if (is_type(joint, "fixed") || is_type(joint, "floating")) /* an axis has no effect, but is checked */
+    if (is_type(joint, "fixed") || is_type(joint, "floating") ||
+        is_type(joint, "spherical")) /* an axis has no effect, but is checked */
         return !element || api_xml_numbers(&urdf->xml, element, "xyz", API_OPTIONAL, axis, 3);
     if (element && !api_xml_numbers(&urdf->xml, element, "xyz", API_REQUIRED, axis, 3)) return false;
     if (!element && !api_xml_report(&urdf->xml, joint->element, "info", "assumed",
@@ -62,7 +65,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 
 /* --- limit -------------------------------------------------------------------------------------------------------- */
 
-/* Reads the position limits; if only one is given, the other is 0, its default in URDF. */
+/* Reads the position limits; if only one is given, the other is 0, its default before version 1.2. */
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
 {
     double range[2]  = {0, 0};
@@ -71,6 +74,10 @@ static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNod
         !api_xml_numbers(&urdf->xml, limit, "upper", API_OPTIONAL, &range[1], 1))
         return false;
     if ((!has_lower && !has_upper) || is_type(joint, "continuous")) return true;
+    if (has_lower != has_upper && urdf->minor >= 2)
+        return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
+                              "joint \"%.*s\" has no %s limit, which version 1.2 needs: it has no limits of position",
+                              SHOWN(joint->name), has_lower ? "upper" : "lower");
     if (range[0] > range[1])
         return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
                               "joint \"%.*s\": the lower limit %.9g is above the upper limit %.9g; both were dropped",
@@ -146,7 +153,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
         !api_xml_numbers(&urdf->xml, mimic, "multiplier", API_OPTIONAL, &multiplier, 1) ||
         !api_xml_numbers(&urdf->xml, mimic, "offset", API_OPTIONAL, &offset, 1))
         return false;
-    if (has_no_figures(joint)) return true;
+    if (!api_urdf_has_one_coordinate(joint)) return true;
     switch (urdf->options->mimic) {
     case API_MIMIC_COUPLED: return keep_mimic(urdf, leader, multiplier, offset, fields);
     case API_MIMIC_REFUSE:
@@ -160,17 +167,25 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
                           SHOWN(joint->name), SHOWN(leader), multiplier, offset);
 }
 
-/* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. */
+static bool write_rotor(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
+{
+    return joint->rotor_inertia == 0 ||
+           api_xml_set_field(&urdf->xml, fields, "rotor_inertia", json_real(joint->rotor_inertia));
+}
+
+/* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. A
+ * joint with several coordinates may have friction and limits in the file, a fixed joint cannot. */
 static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     static const char *const elements[] = {"limit", "dynamics", "mimic"};
+    bool                     fixed      = is_type(joint, "fixed");
     json_object_del(fields, "limits");
     json_object_del(fields, "friction");
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         const xmlNode *element = api_xml_child(joint->element, elements[i]);
-        if (element &&
-            !api_xml_report(&urdf->xml, element, "info", "dropped", "joint \"%.*s\" is %s: <%s> has no effect",
-                            SHOWN(joint->name), joint->type, elements[i]))
+        if (element && !api_xml_report(&urdf->xml, element, fixed ? "info" : "warning", fixed ? "dropped" : "not-held",
+                                       "joint \"%.*s\" is %s: <%s> %s", SHOWN(joint->name), joint->type, elements[i],
+                                       fixed ? "has no effect" : "is not part of the model"))
             return false;
     }
     return true;
@@ -183,7 +198,8 @@ json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint)
     if (fields && api_xml_set_field(&urdf->xml, fields, "name", json_string(joint->name)) &&
         api_xml_set_field(&urdf->xml, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
-        read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
+        read_mimic(urdf, joint, fields) && write_rotor(urdf, joint, fields) &&
+        (api_urdf_has_one_coordinate(joint) || drop_figures(urdf, joint, fields)))
         return fields;
     api_reader_no_memory(&urdf->xml.base); /* keeps a problem that is already set */
     json_decref(fields);

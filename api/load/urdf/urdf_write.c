@@ -142,20 +142,21 @@ static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, cons
     part->child  = child;
 }
 
-/* The type of the joint that carries the link; spherical and helical joints have further ones before it. */
+/* Type in the file of the joint that carries a link. The compiler refuses a kind of joint without a case: a further
+ * kind needs a form in URDF here. Spherical and helical joints are written as several. */
 static const char *type_of(const api_document_link *link)
 {
     switch (link->dyn.joint) {
-    case DYN_FIXED:
-    case DYN_PRISMATIC:
-    case DYN_PLANAR:
-    case DYN_FLOATING: return dyn_joint_types[link->dyn.joint].name;
-    case DYN_HELICAL:
+    case DYN_REVOLUTE:
+    case DYN_HELICAL: return link->has_position_limits ? "revolute" : "continuous";
+    case DYN_PRISMATIC: return "prismatic";
+    case DYN_PLANAR: return "planar";
+    case DYN_FLOATING: return "floating";
+    case DYN_FIXED: return "fixed";
     case DYN_SPHERICAL: return "continuous";
-    case DYN_REVOLUTE: return link->has_position_limits ? "revolute" : "continuous";
     case DYN_JOINT_KINDS: break;
     }
-    return "";
+    return "fixed";
 }
 
 static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)

@@ -1,12 +1,14 @@
-/* xml.c - see xml.h. Callbacks stop the parser before it does anything forbidden: at a document type declaration,
- * where entities would be declared, and at an element that is nested too deeply. */
+/* xml.c - see xml.h. Callbacks stop the parser before it does anything forbidden: at a document type declaration with a
+ * subset, where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
 #include "api/wire/utf8.h"
+#include "xml_prepare.h"
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -29,10 +31,15 @@ static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *det
     if (api_problem_kind_of(code)->status == 400) problem->offset = xmlByteConsumed(parser);
 }
 
+/* libxml2 calls this behind the name and the external identifier, before it reads an internal subset. A declaration
+ * that has neither declares nothing. No subset is created in any case. */
 static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
 {
-    (void)name, (void)public_id, (void)system_id;
-    fail_at_cursor(context, API_NOT_SUPPORTED, "document type declarations and entities are not supported");
+    const xmlParserCtxt *parser = context;
+    (void)name;
+    if (!public_id && !system_id && *parser->input->cur == '>') return;
+    fail_at_cursor(context, API_NOT_SUPPORTED,
+                   "entities and document type declarations that name or contain a subset are not supported");
     xmlStopParser(context);
 }
 
@@ -104,7 +111,8 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
     else if (excess < good)
         api_fail(problem, API_BAD_XML, NULL, "an element has more than %d attributes", MAX_ATTRIBUTES);
     else
-        api_fail(problem, API_BAD_XML, NULL, "byte 0x%02x at offset %zu: the text is not UTF-8",
+        api_fail(problem, API_BAD_XML, NULL,
+                 "byte 0x%02x at offset %zu: the text is not UTF-8 (iconv -f ISO-8859-1 -t UTF-8 converts Latin-1)",
                  (unsigned char)text[good], good);
     problem->offset = (long long)excess;
     return false;
@@ -146,11 +154,10 @@ static void keep_silent(void *arg, const char *message, ...)
     (void)arg, (void)message;
 }
 
-xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
+/* Parses a prepared text of the source. */
+static xmlDoc *parse_prepared(const api_xml_source *source, const char *text, size_t length, api_problem *problem)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, xmlInitParser);
-    if (!check_bytes(source->text, source->length, problem)) return NULL;
+    if (!check_bytes(text, length, problem)) return NULL;
     xmlSetGenericErrorFunc(NULL, keep_silent); /* for this thread */
     xmlParserCtxt *parser = open_parser(source->names);
     if (!parser) {
@@ -160,7 +167,7 @@ xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
     }
     parse_state watch = {.problem = problem, .source = source};
     parser->_private  = &watch;
-    xmlDoc *document  = parse(parser, source->text, source->length);
+    xmlDoc *document  = parse(parser, text, length);
     bool    good      = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
     xmlFreeParserCtxt(parser);
     xmlResetLastError();
@@ -168,6 +175,21 @@ xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
     api_fail(problem, API_BAD_XML, NULL, "the text is not an XML document");
     xmlFreeDoc(document);
     return NULL;
+}
+
+xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    size_t                length;
+    pthread_once(&once, xmlInitParser);
+    char *text = api_xml_prepare(source->text, source->length, &length);
+    if (!text) {
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
+        return NULL;
+    }
+    xmlDoc *document = parse_prepared(source, text, length, problem);
+    free(text);
+    return document;
 }
 
 unsigned long api_xml_line(const xmlNode *element)

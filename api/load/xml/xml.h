@@ -1,6 +1,7 @@
-/* xml.h - parse XML with libxml2 under the rules of the API: a text is well-formed UTF-8 with one root element.
- * Document type declarations are refused, so there are no entities except the five predefined ones. Nothing is
- * loaded from elsewhere, and depth is bounded. Only api/load meets libxml2. */
+/* xml.h - parse XML with libxml2 under the rules of the API: a text is well-formed UTF-8 with one root element,
+ * but for the liberties of xml_prepare.h. Document type declarations with an internal or external subset are refused,
+ * so there are no entities except the five predefined ones. Nothing is loaded from elsewhere, and depth is bounded.
+ * Only api/load meets libxml2. */
 #pragma once
 #include "api/problem.h"
 #include <libxml/tree.h>
@@ -16,8 +17,8 @@ typedef struct api_xml_source {
 
 enum { API_XML_FILES = 1000 };
 
-/* Parses a text. NULL and a problem: 400 with an offset, 422 for a document type declaration. The caller frees the
- * tree, which has a root element, with xmlFreeDoc. May be called from any thread. */
+/* Parses a text. NULL and a problem: 400 with an offset, 422 for a refused document type declaration. The caller frees
+ * the tree, which has a root element, with xmlFreeDoc. May be called from any thread. */
 xmlDoc *api_xml_parse(const api_xml_source *source, api_problem *problem);
 
 /* Line on which an element of a tree from api_xml_parse begins, from 1. (libxml2's own count ends at 65535.) */

@@ -14,6 +14,32 @@ bool api_xml_is(const xmlNode *node, const char *name)
     return node->type == XML_ELEMENT_NODE && !prefixed && strcmp((const char *)node->name, name) == 0;
 }
 
+static const char *qualify(const xmlNs *space, const xmlChar *name, char text[API_XML_QUALIFIED])
+{
+    if (!space || !space->prefix) return (const char *)name;
+    snprintf(text, API_XML_QUALIFIED, "%s:%s", (const char *)space->prefix, (const char *)name);
+    return text;
+}
+
+const char *api_xml_qualified_name(const xmlNode *element, char text[API_XML_QUALIFIED])
+{
+    return qualify(element->ns, element->name, text);
+}
+
+const char *api_xml_qualified_attribute(const xmlAttr *attribute, char text[API_XML_QUALIFIED])
+{
+    return qualify(attribute->ns, attribute->name, text);
+}
+
+const xmlNode *api_xml_qualified_child(const xmlNode *element, const char *name)
+{
+    char           text[API_XML_QUALIFIED];
+    const xmlNode *child = element->children;
+    while (child && (child->type != XML_ELEMENT_NODE || strcmp(api_xml_qualified_name(child, text), name) != 0))
+        child = child->next;
+    return child;
+}
+
 const xmlNode *api_xml_next(const xmlNode *element, const char *name)
 {
     const xmlNode *node = element->next;

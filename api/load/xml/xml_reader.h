@@ -4,6 +4,8 @@
 #include "api/load/document/document_entry.h"
 #include "xml.h"
 
+enum { API_XML_QUALIFIED = 80 }; /* bytes of a qualified name; longer ones are cut */
+
 typedef struct api_xml_reader {
     api_reader         base;
     size_t             max_links;
@@ -16,6 +18,12 @@ typedef struct api_xml_reader {
 const xmlNode *api_xml_child(const xmlNode *element, const char *name);
 const xmlNode *api_xml_next(const xmlNode *element, const char *name); /* the next sibling of that name */
 bool api_xml_is(const xmlNode *node, const char *name); /* true for an element of that name without a prefix */
+
+/* The name of an element as the file writes it: "drake:joint" for a declared or undeclared prefix. `text` is used where
+ * the name has a prefix. */
+const char    *api_xml_qualified_name(const xmlNode *element, char text[API_XML_QUALIFIED]);
+const char    *api_xml_qualified_attribute(const xmlAttr *attribute, char text[API_XML_QUALIFIED]);
+const xmlNode *api_xml_qualified_child(const xmlNode *element, const char *name); /* the first of a qualified name */
 
 /* Read an attribute; the copy is in the reader's arena. *text is unchanged when an optional attribute is absent. */
 bool api_xml_text(api_xml_reader *reader, const xmlNode *element, const char *attribute, int need, const char **text);

@@ -29,15 +29,42 @@ static size_t skip_to(const char *text, size_t length, size_t offset, const char
     return found ? (size_t)(found - text) + strlen(end) : length;
 }
 
+static bool begins_comment(const char *text, size_t length, size_t offset)
+{
+    return length - offset >= 4 && memcmp(text + offset, "<!--", 4) == 0;
+}
+
+size_t api_xml_skip_comments(const char *text, size_t length)
+{
+    size_t offset = find_start(text, length);
+    while (begins_comment(text, length, offset))
+        offset = skip_space(text, length, skip_to(text, length, offset + 4, "-->"));
+    return offset;
+}
+
+/* Offset behind `<!DOCTYPE name>`; `offset` for any other text. */
+static size_t skip_doctype(const char *text, size_t length, size_t offset)
+{
+    static const char word[] = "<!DOCTYPE";
+    if (length - offset < sizeof word || memcmp(text + offset, word, sizeof word - 1) != 0) return offset;
+    size_t end = offset;
+    while (end < length && text[end] != '[' && text[end] != '>')
+        end++;
+    return end < length && text[end] == '>' ? end + 1 : offset;
+}
+
 const char *api_xml_root_name(const char *text, size_t length, size_t *size)
 {
     size_t offset = find_start(text, length);
     while (offset + 1 < length && text[offset] == '<') {
-        const char *name = text + offset + 1;
+        const char *name   = text + offset + 1;
+        size_t      behind = skip_doctype(text, length, offset);
         if (*name == '?') {
             offset = skip_to(text, length, offset, "?>");
-        } else if (length - offset >= 4 && memcmp(name, "!--", 3) == 0) {
+        } else if (begins_comment(text, length, offset)) {
             offset = skip_to(text, length, offset + 4, "-->");
+        } else if (behind > offset) {
+            offset = behind;
         } else {
             size_t n = 0;
             while (offset + 1 + n < length && name[n] && !strchr(" \t\r\n/>", name[n]))
@@ -51,7 +78,8 @@ const char *api_xml_root_name(const char *text, size_t length, size_t *size)
 }
 
 /* Estimates the memory that libxml2 allocates, including malloc's rounding: 136 bytes per element or text, 112 bytes
- * and the text per attribute. The document and the report take about as much per element again. */
+ * and the text per attribute; the prepared copy of a text has at most twice its length. The document and the report
+ * take about as much per element again. */
 size_t api_xml_estimate_memory(const char *text, size_t length)
 {
     size_t elements = 1, attributes = 0;
@@ -59,5 +87,5 @@ size_t api_xml_estimate_memory(const char *text, size_t length)
         elements += text[i] == '<' && i + 1 < length && text[i + 1] != '/';
         attributes += text[i] == '=';
     }
-    return 400 * elements + 300 * attributes + 2 * length;
+    return 400 * elements + 300 * attributes + 4 * length;
 }

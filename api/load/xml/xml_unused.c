@@ -11,6 +11,7 @@ typedef enum finding_type {
     DROPPED_ELEMENT,
     DROPPED_ATTRIBUTE,
     NOT_HELD,
+    ATTRIBUTE_NOT_HELD,
     REPEATED,
     UNKNOWN_ELEMENT,
     UNKNOWN_ATTRIBUTE
@@ -19,32 +20,38 @@ typedef enum finding_type {
 static const struct {
     const char *severity, *code, *text;
 } words[] = {
-    [DROPPED_ELEMENT]   = {"info", "dropped", "has no part in the dynamics"},
-    [DROPPED_ATTRIBUTE] = {"info", "dropped", "has no part in the dynamics"},
-    [NOT_HELD]          = {"warning", "not-held", "is not part of the model"},
-    [REPEATED]          = {"warning", "repeated", "is given again: the first one counts"},
-    [UNKNOWN_ELEMENT]   = {"warning", "unknown", "is an unknown element, not used"},
-    [UNKNOWN_ATTRIBUTE] = {"warning", "unknown", "is an unknown attribute, not used"},
+    [DROPPED_ELEMENT]    = {"info", "dropped", "has no part in the dynamics"},
+    [DROPPED_ATTRIBUTE]  = {"info", "dropped", "has no part in the dynamics"},
+    [NOT_HELD]           = {"warning", "not-held", "is not part of the model"},
+    [ATTRIBUTE_NOT_HELD] = {"warning", "not-held", "is not part of the model"},
+    [REPEATED]           = {"warning", "repeated", "is given again: the first one counts"},
+    [UNKNOWN_ELEMENT]    = {"warning", "unknown", "is an unknown element, not used"},
+    [UNKNOWN_ATTRIBUTE]  = {"warning", "unknown", "is an unknown attribute, not used"},
 };
 
 typedef struct finding_kind {
     finding_type   type;
     const xmlNode *in;     /* the first element that contains the finding */
-    const char    *name;   /* name of the element or attribute; owned by libxml2 */
+    const char    *prefix; /* NULL: the name has none */
+    const char    *name;   /* name of the element or attribute; owned by libxml2, as is the prefix */
     const char    *effect; /* NULL, or what the model lacks without it */
     size_t         times;
 } finding_kind;
 
 typedef struct findings {
     size_t       n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
+    size_t       counted;       /* all occurrences */
+    bool         quiet;         /* inside an element without a part in the dynamics: only other findings count */
     finding_kind finding[MAX_FINDINGS];
 } findings;
 
 static void count(findings *t, const finding_kind *found)
 {
+    if (t->quiet && (found->type == DROPPED_ELEMENT || found->type == DROPPED_ATTRIBUTE)) return;
+    t->counted++;
     for (size_t i = 0; i < t->n; i++) {
         finding_kind *k = &t->finding[i];
-        if (k->type != found->type || strcmp(k->name, found->name) != 0 ||
+        if (k->type != found->type || strcmp(k->name, found->name) != 0 || k->prefix != found->prefix ||
             strcmp((const char *)k->in->name, (const char *)found->in->name) != 0)
             continue;
         k->times++;
@@ -58,58 +65,180 @@ static void count(findings *t, const finding_kind *found)
     }
 }
 
+static const char *prefix_of(const xmlNs *space)
+{
+    return space ? (const char *)space->prefix : NULL;
+}
+
 static void count_element(findings *t, finding_type type, const xmlNode *element, const char *effect)
 {
-    finding_kind found = {.type = type, .in = element->parent, .name = (const char *)element->name, .effect = effect};
+    finding_kind found = {.type   = type,
+                          .in     = element->parent,
+                          .prefix = prefix_of(element->ns),
+                          .name   = (const char *)element->name,
+                          .effect = effect};
     count(t, &found);
 }
 
-/* True if a list of words, with a space before and after each, contains the word. */
-static bool lists(const char *list, const xmlChar *word)
+/* --- the table ---------------------------------------------------------------------------------------------------- */
+
+/* A word between spaces, to find it in a list; too long for any list: empty. */
+typedef struct spaced_word {
+    char text[2 * API_XML_QUALIFIED];
+} spaced_word;
+
+static spaced_word space(const char *before, const char *word)
 {
-    char spaced[60];
-    int  length = snprintf(spaced, sizeof spaced, " %s ", (const char *)word);
-    return list && length < (int)sizeof spaced && strstr(list, spaced);
+    spaced_word spaced;
+    int         length = snprintf(spaced.text, sizeof spaced.text, " %s%s%s ", before, *before ? "/" : "", word);
+    if (length >= (int)sizeof spaced.text || strchr(word, ' ')) spaced.text[0] = '\0';
+    return spaced;
 }
 
-/* Row of the table for an element inside an element `in`; NULL: the element is unknown. */
-static const api_xml_known *find_known(const api_xml_vocabulary *v, const xmlNode *element, const xmlNode *in)
+static bool lists(const char *list, const spaced_word *word)
 {
-    bool prefixed = element->ns && element->ns->prefix;
-    for (size_t i = 0; i < v->n && !prefixed; i++)
-        if (lists(v->known[i].in, in->name) && lists(v->known[i].names, element->name)) return &v->known[i];
-    return NULL;
+    return list && word->text[0] && strstr(list, word->text);
 }
 
-static void check_attributes(findings *t, const xmlNode *element, const api_xml_known *known)
+/* Rows of the table for what is inside an element. */
+typedef struct row_list {
+    size_t         n;
+    unsigned short row[API_XML_ROWS];
+    const xmlNode *element;
+} row_list;
+
+static const api_xml_known *row_of(const api_xml_vocabulary *v, size_t i)
 {
-    for (const xmlAttr *a = element->properties; a; a = a->next) {
-        if (!a->ns && lists(known->attributes, a->name)) continue;
-        bool         dropped = !a->ns && lists(known->dropped, a->name);
-        finding_kind found   = {
-              .type = dropped ? DROPPED_ATTRIBUTE : UNKNOWN_ATTRIBUTE, .in = element, .name = (const char *)a->name};
-        count(t, &found);
+    return i < v->n ? &v->known[i] : &v->more[i - v->n];
+}
+
+static void find_rows(const api_xml_vocabulary *v, const xmlNode *element, row_list *rows)
+{
+    char           own[API_XML_QUALIFIED], above[API_XML_QUALIFIED];
+    const xmlNode *parent = element->parent && element->parent->type == XML_ELEMENT_NODE ? element->parent : NULL;
+    const char    *name   = api_xml_qualified_name(element, own);
+    spaced_word    plain = space("", name), within = space(parent ? api_xml_qualified_name(parent, above) : "", name);
+    rows->n       = 0;
+    rows->element = element;
+    for (size_t i = 0; i < v->n + v->n_more && i < API_XML_ROWS; i++) {
+        const char *in = row_of(v, i)->in;
+        if (lists(in, &within) || lists(in, &plain)) rows->row[rows->n++] = (unsigned short)i;
     }
+}
+
+static bool is_of_attributes(const api_xml_known *known)
+{
+    return known->use == API_XML_ATTRIBUTE_READ || known->use == API_XML_ATTRIBUTE_DROPPED ||
+           known->use == API_XML_ATTRIBUTE_NOT_HELD;
+}
+
+/* Row number of an element or attribute; the first that lists it counts. API_XML_ROWS: it is unknown. */
+static size_t find_row(const api_xml_vocabulary *v, const row_list *rows, const spaced_word *word, bool attribute)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const api_xml_known *known = row_of(v, rows->row[i]);
+        if (is_of_attributes(known) == attribute && lists(known->names, word)) return rows->row[i];
+    }
+    return API_XML_ROWS;
+}
+
+static size_t find_element(const api_xml_vocabulary *v, const row_list *rows, const xmlNode *element)
+{
+    char        text[API_XML_QUALIFIED];
+    spaced_word word = space("", api_xml_qualified_name(element, text));
+    return find_row(v, rows, &word, false);
+}
+
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_list *rows, const api_xml_known *known,
+                            const xmlAttr *a)
+{
+    char         text[API_XML_QUALIFIED];
+    spaced_word  word  = space("", api_xml_qualified_attribute(a, text));
+    size_t       row   = find_row(v, rows, &word, true);
+    api_xml_use  use   = row < API_XML_ROWS ? row_of(v, row)->use : API_XML_READ;
+    finding_kind found = {
+        .type = UNKNOWN_ATTRIBUTE, .in = rows->element, .prefix = prefix_of(a->ns), .name = (const char *)a->name};
+    if (lists(known->attributes, &word) || use == API_XML_ATTRIBUTE_READ) return;
+    if (lists(known->dropped, &word) || use == API_XML_ATTRIBUTE_DROPPED) found.type = DROPPED_ATTRIBUTE;
+    if (use == API_XML_ATTRIBUTE_NOT_HELD) {
+        found.type   = ATTRIBUTE_NOT_HELD;
+        found.effect = row_of(v, row)->effect;
+    }
+    count(t, &found);
 }
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known);
 
 /* Children of an element; the nesting limit of the parser bounds the recursion. */
-static void check_children(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
+static void check_children(findings *t, const api_xml_vocabulary *v, const row_list *rows)
 {
-    uint64_t seen = 0; /* bit i: row i of the table */
-    for (const xmlNode *child = element->children; child; child = child->next) {
+    bool seen[API_XML_ROWS + 1] = {false};
+    for (const xmlNode *child = rows->element->children; child; child = child->next) {
         if (child->type != XML_ELEMENT_NODE) continue;
-        const api_xml_known *known = find_known(v, child, element);
-        uint64_t             bit   = known ? (uint64_t)1 << (known - v->known) : 0;
-        if (!known)
+        size_t row = find_element(v, rows, child);
+        if (row == API_XML_ROWS)
             count_element(t, UNKNOWN_ELEMENT, child, NULL);
-        else if (known->use == API_XML_ONCE && (seen & bit))
+        else if (row_of(v, row)->use == API_XML_ONCE && seen[row])
             count_element(t, REPEATED, child, NULL);
         else
-            check_element(t, v, child, known);
-        seen |= bit;
+            check_element(t, v, child, row_of(v, row));
+        seen[row] = true;
     }
+}
+
+/* Content of an element whose content is not listed: only what a model cannot hold counts. */
+static void check_open_content(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
+{
+    row_list rows;
+    find_rows(v, element, &rows);
+    for (const xmlNode *child = element->children; rows.n > 0 && child; child = child->next) {
+        size_t row = child->type == XML_ELEMENT_NODE ? find_element(v, &rows, child) : API_XML_ROWS;
+        if (row < API_XML_ROWS && row_of(v, row)->use == API_XML_NOT_HELD) check_element(t, v, child, row_of(v, row));
+    }
+}
+
+static void check_content(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
+{
+    row_list rows;
+    if (!element->properties && !element->children) return;
+    find_rows(v, element, &rows);
+    for (const xmlAttr *a = element->properties; a; a = a->next)
+        check_attribute(t, v, &rows, known, a);
+    check_children(t, v, &rows);
+}
+
+/* An element without a part in the dynamics counts unless something in it has one, or is unknown. */
+static void check_dropped(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
+{
+    size_t before = t->counted;
+    bool   quiet  = t->quiet;
+    t->quiet      = true;
+    if (known->attributes)
+        check_content(t, v, element, known);
+    else
+        check_open_content(t, v, element);
+    t->quiet = quiet;
+    if (t->counted == before) count_element(t, DROPPED_ELEMENT, element, known->effect);
+}
+
+/* True if the content of an element is one of a list. */
+static bool has_content(const xmlNode *element, const char *contents)
+{
+    static const char white[] = " \t\r\n";
+    xmlChar          *content = contents ? xmlNodeGetContent(element) : NULL;
+    bool              is      = false;
+    if (content) {
+        char  *word        = (char *)content + strspn((char *)content, white);
+        size_t length      = strcspn(word, white);
+        bool   one         = word[length + strspn(word + length, white)] == '\0';
+        word[length]       = '\0';
+        spaced_word spaced = space("", word);
+        is                 = one && length > 0 && lists(contents, &spaced);
+    }
+    xmlFree(content);
+    return is;
 }
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
@@ -117,27 +246,38 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
     switch (known->use) {
     case API_XML_READ:
     case API_XML_ONCE:
-        check_attributes(t, element, known);
-        check_children(t, v, element);
+        t->counted += t->quiet; /* the element around it has a part in the dynamics */
+        check_content(t, v, element, known);
         break;
-    case API_XML_DROPPED: count_element(t, DROPPED_ELEMENT, element, known->effect); break;
-    case API_XML_NOT_HELD: count_element(t, NOT_HELD, element, known->effect); break;
-    case API_XML_ELSEWHERE: break;
+    case API_XML_DROPPED: check_dropped(t, v, element, known); break;
+    case API_XML_NOT_HELD:
+        if (!has_content(element, known->dropped)) count_element(t, NOT_HELD, element, known->effect);
+        break;
+    case API_XML_ELSEWHERE:
+    case API_XML_ATTRIBUTE_READ:
+    case API_XML_ATTRIBUTE_DROPPED:
+    case API_XML_ATTRIBUTE_NOT_HELD: break;
     }
+}
+
+static const char *text_of(const finding_kind *k)
+{
+    bool macro = k->type == UNKNOWN_ELEMENT && k->prefix && strcmp(k->prefix, "xacro") == 0;
+    return macro ? "is a macro that was not expanded, not used: expand xacro macros first" : words[k->type].text;
 }
 
 static bool report_finding(api_xml_reader *reader, const finding_kind *k)
 {
-    bool        attribute = k->type == DROPPED_ATTRIBUTE || k->type == UNKNOWN_ATTRIBUTE;
-    xmlChar    *in        = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
-    const char *name      = in ? (const char *)in : "";
-    char        more[60]  = "";
+    bool     attribute = k->type == DROPPED_ATTRIBUTE || k->type == UNKNOWN_ATTRIBUTE || k->type == ATTRIBUTE_NOT_HELD;
+    xmlChar *in        = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
+    const char *name   = in ? (const char *)in : "";
+    char        more[60] = "";
     if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
-    bool ok =
-        api_xml_report(reader, k->in, words[k->type].severity, words[k->type].code,
-                       "%s%.*s%s in <%.40s>%s%.*s%s %s%s%s%s", attribute ? "" : "<", api_text_shown(k->name), k->name,
-                       attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "", api_text_shown(name), name,
-                       in ? "\"" : "", words[k->type].text, k->effect ? ": " : "", k->effect ? k->effect : "", more);
+    bool ok = api_xml_report(reader, k->in, words[k->type].severity, words[k->type].code,
+                             "%s%.20s%s%.*s%s in <%.40s>%s%.*s%s %s%s%s%s", attribute ? "" : "<",
+                             k->prefix ? k->prefix : "", k->prefix ? ":" : "", api_text_shown(k->name), k->name,
+                             attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "", api_text_shown(name),
+                             name, in ? "\"" : "", text_of(k), k->effect ? ": " : "", k->effect ? k->effect : "", more);
     xmlFree(in);
     return ok;
 }
@@ -145,8 +285,7 @@ static bool report_finding(api_xml_reader *reader, const finding_kind *k)
 bool api_xml_report_unused(api_xml_reader *reader, const api_xml_vocabulary *vocabulary)
 {
     findings t = {0};
-    check_attributes(&t, reader->root, &vocabulary->root);
-    check_children(&t, vocabulary, reader->root);
+    check_content(&t, vocabulary, reader->root, &vocabulary->root);
     for (size_t i = 0; i < t.n; i++)
         if (!report_finding(reader, &t.finding[i])) return false;
     return t.not_listed == 0 ||

@@ -1,30 +1,42 @@
 /* xml_unused.h - report what a file contains but its reader does not use, once per kind: elements without a part in the
- * dynamics, elements that a model cannot hold, unknown elements and attributes, repeated elements. */
+ * dynamics, elements and attributes that a model cannot hold, unknown elements and attributes, repeated elements. */
 #pragma once
 #include "xml_reader.h"
 
-/* How a reader treats an element. */
+/* How a reader treats an element: held, expanded, irrelevant to the dynamics, or not held. */
 typedef enum api_xml_use {
-    API_XML_READ,     /* attributes and children are read */
-    API_XML_ONCE,     /* the first element of this row in its parent is read, others are reported */
-    API_XML_DROPPED,  /* no effect on the dynamics, with all its content */
-    API_XML_NOT_HELD, /* has an effect on the motion, but a model cannot hold it: a warning */
-    API_XML_ELSEWHERE /* the reader itself reports it */
+    API_XML_READ,      /* held: attributes and children are read */
+    API_XML_ONCE,      /* held: the first element of this row in its parent is read, others are reported */
+    API_XML_DROPPED,   /* irrelevant: no effect on the dynamics, nor has its content, but for rows of others */
+    API_XML_NOT_HELD,  /* has an effect on the motion, but a model cannot hold it: a warning */
+    API_XML_ELSEWHERE, /* expanded: the reader itself reports it */
+    /* `names` are attributes of elements `in`: read, irrelevant, or with an effect that a model cannot hold */
+    API_XML_ATTRIBUTE_READ,
+    API_XML_ATTRIBUTE_DROPPED,
+    API_XML_ATTRIBUTE_NOT_HELD
 } api_xml_use;
 
-/* What a reader knows of some elements. Lists of names have a space before and after each name. */
+/* What a reader knows of some elements. Lists of names have a space before and after each name; a name with a prefix
+ * is written with it: " drake:joint ". */
 typedef struct api_xml_known {
-    const char *in, *names; /* names of the parents, and of the elements */
+    const char *in, *names; /* names of the parents, or "grandparent/parent" where a parent's name is ambiguous, and of
+                               the elements */
     api_xml_use use;
-    const char *attributes; /* those that are read, or of appearance only */
-    const char *dropped;    /* known attributes without a part in the dynamics; NULL: none */
-    const char *effect;     /* API_XML_DROPPED, API_XML_NOT_HELD: more words for the report; NULL: none */
+    const char *attributes; /* those that are read, or of appearance only. Of API_XML_DROPPED: all that are known; NULL:
+                               any attribute, and of its content only what is not held counts */
+    const char *dropped;    /* known attributes without a part in the dynamics; of API_XML_NOT_HELD: contents with which
+                               the element has no effect, such as " false 0 "; NULL: none */
+    const char *effect;     /* more words for the report; NULL: none */
 } api_xml_known;
 
 typedef struct api_xml_vocabulary {
     api_xml_known        root;
     size_t               n;
-    const api_xml_known *known; /* [n], at most 64 */
+    const api_xml_known *known; /* [n] */
+    size_t               n_more;
+    const api_xml_known *more; /* [n_more] rows that follow those of `known`; together at most API_XML_ROWS */
 } api_xml_vocabulary;
+
+enum { API_XML_ROWS = 512 };
 
 bool api_xml_report_unused(api_xml_reader *reader, const api_xml_vocabulary *vocabulary);

@@ -1,0 +1,123 @@
+"""The tables that say what the readers of URDF and SDF make of every element and attribute, read from their C sources, and
+files in which one of these stands alone."""
+import collections
+import os
+import re
+
+from harness import ROOT
+
+CLASSES = {"API_XML_READ": "held", "API_XML_ONCE": "held", "API_XML_ELSEWHERE": "expanded", "API_XML_DROPPED": "irrelevant",
+           "API_XML_NOT_HELD": "not held", "API_XML_ATTRIBUTE_READ": "held", "API_XML_ATTRIBUTE_DROPPED": "irrelevant",
+           "API_XML_ATTRIBUTE_NOT_HELD": "not held"}
+Row = collections.namedtuple("Row", "parents names use attributes dropped effect")
+# An element `name` in the last of `path`, or one of its attributes.
+Item = collections.namedtuple("Item", "path name attribute use dropped opaque")
+
+
+def read_rows(format):
+    """The rows of the newest version's table."""
+    with open(os.path.join(ROOT, "api", "load", format, f"{format}_schema.c")) as file:
+        text = file.read()
+    words = dict(re.findall(r'#define (\w+)\s+"([^"]*)"', text))
+    text = text[text.index("known[] = {"):]
+    text = re.sub(r"/\*.*?\*/", "", text[:text.index("\n};")], flags=re.S)
+    text = re.sub(r'"\s*\n\s*"', "", text)
+    rows = []
+    field = r'\s*("[^"]*"|\w+)\s*'
+    for macro, fields in re.findall(r"(IRRELEVANT\(|\{)((?:\s*(?:\"[^\"]*\"|\w+)\s*,?)+)[)}]", text):
+        given = [words.get(f, None if f == "NULL" else f.strip('"')) for f in re.findall(field, fields)]
+        if macro == "{":
+            rows.append(Row(given[0].split(), given[1].split(), *given[2:6]))
+        else:
+            rows.append(Row(given[0].split(), given[1].split(), "API_XML_DROPPED", given[2], None, None))
+    return rows
+
+
+class Table:
+    def __init__(self, format, root, attributes):
+        self.rows, self.root = read_rows(format), root
+        self.root_attributes = attributes
+        self.paths = self.find_paths()
+
+    def row_of(self, path, name):
+        """As the reader finds it: the first row that lists the name in its parent."""
+        for row in self.rows:
+            if not row.use.startswith("API_XML_ATTRIBUTE") and name in row.names and self.is_in(row, path):
+                return row
+
+    def is_in(self, row, path):
+        return path[-1] in row.parents or "/".join(path[-2:]) in row.parents
+
+    def is_closed(self, row):
+        """Nothing in it is looked at, or reported as the whole."""
+        return row.attributes is None or row.use not in ("API_XML_READ", "API_XML_ONCE", "API_XML_DROPPED")
+
+    def find_paths(self):
+        """The shortest path to each element, by its two last names."""
+        found, waiting = {(None, self.root): (self.root,)}, [(self.root,)]
+        for path in waiting:
+            if len(path) > 1 and self.is_closed(self.row_of(path[:-1], path[-1])):
+                continue
+            for row in self.rows:
+                if not self.is_in(row, path) or row.use.startswith("API_XML_ATTRIBUTE"):
+                    continue
+                for name in row.names:
+                    if (path[-1], name) not in found and self.row_of(path, name) is row:
+                        found[path[-1], name] = (*path, name)
+                        waiting.append((*path, name))
+        return found
+
+    def items(self):
+        """Every element and attribute once."""
+        for path in list(self.paths.values()):
+            if len(path) == 1:
+                for name in self.root_attributes:
+                    yield Item(path, None, name, "held", None, False)
+                continue
+            row = self.row_of(path[:-1], path[-1])
+            opaque = row.attributes is None and row.use == "API_XML_DROPPED"
+            yield Item(path[:-1], path[-1], None, CLASSES[row.use], row.dropped, opaque)
+            kind = "irrelevant" if row.use == "API_XML_DROPPED" else "held"
+            for name in (row.attributes or "").split():
+                yield Item(path, None, name, kind, None, False)
+            for name in (row.dropped or "").split() if row.use in ("API_XML_READ", "API_XML_ONCE") else ():
+                yield Item(path, None, name, "irrelevant", None, False)
+            for other in () if self.is_closed(row) else self.rows:
+                if other.use.startswith("API_XML_ATTRIBUTE") and self.is_in(other, path):
+                    for name in other.names:
+                        yield Item(path, None, name, CLASSES[other.use], None, False)
+
+    def counts(self):
+        return collections.Counter((item.use, "attribute" if item.attribute else "element") for item in self.items())
+
+
+class Node:
+    """An element of a file under construction; names may have undeclared prefixes."""
+    def __init__(self, name, attributes=None, children=None, text=""):
+        self.name, self.attributes, self.children, self.text = name, dict(attributes or {}), list(children or []), text
+
+    def find(self, name):
+        return next((child for child in self.children if child.name == name), None)
+
+    def reach(self, path, fill):
+        """The element of a path, made where it is missing; `fill` gives the attributes of new ones."""
+        node = self
+        for n, name in enumerate(path):
+            child = node.find(name)
+            if child is None:
+                child = Node(name, fill(name))
+                node.children.append(child)
+            node = child
+        return node
+
+    def write(self):
+        attributes = "".join(f' {name}="{value}"' for name, value in self.attributes.items())
+        return f"<{self.name}{attributes}>{self.text}" + "".join(child.write() for child in self.children) + f"</{self.name}>"
+
+
+def parse(text):
+    """A small file without text between its elements as nodes."""
+    import xml.etree.ElementTree
+    def convert(element):
+        return Node(element.tag, element.attrib, [convert(child) for child in element], (element.text or "").strip())
+    return convert(xml.etree.ElementTree.fromstring(text))

@@ -1,0 +1,86 @@
+"""Files that are not well-formed XML in ways that change no element, and that other readers of robots accept: in every
+format the model is that of the well-formed file. Entities stay refused."""
+import tap
+from urdf import ARM, UrdfCase, robot
+
+URDF = robot(*ARM)
+SDF = ("<sdf version='1.9'><model name='m'><link name='a'/><link name='b'><inertial><mass>2</mass></inertial></link><joint name='j' "
+       "type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz></axis></joint></model></sdf>")
+MJCF = "<mujoco><worldbody><body name='b'><joint name='j' axis='0 1 0'/><geom size='.1'/></body></worldbody></mujoco>"
+FORMATS = (URDF, SDF, MJCF)
+
+
+class Forms(UrdfCase):
+    def check(self, change):
+        for text in FORMATS:
+            plain, changed = self.take("plain", text), self.take("changed", change(text))
+            self.assertEqual(plain["revision"], changed["revision"], change(text)[:200])
+
+    def test_before_the_declaration(self):
+        for before in ("", "\n", " \r\n\t ", "<!-- c -->", "\n<!-- a\n -- b -->\n", "\ufeff", "\ufeff\n", "<!-- <?xml -->"):
+            for declaration in ("<?xml version='1.0'?>", '<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>\n'):
+                self.check(lambda text: before + declaration + text)
+
+    def test_versions_of_xml(self):
+        for version in ("0.0", "1.0", "1.1", "1", "", "2.0", "one"):
+            self.check(lambda text: f'<?xml version="{version}" ?>{text}')
+        self.check(lambda text: f'<?xml encoding="utf-8"?>{text}')
+
+    def test_comments(self):
+        for comment in ("<!-- a -- b -->", "<!------->", "<!-- a --- -->", "<!-- -- -- -->", "<!--> -->", "<!-- <a b='-->",
+                        "<!-- \u00e9 -- \n -->", "<!-- \x01 -->"):
+            self.check(lambda text: comment + text + comment)
+            self.check(lambda text: text.replace("><", f">{comment}<"))
+
+    def test_comments_hide_nothing(self):
+        """What looks like a comment in an attribute, in CDATA or in a processing instruction is none."""
+        named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')
+        self.take("quoted", named + "<!-- -- -->")
+        self.assertIn("b<!--", [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
+        name = "b<!-- -- -->"
+        self.take("cdata", SDF.replace("'b'", "'b&lt;!-- -- --&gt;'").replace("<child>b<", f"<child><![CDATA[{name}]]><"))
+        self.assertIn(name, [j["link"] for j in self.ok(self.client.get("/v1/models/cdata"))["joints"]])
+        self.check(lambda text: "<?p <!-- ?>" + text + "<!-- -- -->")
+        self.check(lambda text: text.replace("<", "<![CDATA[<!-- -- ]]><", 2).replace("<![CDATA[<!-- -- ]]>", "", 1)
+                   if text.startswith("<robot") else text)
+        for text in FORMATS:
+            self.refuse(text + "<!-- -- ", 400, "bad-xml")
+
+    def test_document_types(self):
+        for doctype in ("<!DOCTYPE {}>", "<!DOCTYPE {}  >\n", "<!DOCTYPE\n{}>", "<?xml version='1.0'?>\n<!DOCTYPE {}>"):
+            self.check(lambda text: doctype.format(text[1:text.index(">")].split()[0]) + text)
+
+    def test_document_types_with_subsets_stay_refused(self):
+        for doctype in ("<!DOCTYPE r []>", "<!DOCTYPE r [<!ENTITY a 'b'>]>", "<!DOCTYPE r SYSTEM 'file:///etc/passwd'>",
+                        "<!DOCTYPE r PUBLIC 'a' 'http://127.0.0.1:1/x'>", "<!DOCTYPE r\n [ <!-- > --> ]>",
+                        "<!-- -- --><!DOCTYPE r SYSTEM 'x' []>", "<!DOCTYPE r [<!-- -- --> <!ENTITY % p SYSTEM 'x'> %p;]>"):
+            for text in FORMATS:
+                self.refuse(doctype + text, 422, "not-supported")
+
+    def test_latin_1(self):
+        for name in ("ISO-8859-1", "iso-8859-1", "latin1"):
+            for quote in "'\"":
+                head = f"<?xml version='1.0' encoding={quote}{name}{quote}?>"
+                for text in FORMATS:
+                    given = (head + text + "<!-- L\u00e4nge -->").encode("latin-1")
+                    self.assertEqual(self.take("plain", text)["revision"], self.take("latin", given)["revision"])
+        named = ('<?xml version="1.0" encoding="ISO-8859-1"?>' + URDF.replace('"b"', '"b\u00fc\u00df"')).encode("latin-1")
+        self.take("named", named)
+        self.assertIn("b\u00fc\u00df", [j["link"] for j in self.ok(self.client.get("/v1/models/named"))["joints"]])
+
+    def test_other_encodings_stay_refused(self):
+        """UTF-8 is what the text is unless it is declared to be Latin-1; the answer tells how to convert."""
+        named = URDF.replace('"b"', '"b\u00fc"').encode("latin-1")
+        for head in (b"", b'<?xml version="1.0"?>', b'<?xml version="1.0" encoding="UTF-8"?>', b'<?xml version="1.0" encoding="windows-1252"?>'):
+            self.refuse(head + named, 400, "bad-xml", "not UTF-8", "iconv -f ISO-8859-1 -t UTF-8")
+
+    def test_places_of_problems_stay(self):
+        """Lines are those of the file."""
+        text = "\n<!-- -- \n -->\n<?xml version='0.0'?>\n" + URDF.replace("1.", "x")
+        self.refuse(text, 422, "wrong-type", "line 5")
+        problem = self.refuse("\n<?xml version='0.0'?><robot></link>", 400, "bad-xml", "line 2")
+        self.assertGreater(problem["offset"], 20)
+
+
+if __name__ == "__main__":
+    tap.main()
