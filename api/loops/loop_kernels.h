@@ -123,6 +123,8 @@ bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer
  * call. */
 const double *api_loop_tree_q(const api_loop_workspace *c);
 const double *api_loop_tree_qd(const api_loop_workspace *c);
+/* Returns G, [tree nv] x nv in lanes, at the position with closed loops. */
+const double *api_loop_G(const api_loop_workspace *c);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
  * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6]);

@@ -1,5 +1,6 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
+#include "api/contact/friction_problem.h"
 #include "api/cost/peek.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "api/http/call.h"
@@ -74,7 +75,7 @@ bool api_step_prepare(api_plan *plan, api_selection *selected)
     const size_t inputs = dyn_step_inputs(&scene, has_output(selected, API_STEP_WRENCH_MATRIX),
                                           has_output(selected, API_STEP_PARAMETER_MATRIX));
     o->work             = dyn_step_work(scene.model, o->method, inputs) + api_held_work(q, &o->held) +
-              api_step_friction_work(q, o->friction);
+              api_step_friction_work(q, &o->held, o->friction);
     if (o->friction && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\" of a step");
     o->room = api_step_friction_entries(q->model, o->friction) +
               api_step_integrate_entries(q, o->joints, &o->held, api_step_friction_joints(o->friction));
@@ -307,6 +308,7 @@ double api_step_seconds(const api_call *call, const api_input *input)
         evaluations = NEWTON_STEPS;
         cube        = IMPLICIT_CUBE;
     }
+    if (api_body_mentions(input, api_field_names[API_FRICTION_AT_REST])) cube += API_FRICTION_CUBE_WEIGHT;
     double each = API_STEP_WEIGHT * (double)m->n_bodies + API_STEP_SQUARE_WEIGHT * nv * nv;
     return (evaluations * each + cube * nv * nv * nv) * call->api->calibration.body +
            evaluations * CLOSING_STEPS * api_closing_step_seconds(m) +

@@ -51,11 +51,7 @@ bool api_step_prepare(api_plan *plan, api_selection *selected);
 void api_step_take(const api_step_options *options, const api_held_range *range, const api_step_means *by,
                    const dyn_step *io, double *sticking);
 
-/* dyn_step.may_continue of the operations, and its argument: checks the deadline of the request. */
-typedef struct api_step_clock {
-    const api_deadline *deadline;
-    api_problem        *problem; /* written when the deadline has passed */
-} api_step_clock;
+/* dyn_step.may_continue of the operations, with an api_step_clock. */
 bool api_step_may_continue(void *clock);
 
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */

@@ -12,14 +12,13 @@ static bool take_problem(api_evaluation *e, api_ode_stiction *s)
     s->matrix  = api_take_zeroed(e->query->pool, n * n, &all);
     s->vectors = api_take_zeroed(e->query->pool, 3 * n, &all);
     s->index   = api_take(e->query->pool, n * sizeof *s->index);
-    s->problem = (api_stiction_problem){.A        = s->matrix,
+    s->problem = (api_friction_problem){.A        = s->matrix,
                                         .b        = s->vectors,
                                         .positive = s->vectors + n,
                                         .negative = s->vectors + 2 * n,
                                         .f        = api_take_zeroed(e->query->pool, n, &all),
                                         .side     = api_take(e->query->pool, n * sizeof(int)),
-                                        .factor   = api_take_zeroed(e->query->pool, n * n, &all),
-                                        .solution = api_take_zeroed(e->query->pool, n, &all)};
+                                        .room = api_take_zeroed(e->query->pool, api_friction_problem_entries(n), &all)};
     return all && s->index && s->problem.side;
 }
 
@@ -34,7 +33,7 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
     *s                       = (api_ode_stiction){.joint = api_take(e->query->pool, nv * sizeof *s->joint)};
     s->roots                 = api_take(e->query->pool, nv * sizeof *s->roots);
     s->driven                = api_take(e->query->pool, nv * sizeof *s->driven);
-    api_stiction_joint *can  = api_take(e->query->pool, nv * sizeof *can);
+    api_stiction_joint *can  = api_take(e->query->pool, (nv + e->model->dyn->n_drives) * sizeof *can);
     bool                room = true;
     if (!s->joint || !s->roots || !s->driven || !can) return false;
     s->efforts = api_take_zeroed(e->query->pool, nv * ode->W, &room);

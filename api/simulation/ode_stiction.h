@@ -13,6 +13,7 @@
  * is a linear complementarity problem for all of them (api/contact/stiction.h, stiction_events.h). This file applies
  * the friction once that is decided. */
 #pragma once
+#include "api/contact/friction_problem.h"
 #include "api/contact/stiction.h"
 #include "ode.h"
 
@@ -30,7 +31,7 @@ struct api_ode_stiction {
     bool                *driven;  /* [nv] coordinates that stick or are prescribed */
     double              *efforts; /* in lanes: nv, those without the friction of joints that can stick */
     double              *needed;  /* in lanes: nv, the friction that sticking joints need */
-    api_stiction_problem problem; /* friction of the joints at rest (stiction_events.c) */
+    api_friction_problem problem; /* friction of the joints at rest (stiction_events.c) */
     double              *matrix;  /* n x n: A of `problem` */
     double              *vectors; /* 3 n: b, positive, negative of `problem` */
     double              *qdd;     /* in lanes: nv */

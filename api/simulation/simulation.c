@@ -149,7 +149,9 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
 static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 {
     const dyn_model *m     = q->scene.model;
-    const size_t     drive = api_stiction_find_sharp_drive(m);
+    size_t           drive = 0;
+    while (drive < m->n_drives && !api_stiction_is_possible_of(&m->drive[drive]))
+        drive++;
     if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
     return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
                     "the sharp Coulomb friction of motor %.64s holds several joints together, which this integrator "

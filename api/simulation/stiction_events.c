@@ -93,7 +93,7 @@ static void decide(api_ode *ode, double t)
     for (size_t i = 0; i < s->problem.n; i++)
         s->driven[s->joint[s->index[i]].v] = false;
     set_up_problem(ode, qd);
-    bool solved = api_stiction_solve(&s->problem);
+    bool solved = api_friction_problem_solve(&s->problem, NULL, NULL) == API_FRICTION_FOUND;
     for (size_t i = 0; i < s->problem.n; i++) /* a singular mass matrix is reported by the next step */
         set_side(ode, &s->joint[s->index[i]], solved ? s->problem.side[i] : 0);
     update_needed(ode, t, ode->y);
