@@ -10,15 +10,15 @@
 
 size_t api_friction_rows_entries(size_t n, size_t nv)
 {
-    return 2 * n * nv + n * n + 8 * n + 2 * nv + api_friction_problem_entries(n);
+    return nv * nv + 2 * n * nv + n * n + 8 * n + 2 * nv + api_friction_problem_entries(n);
 }
 
 api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
 {
     api_friction_rows r      = {.nv = nv};
     double **const    part[] = {&r.W,    &r.Y, &r.A,   &r.b,        &r.positive, &r.negative, &r.free_diagonal,
-                                &r.size, &r.f, &r.qdd, &r.held_qdd, &r.room};
-    const size_t      of[]   = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, api_friction_problem_entries(n)};
+                                &r.size, &r.f, &r.qdd, &r.held_qdd, &r.L,        &r.room};
+    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, api_friction_problem_entries(n)};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
     void *integers = room; /* the memory of 2 n doubles holds them */
@@ -95,38 +95,12 @@ bool api_friction_row_rests(const api_friction_state *s, const api_stiction_join
 /* --- the problem ---------------------------------------------------------------------------------------------------
  */
 
-void api_friction_rows_project(api_friction_rows *r, const api_friction_state *s, const double *inverse,
-                               const double *qdd)
-{
-    const size_t n = r->n, nv = r->nv;
-    r->with_held = false;
-    for (size_t i = 0; i < n; i++) {
-        double *Y = r->Y + i * nv, b = 0;
-        memset(Y, 0, nv * sizeof *Y);
-        for (size_t v = 0; v < nv; v++) {
-            const double w = r->W[i * nv + v];
-            if (w == 0) continue;
-            b += w * qdd[v * s->W + s->lane];
-            for (size_t u = 0; u < nv; u++)
-                Y[u] += w * inverse[(v * nv + u) * s->W + s->lane];
-        }
-        r->b[i] = b;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t v = 0; v < nv; v++)
-                if (r->W[j * nv + v] != 0) sum += r->W[j * nv + v] * r->Y[i * nv + v];
-            r->A[i * n + j] = r->A[j * n + i] = sum;
-        }
-}
-
 /* Sets Y = L^-1 W^T and the squares of its columns. False if that fails. */
-static bool solve_rows(api_friction_rows *r, const api_task *t)
+static bool solve_rows(api_friction_rows *r, const double *L)
 {
     const lapack_int nv = (lapack_int)r->nv, n = (lapack_int)r->n;
     memcpy(r->Y, r->W, r->n * r->nv * sizeof *r->Y);
-    if (LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', nv, n, t->M, nv, r->Y, nv) != 0) return false;
+    if (LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', nv, n, L, nv, r->Y, nv) != 0) return false;
     for (size_t i = 0; i < r->n; i++) {
         double sum = 0;
         for (size_t v = 0; v < r->nv; v++)
@@ -178,13 +152,52 @@ static double correct_accelerations(api_friction_rows *r, const api_friction_sta
     return sqrt(norm);
 }
 
-bool api_friction_rows_project_held(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
-                                    const double *qdd)
+/* A = Y^T Y */
+static void set_A(const api_friction_rows *r)
+{
+    const size_t n = r->n, nv = r->nv;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t v = 0; v < nv; v++)
+                sum += r->Y[i * nv + v] * r->Y[j * nv + v];
+            r->A[i * n + j] = r->A[j * n + i] = sum;
+        }
+}
+
+/* Sets L of M = L L^T, in which the rows and columns of driven coordinates are those of the identity. */
+static bool factor(const api_friction_rows *r, const api_friction_state *s, const double *M, const bool *driven)
+{
+    const size_t nv = r->nv;
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++) {
+            const bool apart = driven && (driven[i] || driven[j]);
+            r->L[i * nv + j] = apart ? i == j : M[(i * nv + j) * s->W + s->lane];
+        }
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)nv, r->L, (lapack_int)nv) == 0;
+}
+
+bool api_friction_rows_set(api_friction_rows *r, const api_friction_state *s, const double *M, const bool *driven,
+                           const double *qdd)
+{
+    r->with_held = false;
+    if (!factor(r, s, M, driven) || !solve_rows(r, r->L)) return false;
+    for (size_t i = 0; i < r->n; i++) {
+        r->b[i] = 0;
+        for (size_t v = 0; v < r->nv; v++)
+            if (r->W[i * r->nv + v] != 0) r->b[i] += r->W[i * r->nv + v] * qdd[v * s->W + s->lane];
+    }
+    set_A(r);
+    return true;
+}
+
+bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
+                                const double *qdd)
 {
     const size_t n = r->n, nv = r->nv;
     const double norm = correct_accelerations(r, s, held, qdd);
     r->with_held      = true;
-    if (!solve_rows(r, &held->task)) return false;
+    if (!solve_rows(r, held->task.M)) return false;
     eliminate_held(r, &held->task);
     for (size_t i = 0; i < n; i++) {
         r->b[i]    = 0;
@@ -193,13 +206,8 @@ bool api_friction_rows_project_held(api_friction_rows *r, const api_friction_sta
             r->b[i] += r->W[i * nv + v] * r->held_qdd[v];
             r->size[i] += fabs(r->W[i * nv + v] * r->held_qdd[v]);
         }
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t v = 0; v < nv; v++)
-                sum += r->Y[i * nv + v] * r->Y[j * nv + v];
-            r->A[i * n + j] = r->A[j * n + i] = sum;
-        }
     }
+    set_A(r);
     return true;
 }
 

@@ -12,15 +12,15 @@
 /* The rows of one state. The caller provides all arrays. */
 typedef struct api_friction_rows {
     size_t  n, nv;
-    double *W;                    /* n x nv */
-    double *A, *b;                /* n x n; n */
-    double *positive, *negative;  /* n: limits */
-    double *free_diagonal, *size; /* n: of api_friction_problem; set with held frames only */
-    double *qdd, *held_qdd, *Y;   /* nv, nv: accelerations without and with held frames; nv x n: scratch */
-    double *f;                    /* n: result */
-    int    *side;                 /* n: result */
-    double *room;                 /* scratch of the problem */
-    bool    with_held;            /* free_diagonal and size are set */
+    double *W;                      /* n x nv */
+    double *A, *b;                  /* n x n; n */
+    double *positive, *negative;    /* n: limits */
+    double *free_diagonal, *size;   /* n: of api_friction_problem; set with held frames only */
+    double *L, *qdd, *held_qdd, *Y; /* nv, nv: accelerations without and with held frames; nv x n: scratch */
+    double *f;                      /* n: result */
+    int    *side;                   /* n: result */
+    double *room;                   /* scratch of the problem */
+    bool    with_held;              /* free_diagonal and size are set */
 } api_friction_rows;
 
 /* Lays out arrays for at most n rows in api_friction_rows_entries(n, nv) doubles. */
@@ -50,13 +50,14 @@ void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint
  * model does. */
 bool api_friction_row_rests(const api_friction_state *s, const api_stiction_joint *joint);
 
-/* Set A and b = W qdd of rows whose W is set: from the inverse of the mass matrix (nv x nv in lanes), or with held
- * frames, for which api_contact_solve has solved lane s->lane. qdd (nv in lanes) are accelerations without held frames;
- * `held` then corrects them. */
-void api_friction_rows_project(api_friction_rows *r, const api_friction_state *s, const double *inverse,
-                               const double *qdd);
-bool api_friction_rows_project_held(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
-                                    const double *qdd);
+/* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
+ * matrix M (nv x nv in lanes), or with held frames, for which api_contact_solve has solved lane s->lane. Driven
+ * coordinates have given accelerations (`driven` [nv], NULL: none; those of `held` with held frames). Return false if M
+ * is not positive definite. */
+bool api_friction_rows_set(api_friction_rows *r, const api_friction_state *s, const double *M, const bool *driven,
+                           const double *qdd);
+bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
+                                const double *qdd);
 
 /* Solves the problem: sets r->f and r->side. */
 api_friction_status api_friction_rows_solve(const api_friction_rows *r, const api_deadline *deadline,

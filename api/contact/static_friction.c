@@ -69,22 +69,21 @@ const api_stiction_joint *api_static_friction_joints(const api_static_friction *
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *stuck, *matrix, *inverse, *singular, *tau; /* in lanes: nv, nv x nv, nv x nv, 1, nv */
-    double *rows;                                      /* one state: of api_friction_rows */
-    size_t *at;                                        /* [n] index in api_static_friction.joint */
+    double *stuck, *matrix, *singular, *tau; /* in lanes: nv, nv x nv, 1, nv */
+    double *rows;                            /* one state: of api_friction_rows */
+    size_t *at;                              /* [n] index in api_static_friction.joint */
 } arrays;
 
 size_t api_static_friction_entries(const api_model *m, const api_static_friction *s)
 {
-    return 2 * m->nv * m->nv + 1 + 2 * m->nv + s->n + api_friction_rows_entries(s->n, m->nv);
+    return m->nv * m->nv + 1 + 2 * m->nv + s->n + api_friction_rows_entries(s->n, m->nv);
 }
 
 static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
 {
     arrays a       = {.stuck = room};
     a.matrix       = a.stuck + nv * W;
-    a.inverse      = a.matrix + nv * nv * W;
-    a.singular     = a.inverse + nv * nv * W;
+    a.singular     = a.matrix + nv * nv * W;
     a.tau          = a.singular + W;
     void *integers = a.tau + nv * W; /* the memory of n doubles holds the integers */
     a.at           = integers;
@@ -132,8 +131,8 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
 {
     api_friction_rows r = gather(s, a, state);
     if (r.n == 0 || (held && !api_contact_solve(held, state->lane))) return true;
-    const bool good = !held || api_friction_rows_project_held(&r, state, held, qdd);
-    if (!held) api_friction_rows_project(&r, state, a->inverse, qdd);
+    const bool                good = held ? api_friction_rows_set_held(&r, state, held, qdd)
+                                          : api_friction_rows_set(&r, state, a->matrix, NULL, qdd);
     const api_friction_status status =
         good ? api_friction_rows_solve(&r, e->query->input->deadline, e->problem) : API_FRICTION_UNDECIDED;
     if (status == API_FRICTION_STOPPED) return false;
@@ -144,15 +143,12 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
     return true;
 }
 
-/* Finds the inverse of the mass matrix, unless frames are held, and the efforts without friction of joints at rest. */
+/* Finds the mass matrix, unless frames are held, and the efforts without friction of joints at rest. */
 static void prepare(const api_evaluation *e, const arrays *a, size_t block, bool held)
 {
     const size_t     n      = e->model->nv * e->lanes;
     const double    *tau    = api_state_block(e, API_TAU, block);
-    dyn_mass_matrix  io     = {.q           = api_state_block(e, API_Q, block),
-                               .mass_matrix = a->matrix,
-                               .inverse     = a->inverse,
-                               .singular    = a->singular};
+    dyn_mass_matrix  io     = {.q = api_state_block(e, API_Q, block), .mass_matrix = a->matrix};
     dyn_friction_map unheld = {.qd = api_state_block(e, API_QD, block), .tau = tau, .result = a->tau};
     if (!held) e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
     if (e->model->loops)
