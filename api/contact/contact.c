@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define GRAVITY 9.80665 /* m/s^2 */
+
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
 static bool read_frame(api_query *q, const api_node *given, const api_place *up, api_held_frame *held)
@@ -145,7 +147,8 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* An upper bound of the entries of Jdot qd + J qdd_driven: the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
+/* An upper bound of the entries of Jdot qd + J qdd_driven, with a floor for velocities of rounding size: the acceleration
+ * of gravity, plus the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
 static double largest_jdot_qd(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane)
 {
     double most = 0, speed = 0, acceleration = 0;
@@ -155,7 +158,7 @@ static double largest_jdot_qd(const api_contact_block *b, const double *qd, cons
         speed += fabs(qd[v * b->W + lane]);
     for (size_t v = 0; driven_qdd && v < b->nv; v++)
         acceleration += fabs(driven_qdd[v * b->W + lane]);
-    return most * (speed * speed + acceleration);
+    return GRAVITY + most * (speed * speed + acceleration);
 }
 
 /* Entry a of Jdot qd + J qdd, with the accelerations of driven coordinates as qdd. */

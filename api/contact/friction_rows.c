@@ -110,18 +110,19 @@ static bool solve_rows(api_friction_rows *r, const double *L)
     return true;
 }
 
-/* Y -= U U^T Y */
+/* Y -= U c U^T Y. With c = 1, Y is orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 +
+ * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). */
 static void eliminate_held(const api_friction_rows *r, const api_task *t)
 {
     const size_t rank = api_task_rank(t), nv = r->nv;
     for (size_t i = 0; i < r->n; i++)
         for (size_t c = 0; c < rank; c++) {
-            const double *U = t->U + c * nv;
+            const double *U = t->U + c * nv, part = 1 - fabs(t->damping) / hypot(t->S[c], t->damping);
             double       *Y = r->Y + i * nv, along = 0;
             for (size_t v = 0; v < nv; v++)
                 along += U[v] * Y[v];
             for (size_t v = 0; v < nv; v++)
-                Y[v] -= along * U[v];
+                Y[v] -= part * along * U[v];
         }
 }
 

@@ -1,6 +1,7 @@
 /* integrate_fixed.c - integrates with fixed steps of a given method (integrate.h). */
 #include "integrate.h"
 #include "ode_limits.h"
+#include "stiction_events.h"
 #include <math.h>
 
 enum { CHECK = 512 /* coordinates times steps between two checks of the deadline */ };
@@ -17,6 +18,7 @@ static void take_step(api_ode *ode, double t, double h, api_fixed_step *step)
     step(ode, t, h);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
     api_ode_finish_step(ode, t + h, ode->y, ode->W, ode->W);
+    if (ode->stiction) api_stiction_events_end_step(ode, t + h);
     api_ode_check_range(ode, t + h);
     ode->steps++;
 }
@@ -25,6 +27,7 @@ bool api_integrate_fixed(api_ode *ode, api_interval interval, api_fixed_step *st
 {
     size_t steps = (size_t)api_fixed_steps(ode->s, interval.to - interval.from);
     double h     = (interval.to - interval.from) / (double)steps;
+    if (interval.starts_at_break && ode->stiction) api_stiction_events_restart(ode, interval.from);
     for (size_t i = 0; i < steps; i++) {
         if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 &&
             !api_deadline_check(ode->e->query->input->deadline, problem))

@@ -305,6 +305,17 @@ static void invalidate(const api_ode *ode, double *rate)
             rate[i * ode->W + l] = NAN;
 }
 
+/* Finds the accelerations without held frames. */
+static void accelerate(api_ode *ode, dyn_forward_dynamics *io)
+{
+    io->driven_qdd = api_ode_prescribed_accelerations(ode);
+    io->driven     = ode->s->prescribed.mask;
+    if (ode->stiction)
+        api_ode_stiction_accelerate(ode, io);
+    else
+        ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, io, 1);
+}
+
 void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
 {
     const api_evaluation *e = ode->e;
@@ -327,9 +338,7 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
                                .wrenches = ode->wrenches,
                                .qdd      = rate + nq * W,
                                .singular = ode->singular};
-    io.driven               = ode->driven;
-    io.driven_qdd           = api_ode_prescribed_accelerations(ode);
-    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
+    accelerate(ode, &io);
     note_singular(ode, y, t);
     api_ode_bounds_check_passive(ode, t);
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);

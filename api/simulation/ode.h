@@ -41,26 +41,23 @@ struct api_ode {
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
     api_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
-    /* Joints that can stick. NULL: none can; sharp friction then has the sign of the velocity (fixed steps, loops, held
-     * frames). */
-    api_ode_stiction   *stiction;
-    api_ode_friction   *friction;   /* map of efforts without friction; NULL: kernels apply the friction */
-    api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
-    const bool         *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
-    size_t              W;          /* lanes of `kernels` */
-    size_t              entries;    /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
-    size_t              rows;       /* simulations, at most W; other lanes repeat the last */
-    size_t              row[DYN_MAX_LANES];
-    api_fault           fault[DYN_MAX_LANES];
-    double              interval_time;    /* s, a time inside the present interval between boundaries */
-    size_t              steps;            /* steps taken so far */
-    dyn_scene           controller_scene; /* the robot as controllers know it, without payload and wrenches */
-    dyn_scene           wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
-    void               *workspace;
-    double             *wrenches;                  /* 9 per wrench; NULL: none */
-    double             *step_q;                    /* nq: scratch */
-    double             *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
-    double             *y, *q, *tau, *effort, *singular;
+    api_ode_stiction     *stiction;     /* joints that can stick; NULL: none */
+    api_ode_friction     *friction;     /* map of efforts without friction; NULL: kernels apply the friction */
+    api_ode_prescribed   *prescribed;   /* coordinates with a given motion; NULL: none */
+    size_t                W;            /* lanes of `kernels` */
+    size_t                entries; /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
+    size_t                rows;    /* simulations, at most W; other lanes repeat the last */
+    size_t                row[DYN_MAX_LANES];
+    api_fault             fault[DYN_MAX_LANES];
+    double                interval_time;    /* s, a time inside the present interval between boundaries */
+    size_t                steps;            /* steps taken so far */
+    dyn_scene             controller_scene; /* the robot as controllers know it, without payload and wrenches */
+    dyn_scene             wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
+    void                 *workspace;
+    double               *wrenches;                  /* 9 per wrench; NULL: none */
+    double               *step_q;                    /* nq: scratch */
+    double               *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
+    double               *y, *q, *tau, *effort, *singular;
     double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */

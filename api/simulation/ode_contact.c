@@ -2,6 +2,7 @@
 #include "ode_contact.h"
 #include "api/model/coordinates.h"
 #include "ode_prescribed.h"
+#include "ode_stiction.h"
 #include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
@@ -74,10 +75,15 @@ api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, con
     c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (!room) return NULL;
-    c->velocity        = api_contact_lay_out(contact, nv, ode->W, velocity);
-    c->position        = api_contact_lay_out(&c->fixed, nv, ode->W, position);
-    c->velocity.driven = c->position.driven = ode->s->prescribed.mask;
+    c->velocity = api_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position = api_contact_lay_out(&c->fixed, nv, ode->W, position);
     return c;
+}
+
+api_contact_block *api_ode_contact_block(api_ode *ode)
+{
+    ode->contact->velocity.driven = ode->s->prescribed.mask;
+    return &ode->contact->velocity;
 }
 
 const double *api_ode_contact_wrenches(const api_ode_contact *c)
@@ -114,6 +120,13 @@ static void fail(api_ode *ode, size_t lane, double t, api_code code, const char 
     api_fail(&f->problem, code, NULL, "%s", text);
 }
 
+/* Solves lane l of a block; coordinates that stick are driven. */
+static bool solve(const api_ode *ode, api_contact_block *b, size_t l)
+{
+    b->driven = api_ode_driven(ode, l);
+    return api_contact_solve(b, l);
+}
+
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 {
     api_ode_contact   *c = ode->contact;
@@ -121,7 +134,7 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
     fill(ode, b, ode->q, qd);
     for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES];
-        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
         if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
             fail(ode, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
@@ -194,7 +207,7 @@ static void project_positions(api_ode *ode, double t, size_t lanes)
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
         for (size_t l = 0; l < lanes; l++) {
             double offsets[API_MAX_HELD * API_FRAME_AXES];
-            if (!api_contact_solve(b, l)) continue;
+            if (!solve(ode, b, l)) continue;
             find_offsets(ode, l, offsets);
             api_contact_apply_correction(b, offsets, l, c->step);
             add_step(ode, l);
@@ -211,7 +224,7 @@ static void project_velocities(api_ode *ode, double t, size_t lanes)
     fill(ode, b, c->q, NULL);
     for (size_t l = 0; l < lanes; l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(b, l)) continue;
+        if (!solve(ode, b, l)) continue;
         api_contact_add_jacobian_product(b, c->qd, l, right_side);
         api_contact_apply_correction(b, right_side, l, c->qd);
     }

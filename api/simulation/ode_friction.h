@@ -3,14 +3,15 @@
  *
  * T = T(tau, q') are the efforts that joints transmit (dynamics/friction_map.h). The equations of motion are then those
  * of the robot without friction under T, so that the friction may have another sense than q' (ode_stiction.h). Models
- * with loops have no map: their kernels apply the friction. */
+ * with loops have no map: their kernels apply the friction by the sign of q', and T = tau + that friction - the
+ * friction of another sense. */
 #pragma once
 #include "ode.h"
 #include "dynamics/friction_map.h"
 
 struct api_ode_friction {
-    dyn_friction_map_kernel *map;
-    dyn_scene                rigid; /* the scene without friction */
+    dyn_friction_map_kernel *map;   /* NULL: the model has loops */
+    dyn_scene                rigid; /* the scene of the equations of motion: without friction, if there is a map */
     double                  *T;     /* nv in lanes: at the last evaluation */
     double                  *side;  /* nv in lanes: the sense of sharp friction */
 };
