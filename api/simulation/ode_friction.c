@@ -62,6 +62,41 @@ static void exchange_friction(const api_ode *ode, const double *qd, double *T)
         }
 }
 
+/* True if the side of a joint in a lane is not the sign of its rate. */
+static bool has_other_side(const api_friction_joint *j, size_t lane, double rate)
+{
+    return (rate > 0) - (rate < 0) != j->side[lane];
+}
+
+static bool any_has_other_side(const api_ode *ode, const double *qd)
+{
+    for (size_t k = 0; k < api_ode_stiction_count(ode); k++)
+        for (size_t l = 0; l < ode->W; l++)
+            if (has_other_side(&ode->stiction->joint[k], l, qd[ode->stiction->joint[k].v * ode->W + l])) return true;
+    return false;
+}
+
+void api_ode_friction_compensate(const api_ode *ode, const double *qd)
+{
+    const api_ode_friction *f = ode->friction;
+    const size_t            W = ode->W;
+    if (!any_has_other_side(ode, qd)) return;
+    if (f->map) {
+        map(ode, &(dyn_friction_map){.qd = qd, .tau = ode->tau, .result = f->T});
+        set_sides(ode, qd, true);
+        map(ode, &(dyn_friction_map){.qd = qd, .side = f->side, .T = f->T, .result = f->T});
+    } else {
+        exchange_friction(ode, qd, f->T);
+        for (size_t i = 0; i < ode->e->model->nv * W; i++)
+            f->T[i] = 2 * ode->tau[i] - f->T[i];
+    }
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        for (size_t l = 0; l < W; l++) {
+            const api_friction_joint *j = &ode->stiction->joint[k];
+            if (has_other_side(j, l, qd[j->v * W + l])) ode->tau[j->v * W + l] = f->T[j->v * W + l];
+        }
+}
+
 const double *api_ode_friction_transmit(const api_ode *ode, const double *qd)
 {
     const api_ode_friction *f = ode->friction;

@@ -29,6 +29,10 @@ const double *api_ode_friction_transmit(const api_ode *ode, const double *qd);
 /* Computes the efforts without the sharp friction of joints that can stick, in T. */
 void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T);
 
+/* Gives the friction in ode->tau, which a controller has by the sign of q', the sense that it has within a step: that
+ * of the side of joints that can stick. Otherwise the efforts would jump where a joint starts to move. */
+void api_ode_friction_compensate(const api_ode *ode, const double *qd);
+
 /* Adds friction to efforts without it, nv in lanes, at q'. */
 void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts);
 
