@@ -127,6 +127,16 @@ static bool solve(const api_ode *ode, api_contact_block *b, size_t l)
     return api_contact_solve(b, l);
 }
 
+/* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
+static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double *right_side)
+{
+    const api_contact_block *b = &ode->contact->velocity;
+    for (size_t a = 0; a < b->task.k; a++)
+        right_side[a] = b->jdot_qd[a * ode->W + l];
+    api_contact_add_jacobian_product(b, qdd, l, right_side);
+    api_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
+}
+
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 {
     api_ode_contact   *c = ode->contact;
@@ -137,14 +147,21 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
         if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
         if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
             fail(ode, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
-        for (size_t a = 0; a < b->task.k; a++)
-            right_side[a] = b->jdot_qd[a * ode->W + l];
-        api_contact_add_jacobian_product(b, qdd, l, right_side);
-        api_contact_put_wrenches(b, right_side, l, c->wrenches);
+        set_wrenches(ode, qdd, l, right_side);
         api_contact_apply_correction(b, right_side, l, qdd);
     }
     api_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
     api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
+}
+
+void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
+{
+    api_contact_block *b = api_ode_contact_block(ode);
+    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (api_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
+    }
+    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
 }
 
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)

@@ -19,6 +19,9 @@ void api_ode_contact_start(api_ode *ode);
 /* Turns qdd of the free robot at ode->q into qdd of the held robot. */
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd);
 
+/* Sets the wrenches at the last api_ode_contact_rate to those that act beside accelerations qdd without held frames. */
+void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd);
+
 /* Subtracts the efforts J^T l of the contact wrenches l from tau, in lanes. The wrenches are those of the last
  * api_ode_contact_rate. */
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);

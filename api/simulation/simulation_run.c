@@ -58,6 +58,7 @@ static void put_sample(api_ode *ode, size_t n, double time)
     size_t                W = ode->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
     api_ode_rate(ode, time, ode->y, ode->stage_rate[0]);
+    if (s->contact_wrenches && ode->stiction) api_stiction_events_share_load(ode);
     api_ode_limits_compare(ode, time, ode->y + nq * W);
     make_quaternions_positive(ode);
     for (size_t l = 0; l < ode->rows; l++) {

@@ -28,21 +28,27 @@ static void update_needed(api_ode *ode, double t, const double *y)
 
 /* --- the problem of the joints that stick ------------------------------------------------------------------------- */
 
-/* Finds accelerations and, without held frames, the mass matrix at the last evaluation, with joints that stick free of
- * friction. */
-static void prepare(api_ode *ode, const double *qd)
+/* Finds accelerations under efforts T, without held frames. */
+static void accelerate(api_ode *ode, const double *qd, const double *T)
 {
     api_ode_stiction    *s  = ode->stiction;
-    dyn_mass_matrix      M  = {.q = ode->q, .mass_matrix = s->mass};
     dyn_forward_dynamics io = {.q          = ode->q,
                                .qd         = qd,
-                               .tau        = api_ode_friction_transmit(ode, qd),
+                               .tau        = T,
                                .wrenches   = ode->wrenches,
                                .driven     = ode->s->prescribed.mask,
                                .driven_qdd = api_ode_prescribed_accelerations(ode),
                                .qdd        = s->qdd,
                                .singular   = s->singular};
     ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
+}
+
+/* Finds accelerations and, without held frames, the mass matrix at the last evaluation, with joints that stick free of
+ * friction. */
+static void prepare(api_ode *ode, const double *qd)
+{
+    dyn_mass_matrix M = {.q = ode->q, .mass_matrix = ode->stiction->mass};
+    accelerate(ode, qd, api_ode_friction_transmit(ode, qd));
     if (!ode->contact) ode->kernels->mass_matrix(api_ode_friction_scene(ode), ode->workspace, &M, 1);
 }
 
@@ -197,6 +203,28 @@ void api_stiction_events_start(api_ode *ode)
             api_ode_stiction_set_side(ode, &ode->stiction->joint[k], l, rate > 0 ? 1 : rate < 0 ? -1 : 0);
         }
     api_stiction_events_restart(ode, 0);
+}
+
+void api_stiction_events_share_load(api_ode *ode)
+{
+    const double     *qd = ode->y + ode->e->model->nq * ode->W;
+    api_ode_stiction *s  = ode->stiction;
+    if (!ode->contact || !api_ode_stiction_any_sticks(ode)) return;
+    memset(s->breaks, 0, s->n * sizeof *s->breaks);
+    prepare(ode, qd);
+    memcpy(s->efforts, api_ode_friction_transmit(ode, qd), ode->e->model->nv * ode->W * sizeof *s->efforts);
+    for (size_t l = 0; l < ode->W; l++) {
+        api_friction_rows r;
+        if (!solve(ode, l, &r)) continue;
+        for (size_t i = 0; i < r.n; i++)
+            s->needed[s->joint[s->index[i]].v * ode->W + l] = r.f[i];
+    }
+    for (size_t k = 0; k < s->n; k++)
+        for (size_t l = 0; l < ode->W; l++)
+            if (s->joint[k].side[l] == 0)
+                s->efforts[s->joint[k].v * ode->W + l] -= s->needed[s->joint[k].v * ode->W + l];
+    accelerate(ode, qd, s->efforts);
+    api_ode_contact_set_wrenches(ode, s->qdd);
 }
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
