@@ -1,5 +1,6 @@
 /* integrate_fixed.c - integrates with fixed steps of a given method (integrate.h). */
 #include "integrate.h"
+#include "fixed_events.h"
 #include "ode_limits.h"
 #include "stiction_events.h"
 #include <math.h>
@@ -12,13 +13,20 @@ double api_fixed_steps(const api_simulation *s, double time)
     return steps > 1 ? steps : 1;
 }
 
-/* Takes the step from t to t + h, and corrects the state at its end. */
-static void take_step(api_ode *ode, double t, double h, api_fixed_step *step)
+void api_fixed_advance(api_ode *ode, double t, double h, api_fixed_step *step)
 {
     step(ode, t, h);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
     api_ode_finish_step(ode, t + h, ode->y, ode->W, ode->W);
-    if (ode->stiction) api_stiction_events_end_step(ode, t + h);
+}
+
+/* Takes the step from t to t + h. */
+static void take_step(api_ode *ode, double t, double h, api_fixed_step *step)
+{
+    if (ode->stiction)
+        api_fixed_events_step(ode, t, h, step);
+    else
+        api_fixed_advance(ode, t, h, step);
     api_ode_check_range(ode, t + h);
     ode->steps++;
 }

@@ -2,6 +2,7 @@
 #include "ode.h"
 #include "api/lanes/failed_rows.h"
 #include "api/model/coordinates.h"
+#include "fixed_events.h"
 #include "ode_bounds.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
@@ -66,6 +67,7 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     ode->entries =
         nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
+    if (!api_fixed_events_open(e, ode)) return false;
     if (!e->model->loops)
         ode->workspace = api_take(e->query->pool, ode->kernels->workspace_size(e->query->scene.model));
     if (e->query->scene.n_wrenches > 0)
@@ -82,7 +84,13 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
 
 size_t api_ode_distinct_lanes(const api_ode *ode)
 {
+    if (ode->alone > 0) return ode->alone;
     return ode->s->integrator->lanes == API_LANES_STATES ? ode->W : ode->rows;
+}
+
+size_t api_ode_first_lane(const api_ode *ode)
+{
+    return ode->alone > 0 ? ode->alone - 1 : 0;
 }
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */

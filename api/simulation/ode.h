@@ -33,6 +33,7 @@ typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.
 typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct api_ode_friction   api_ode_friction;   /* defined in ode_friction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
+typedef struct api_fixed_events   api_fixed_events;   /* defined in fixed_events.h */
 
 struct api_ode {
     const api_evaluation *e;
@@ -42,12 +43,14 @@ struct api_ode {
     api_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
     api_ode_stiction     *stiction;     /* joints that can stick; NULL: none */
+    api_fixed_events     *fixed;        /* with fixed steps, if joints can stick; else NULL */
     api_ode_friction     *friction;     /* map of efforts without friction; NULL: kernels apply the friction */
     api_ode_prescribed   *prescribed;   /* coordinates with a given motion; NULL: none */
     size_t                W;            /* lanes of `kernels` */
     size_t                entries; /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
     size_t                rows;    /* simulations, at most W; other lanes repeat the last */
     size_t                row[DYN_MAX_LANES];
+    size_t                alone; /* 1 + the only lane whose results are used (fixed_events.h); 0: all */
     api_fault             fault[DYN_MAX_LANES];
     double                interval_time;    /* s, a time inside the present interval between boundaries */
     size_t                steps;            /* steps taken so far */
@@ -66,8 +69,10 @@ struct api_ode {
     double                  **stage_rate, *stage_y; /* y' [integrator->stages] and y of the stages of a step */
 };
 
-/* Returns the number of lanes with states of their own; the others repeat the last of these. */
+/* Returns the number of lanes with states of their own; the others repeat the last of these. api_ode_first_lane returns
+ * the first of them whose results are used. */
 size_t api_ode_distinct_lanes(const api_ode *ode);
+size_t api_ode_first_lane(const api_ode *ode);
 
 /* Takes the arrays from the request's pool. Returns false with a problem. */
 bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode);

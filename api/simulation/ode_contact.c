@@ -142,7 +142,7 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
     api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
     fill(ode, b, ode->q, qd);
-    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES];
         if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
         if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
@@ -157,7 +157,7 @@ void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
 {
     api_contact_block *b = api_ode_contact_block(ode);
-    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES];
         if (api_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
     }
@@ -167,7 +167,7 @@ void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
 {
     const api_ode_contact *c = ode->contact;
-    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++)
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++)
         api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
     api_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
 }
@@ -222,7 +222,7 @@ static void project_positions(api_ode *ode, double t, size_t lanes)
         find_poses(ode, c->q, c->poses);
         fill(ode, b, c->q, NULL);
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
-        for (size_t l = 0; l < lanes; l++) {
+        for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
             double offsets[API_MAX_HELD * API_FRAME_AXES];
             if (!solve(ode, b, l)) continue;
             find_offsets(ode, l, offsets);
@@ -239,7 +239,7 @@ static void project_velocities(api_ode *ode, double t, size_t lanes)
     api_contact_block *b = &c->velocity;
     api_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
-    for (size_t l = 0; l < lanes; l++) {
+    for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!solve(ode, b, l)) continue;
         api_contact_add_jacobian_product(b, c->qd, l, right_side);
@@ -258,7 +258,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
         for (size_t i = 0; i < nv; i++)
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
-    size_t different = lanes < ode->rows ? lanes : ode->rows;
+    size_t different = lanes < ode->rows ? lanes : api_ode_distinct_lanes(ode);
     project_positions(ode, t, different);
     project_velocities(ode, t, different);
     api_contact_pad(&c->velocity, different, nq, c->q);

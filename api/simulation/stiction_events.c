@@ -121,13 +121,23 @@ static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
         rate[l] = 0;
 }
 
+/* Some of the simulations: from lane `first` on, before lane `end`. */
+typedef struct range {
+    size_t first, end;
+} range;
+
+static range all_of(const api_ode *ode)
+{
+    return (range){0, simulations(ode)};
+}
+
 /* Decides which of the joints with side 0 stick; the others start to slide. */
-static void decide(api_ode *ode, double t)
+static void decide(api_ode *ode, double t, range of)
 {
     if (!api_ode_stiction_any_sticks(ode)) return;
     update_needed(ode, t, ode->y);
     prepare(ode, ode->y + ode->e->model->nq * ode->W);
-    for (size_t l = 0; l < simulations(ode); l++) {
+    for (size_t l = of.first; l < of.end; l++) {
         api_friction_rows r;
         if (ode->fault[l].kind != API_FAULT_NONE || !solve(ode, l, &r)) continue;
         for (size_t i = 0; i < r.n; i++)
@@ -141,11 +151,11 @@ static double rate_of(const api_ode *ode, const double *y, const api_friction_jo
 }
 
 /* Stops the joints whose q' has the sign against their side. Returns true if there are any. */
-static bool stop_turning(api_ode *ode)
+static bool stop_turning(api_ode *ode, range of)
 {
     bool any = false;
     for (size_t k = 0; k < ode->stiction->n; k++)
-        for (size_t l = 0; l < simulations(ode); l++) {
+        for (size_t l = of.first; l < of.end; l++) {
             api_friction_joint *j = &ode->stiction->joint[k];
             if (!(rate_of(ode, ode->y, j, l) * j->side[l] < 0)) continue;
             stop(ode, j, l);
@@ -172,17 +182,16 @@ static bool stop_immobile(api_ode *ode, size_t lane)
     return any;
 }
 
-/* Stops joints until no joint moves against its side, and decides which joints stick. `stopped`: some have stopped. */
-static void settle(api_ode *ode, double t, bool stopped)
+/* Stops further joints after some have stopped, until none moves against its side. */
+static void settle(api_ode *ode, double t, range of)
 {
-    while (stopped && ode->contact) {
+    for (bool stopped = true; stopped && ode->contact;) {
         api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
-        stopped = stop_turning(ode);
+        stopped = stop_turning(ode, of);
         update_needed(ode, t, ode->y);
-        for (size_t l = 0; l < simulations(ode); l++)
+        for (size_t l = of.first; l < of.end; l++)
             if (stop_immobile(ode, l)) stopped = true;
     }
-    decide(ode, t);
 }
 
 void api_stiction_events_restart(api_ode *ode, double t)
@@ -192,7 +201,7 @@ void api_stiction_events_restart(api_ode *ode, double t)
     for (size_t k = 0; k < s->n; k++)
         for (size_t l = 0; l < ode->W; l++)
             if (rate_of(ode, ode->y, &s->joint[k], l) == 0) api_ode_stiction_set_side(ode, &s->joint[k], l, 0);
-    decide(ode, t);
+    decide(ode, t, all_of(ode));
 }
 
 void api_stiction_events_start(api_ode *ode)
@@ -275,11 +284,20 @@ void api_stiction_events_switch(api_ode *ode, double t)
         stop(ode, &s->joint[k], 0);
         stopped = true;
     }
-    settle(ode, t, stopped);
+    if (stopped) settle(ode, t, all_of(ode));
+    decide(ode, t, all_of(ode));
+}
+
+void api_stiction_events_stop(api_ode *ode, double t, size_t lane, bool stay)
+{
+    const range of = {lane, lane + 1};
+    memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
+    if (stop_turning(ode, of)) settle(ode, t, of);
+    if (!stay) decide(ode, t, of);
 }
 
 void api_stiction_events_end_step(api_ode *ode, double t)
 {
     memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
-    settle(ode, t, stop_turning(ode));
+    decide(ode, t, all_of(ode));
 }

@@ -19,5 +19,9 @@ void api_stiction_events_margins(api_ode *ode, double t, const double *y, double
  * and their q' becomes zero. */
 void api_stiction_events_switch(api_ode *ode, double t);
 
-/* Ends a fixed step at time t: joints whose q' has changed sign stop, and joints at rest stick or start to slide. */
+/* Stops the joints of one lane whose q' has the sign against their side. Then joints at rest stick or start to slide;
+ * if they `stay`, they stick. Other lanes keep their sides, but not their y. */
+void api_stiction_events_stop(api_ode *ode, double t, size_t lane, bool stay);
+
+/* Ends a fixed step at time t: joints at rest stick or start to slide. */
 void api_stiction_events_end_step(api_ode *ode, double t);

@@ -119,7 +119,7 @@ class Standing(ServerCase):
             ends = [self.simulate(model, how, shift, duration) for how in (ADAPTIVE, {"tolerance": 1e-8}, {"step": 2e-3})]
             for a in ends:
                 self.check_last(model, a, self.HELD[model])
-                self.assertGreater(np.abs(a["qd"][1]).max(), 1e-3)
+                self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0])).max(), 1e-2)
             self.assertLess(np.abs(np.subtract(ends[0]["q"], ends[1]["q"])).max(), 2e-5, model)
             self.assertLess(np.abs(np.subtract(ends[0]["q"], ends[2]["q"])).max(), 2e-2, model)
         shift = 0.03 * np.sin(np.arange(len(self.START["human"]) - 7))
@@ -164,9 +164,9 @@ class Arms(ServerCase):
 
     def test_fixed_steps_rest(self):
         """A pendulum with friction stops, and stays where it stops; fixed steps agree with adaptive ones up to their length."""
-        self.put_model("arm", with_friction(bundled("ur5"), 4, 0.5))
+        self.put_model("arm", with_friction(bundled("ur5"), 4, 0))
         q = [0.3, -0.8, 0.9, 0.2, 0.4, 0.1]
-        request = {"q": q, "qd": [1, -0.5, 0.7, 2, -1, 1], "gravity": [0, 0, -1], "duration": 3, "samples": 7, "outputs": ["q", "qd", "qdd"]}
+        request = {"q": q, "qd": [1, -0.5, 0.7, 2, -1, 1], "gravity": [0, 0, 0], "duration": 3, "samples": 7, "outputs": ["q", "qd", "qdd"]}
         exact = self.ask("arm", "simulate", {**request, "tolerance": 1e-9})
         gaps = []
         for step in (4e-3, 1e-3):
