@@ -147,8 +147,8 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* An upper bound of the entries of Jdot qd + J qdd_driven, with a floor for velocities of rounding size: the acceleration
- * of gravity, plus the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
+/* An upper bound of the entries of Jdot qd + J qdd_driven, with a floor for velocities of rounding size: the
+ * acceleration of gravity, plus the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
 static double largest_jdot_qd(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane)
 {
     double most = 0, speed = 0, acceleration = 0;

@@ -336,6 +336,16 @@ static void finish(const solver *o)
     }
 }
 
+/* Marks the rows that follow: those of the held block beyond its rank, and those at their limits that do not move. */
+static void mark_followers(const solver *o, const int *before)
+{
+    const api_friction_problem *s = o->s;
+    for (size_t i = 0; i < o->n; i++)
+        s->follows[i] = s->side[i] == 0 && before[i] != 0;
+    for (size_t r = o->rank; r < o->held; r++)
+        s->follows[row_of(o, r)] = true;
+}
+
 /* Evaluates the minimum over the held rows. */
 static bool evaluate(solver *o)
 {
@@ -355,6 +365,7 @@ api_friction_status api_friction_problem_solve(const api_friction_problem *s, co
             const size_t n = release(&o, true);
             if (n == 0) {
                 finish(&o);
+                if (s->follows) mark_followers(&o, o.before);
                 return API_FRICTION_FOUND;
             }
             released = n > 1;

@@ -39,7 +39,9 @@ typedef struct api_friction_problem {
     const double *free_diagonal, *size;
     double       *f;    /* n: result, friction */
     int          *side; /* n: result, 0: does not move; 1, -1: starts to move in positive, negative direction */
-    double       *room;
+    /* n: result, true: a row with side 0 that rests if the other ones do, and the held frames. NULL: not wanted */
+    bool   *follows;
+    double *room;
 } api_friction_problem;
 
 typedef enum api_friction_status {

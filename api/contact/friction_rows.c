@@ -10,7 +10,7 @@
 
 size_t api_friction_rows_entries(size_t n, size_t nv)
 {
-    return nv * nv + 2 * n * nv + n * n + 8 * n + 2 * nv + api_friction_problem_entries(n);
+    return nv * nv + 2 * n * nv + n * n + 9 * n + 2 * nv + api_friction_problem_entries(n);
 }
 
 api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
@@ -21,8 +21,10 @@ api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
     const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, api_friction_problem_entries(n)};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
-    void *integers = room; /* the memory of 2 n doubles holds them */
+    void *integers = room; /* the memory of n doubles holds them */
     r.side         = integers;
+    void *marks    = room + n;
+    r.follows      = marks;
     return r;
 }
 
@@ -224,6 +226,7 @@ api_friction_status api_friction_rows_solve(const api_friction_rows *r, const ap
                                     .size          = r->with_held ? r->size : NULL,
                                     .f             = r->f,
                                     .side          = r->side,
+                                    .follows       = r->follows,
                                     .room          = r->room};
     return api_friction_problem_solve(&p, deadline, problem);
 }

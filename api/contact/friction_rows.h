@@ -18,6 +18,7 @@ typedef struct api_friction_rows {
     double *free_diagonal, *size;   /* n: of api_friction_problem; set with held frames only */
     double *L, *qdd, *held_qdd, *Y; /* nv, nv: accelerations without and with held frames; nv x n: scratch */
     double *f;                      /* n: result */
+    bool   *follows;                /* n: result */
     int    *side;                   /* n: result */
     double *room;                   /* scratch of the problem */
     bool    with_held;              /* free_diagonal and size are set */

@@ -97,17 +97,33 @@ void api_ode_friction_compensate(const api_ode *ode, const double *qd)
         }
 }
 
+/* Adds `sign` times the friction of joints at rest that follow (ode_stiction.h). */
+static void add_following(const api_ode *ode, double sign, double *T)
+{
+    for (size_t k = 0; k < api_ode_stiction_count(ode); k++)
+        for (size_t l = 0; l < ode->W; l++) {
+            const api_friction_joint *j = &ode->stiction->joint[k];
+            if (j->side[l] == 0 && j->follows[l]) T[j->v * ode->W + l] += sign * j->friction[l];
+        }
+}
+
 const double *api_ode_friction_transmit(const api_ode *ode, const double *qd)
 {
     const api_ode_friction *f = ode->friction;
     if (!f) return ode->tau;
-    if (!f->map) {
-        exchange_friction(ode, qd, f->T);
-        return f->T;
+    api_ode_friction_transmit_resting(ode, qd, f->T);
+    add_following(ode, -1, f->T);
+    return f->T;
+}
+
+void api_ode_friction_transmit_resting(const api_ode *ode, const double *qd, double *T)
+{
+    if (!ode->friction->map) {
+        exchange_friction(ode, qd, T);
+        return;
     }
     set_sides(ode, qd, true);
-    map(ode, &(dyn_friction_map){.qd = qd, .side = f->side, .tau = ode->tau, .result = f->T});
-    return f->T;
+    map(ode, &(dyn_friction_map){.qd = qd, .side = ode->friction->side, .tau = ode->tau, .result = T});
 }
 
 void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T)

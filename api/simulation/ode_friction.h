@@ -26,7 +26,9 @@ const dyn_scene *api_ode_friction_scene(const api_ode *ode);
 /* Returns the efforts of the equations of motion: sets T, or returns tau if kernels apply the friction. */
 const double *api_ode_friction_transmit(const api_ode *ode, const double *qd);
 
-/* Computes the efforts without the sharp friction of joints that can stick, in T. */
+/* Computes the efforts without the sharp friction of joints that can stick, in T; api_ode_friction_transmit_resting
+ * only without that of joints at rest. */
+void api_ode_friction_transmit_resting(const api_ode *ode, const double *qd, double *T);
 void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T);
 
 /* Gives the friction in ode->tau, which a controller has by the sign of q', the sense that it has within a step: that

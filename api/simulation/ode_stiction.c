@@ -62,7 +62,16 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 void api_ode_stiction_set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side)
 {
     j->side[lane]                                          = side;
+    j->follows[lane]                                       = false;
     ode->stiction->driven[lane * ode->e->model->nv + j->v] = side == 0;
+}
+
+void api_ode_stiction_follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction)
+{
+    api_ode_stiction_set_side(ode, j, lane, 0);
+    j->follows[lane]                                       = true;
+    j->friction[lane]                                      = friction;
+    ode->stiction->driven[lane * ode->e->model->nv + j->v] = false;
 }
 
 const bool *api_ode_driven(const api_ode *ode, size_t lane)
@@ -105,7 +114,7 @@ void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io)
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-bool api_ode_stiction_any_sticks(const api_ode *ode)
+bool api_ode_stiction_any_rests(const api_ode *ode)
 {
     const api_ode_stiction *s = ode->stiction;
     for (size_t k = 0; s && k < s->n; k++)
@@ -136,13 +145,13 @@ void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, do
     const api_ode_stiction *s = ode->stiction;
     size_t                  W = ode->W;
     memset(load, 0, s->n * W * sizeof *load);
-    if (!api_ode_stiction_any_sticks(ode)) return;
+    if (!api_ode_stiction_any_rests(ode)) return;
     find_needed(ode, qd, qdd);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         for (size_t l = 0; l < W; l++) {
             const api_stiction_joint at = api_ode_stiction_limits(ode, j, l);
-            if (j->side[l] == 0 && at.positive + at.negative > 0)
+            if (api_ode_stiction_sticks(j, l) && at.positive + at.negative > 0)
                 load[k * W + l] = s->needed[j->v * W + l] / (at.positive + at.negative);
         }
     }

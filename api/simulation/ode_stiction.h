@@ -7,8 +7,11 @@
  *     needed = u - T(q, q', q'') + J^T l   in   [-negative, positive],
  *
  * with u the effort without that friction, T that of inverse dynamics without any (ode_friction.h), and l the wrenches
- * on held frames. The limits are those at u (api_stiction_limit_at). Where held frames share the load with sticking
- * joints, l is not unique: the joints stick as long as some l and friction within the limits exist.
+ * on held frames. The limits are those at u (api_stiction_limit_at).
+ *
+ * Held frames and joints that stick can depend on each other: four held feet keep all joints of a quadruped at rest if
+ * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
+ * start to move, since what depends on each other in one position may not do so in the next.
  *
  * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
@@ -20,8 +23,13 @@
 /* The state of one coordinate that can stick. */
 typedef struct api_friction_joint {
     size_t             v;
-    api_stiction_joint at_rest;             /* friction limits against positive and negative motion, N m or N */
-    int                side[DYN_MAX_LANES]; /* 1, -1: slides in that direction; 0: sticks */
+    api_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
+    /* For each lane: 1, -1: slides in that direction; 0: is at rest, and sticks or follows with this friction, N m or
+     * N.
+     */
+    int    side[DYN_MAX_LANES];
+    bool   follows[DYN_MAX_LANES];
+    double friction[DYN_MAX_LANES];
 } api_friction_joint;
 
 struct api_ode_stiction {
@@ -42,8 +50,15 @@ struct api_ode_stiction {
 /* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */
 bool api_ode_stiction_open(api_evaluation *e, api_ode *ode);
 
-/* Sets the side of a joint in one lane. */
+/* Sets the side of a joint in one lane: with 0 it sticks. api_ode_stiction_follow lets it follow with a friction. */
 void api_ode_stiction_set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side);
+void api_ode_stiction_follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction);
+
+/* True if a joint sticks in one lane: it is at rest and does not follow. */
+static inline bool api_ode_stiction_sticks(const api_friction_joint *j, size_t lane)
+{
+    return j->side[lane] == 0 && !j->follows[lane];
+}
 
 /* Computes io->qdd with the coordinates of each lane driven that stick or are prescribed. */
 void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io);
@@ -55,8 +70,8 @@ void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, do
 /* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
 api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
 
-size_t api_ode_stiction_count(const api_ode *ode);      /* number of joints that can stick */
-bool   api_ode_stiction_any_sticks(const api_ode *ode); /* true if a joint sticks now in some lane */
+size_t api_ode_stiction_count(const api_ode *ode);     /* number of joints that can stick */
+bool   api_ode_stiction_any_rests(const api_ode *ode); /* true if a joint is at rest now in some lane */
 
 /* The coordinates that are driven in one lane: [nv], or NULL: none. */
 const bool *api_ode_driven(const api_ode *ode, size_t lane);

@@ -16,9 +16,8 @@
 /* Margin at the limit, as a part of the limits: more than the rounding error with which joints are decided to stick. */
 #define SLACK 4e-12
 
-/* Margin of a joint that sticks although the load that it would have by an equal share of the wrenches is beyond its
- * limit, as a part of the limits; with the other sign, of a joint that no share holds. */
-#define SHARED 1e-3
+/* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. */
+#define STARTS 1e-9
 
 /* Updates stiction->needed, the friction that sticking joints need. */
 static void update_needed(api_ode *ode, double t, const double *y)
@@ -48,18 +47,19 @@ static void accelerate(api_ode *ode, const double *qd, const double *T)
 static void prepare(api_ode *ode, const double *qd)
 {
     dyn_mass_matrix M = {.q = ode->q, .mass_matrix = ode->stiction->mass};
-    accelerate(ode, qd, api_ode_friction_transmit(ode, qd));
+    api_ode_friction_transmit_resting(ode, qd, ode->stiction->efforts);
+    accelerate(ode, qd, ode->stiction->efforts);
     if (!ode->contact) ode->kernels->mass_matrix(api_ode_friction_scene(ode), ode->workspace, &M, 1);
 }
 
-/* Lists the joints of a lane that stick, or those that slide, with their limits. */
-static api_friction_rows gather(const api_ode *ode, const api_friction_state *state, bool sticking)
+/* Lists the joints of a lane that are at rest, or those that slide, with their limits. */
+static api_friction_rows gather(const api_ode *ode, const api_friction_state *state, bool at_rest)
 {
     const api_ode_stiction *s = ode->stiction;
     api_friction_rows       r = api_friction_rows_lay_out(ode->e->model->nv, ode->e->model->nv, s->rows);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
-        if ((j->side[state->lane] == 0) != sticking) continue;
+        if ((j->side[state->lane] == 0) != at_rest) continue;
         const api_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
         const double             of = s->breaks[k] ? REACHED : 1;
         r.positive[r.n]             = of * at.positive;
@@ -121,6 +121,26 @@ static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
         rate[l] = 0;
 }
 
+/* Lets a joint of a lane follow, and in the lanes that repeat its simulation. */
+static void follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction)
+{
+    const size_t last = simulations(ode) - 1;
+    api_ode_stiction_follow(ode, j, lane, friction);
+    for (size_t l = last + 1; l < ode->W && lane == last; l++)
+        api_ode_stiction_follow(ode, j, l, friction);
+}
+
+/* Gives a joint of a lane the state that row i of the solution has. */
+static void put(api_ode *ode, api_friction_joint *j, size_t lane, const api_friction_rows *r, size_t i)
+{
+    if (r->side[i] != 0)
+        set_side(ode, j, lane, r->side[i]);
+    else if (r->follows[i])
+        follow(ode, j, lane, r->f[i]);
+    else
+        stop(ode, j, lane);
+}
+
 /* Some of the simulations: from lane `first` on, before lane `end`. */
 typedef struct range {
     size_t first, end;
@@ -134,14 +154,14 @@ static range all_of(const api_ode *ode)
 /* Decides which of the joints with side 0 stick; the others start to slide. */
 static void decide(api_ode *ode, double t, range of)
 {
-    if (!api_ode_stiction_any_sticks(ode)) return;
+    if (!api_ode_stiction_any_rests(ode)) return;
     update_needed(ode, t, ode->y);
     prepare(ode, ode->y + ode->e->model->nq * ode->W);
     for (size_t l = of.first; l < of.end; l++) {
         api_friction_rows r;
         if (ode->fault[l].kind != API_FAULT_NONE || !solve(ode, l, &r)) continue;
         for (size_t i = 0; i < r.n; i++)
-            set_side(ode, &ode->stiction->joint[ode->stiction->index[i]], l, r.side[i]);
+            put(ode, &ode->stiction->joint[ode->stiction->index[i]], l, &r, i);
     }
 }
 
@@ -218,16 +238,16 @@ void api_stiction_events_share_load(api_ode *ode)
 {
     const double     *qd = ode->y + ode->e->model->nq * ode->W;
     api_ode_stiction *s  = ode->stiction;
-    if (!ode->contact || !api_ode_stiction_any_sticks(ode)) return;
+    if (!ode->contact || !api_ode_stiction_any_rests(ode)) return;
     memset(s->breaks, 0, s->n * sizeof *s->breaks);
     prepare(ode, qd);
-    memcpy(s->efforts, api_ode_friction_transmit(ode, qd), ode->e->model->nv * ode->W * sizeof *s->efforts);
     for (size_t l = 0; l < ode->W; l++) {
         api_friction_rows r;
         if (!solve(ode, l, &r)) continue;
         for (size_t i = 0; i < r.n; i++)
             s->needed[s->joint[s->index[i]].v * ode->W + l] = r.f[i];
     }
+    api_ode_friction_transmit_resting(ode, qd, s->efforts);
     for (size_t k = 0; k < s->n; k++)
         for (size_t l = 0; l < ode->W; l++)
             if (s->joint[k].side[l] == 0)
@@ -246,44 +266,41 @@ static double margin(const api_ode *ode, const api_friction_joint *j)
     return span > 0 ? fmin(at.positive - need, at.negative + need) / span + SLACK : SLACK;
 }
 
-/* Corrects the margins of joints that stick where held frames can share the load otherwise. */
-static void correct_margins(api_ode *ode, const double *y, double *margins)
+void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins)
 {
-    api_friction_rows r;
-    memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
-    prepare(ode, y + ode->e->model->nq * ode->W);
-    if (!solve(ode, 0, &r)) return;
-    for (size_t i = 0; i < r.n; i++) {
-        double *of = &margins[ode->stiction->index[i]];
-        *of        = r.side[i] == 0 ? fmax(*of, SHARED) : fmin(*of, -SHARED);
+    const api_ode_stiction *s = ode->stiction;
+    if (api_ode_stiction_any_rests(ode)) update_needed(ode, t, y);
+    for (size_t k = 0; k < s->n; k++) {
+        const api_friction_joint *j    = &s->joint[k];
+        const double              rate = rate_of(ode, y, j, 0);
+        margins[k] = j->side[0] != 0 ? rate : j->follows[0] ? 1 - fabs(rate) / STARTS : margin(ode, j);
     }
 }
 
-void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins)
+/* Lets joints that follow slide in the direction in which they have started to move. */
+static void start_following(api_ode *ode, range of)
 {
-    const api_ode_stiction *s      = ode->stiction;
-    bool                    beyond = false;
-    if (api_ode_stiction_any_sticks(ode)) update_needed(ode, t, y);
-    for (size_t k = 0; k < s->n; k++) {
-        const api_friction_joint *j = &s->joint[k];
-        margins[k]                  = j->side[0] == 0 ? margin(ode, j) : rate_of(ode, y, j, 0);
-        beyond                      = beyond || (j->side[0] == 0 && margins[k] < 0);
-    }
-    if (beyond && ode->contact) correct_margins(ode, y, margins);
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        for (size_t l = of.first; l < of.end; l++) {
+            api_friction_joint *j    = &ode->stiction->joint[k];
+            const double        rate = rate_of(ode, ode->y, j, l);
+            if (j->side[l] == 0 && j->follows[l] && fabs(rate) >= 0.5 * STARTS) set_side(ode, j, l, rate > 0 ? 1 : -1);
+        }
 }
 
 /* Changes joints at which an event occurred: a sliding joint comes to rest; a joint that sticks slides if it needs
- * nearly the friction of its limit, since rounding may leave it below. */
+ * nearly the friction of its limit, since rounding may leave it below; a joint that follows slides. */
 void api_stiction_events_switch(api_ode *ode, double t)
 {
     api_ode_stiction *s       = ode->stiction;
     bool              stopped = false;
     for (size_t k = 0; k < s->n; k++) {
-        s->breaks[k] = s->roots[k] != 0 && s->joint[k].side[0] == 0;
-        if (s->roots[k] == 0 || s->breaks[k]) continue;
+        s->breaks[k] = s->roots[k] != 0 && api_ode_stiction_sticks(&s->joint[k], 0);
+        if (s->roots[k] == 0 || s->joint[k].side[0] == 0) continue;
         stop(ode, &s->joint[k], 0);
         stopped = true;
     }
+    start_following(ode, all_of(ode));
     if (stopped) settle(ode, t, all_of(ode));
     decide(ode, t, all_of(ode));
 }
@@ -299,5 +316,6 @@ void api_stiction_events_stop(api_ode *ode, double t, size_t lane, bool stay)
 void api_stiction_events_end_step(api_ode *ode, double t)
 {
     memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
+    start_following(ode, all_of(ode));
     decide(ode, t, all_of(ode));
 }

@@ -102,7 +102,7 @@ class Standing(ServerCase):
         for model in self.DOCUMENTS:
             for how in (ADAPTIVE, FIXED) if model == "human" else (ADAPTIVE, STIFF, FIXED):
                 a = self.simulate(model, how, duration=0.1 if how == FIXED else 1)
-                self.assertLess(np.abs(a["qd"]).max(), 1e-15, f"{model} {how}")
+                self.assertLess(np.abs(a["qd"]).max(), 1e-12, f"{model} {how}")
                 self.assertLess(np.abs(np.subtract(a["q"], a["q"][0])).max(), 1e-12)
                 self.assertLess(a["steps"][-1], 100)
                 self.check_last(model, a, self.HELD[model])
@@ -116,7 +116,7 @@ class Standing(ServerCase):
         """Pushed aside by its drives, a robot comes to rest where friction holds it, with any method in the same place."""
         for model, duration in (("a1", 2), ("go1", 2), ("solo", 1)):
             shift = 0.1 * np.sin(np.arange(12))
-            ends = [self.simulate(model, how, shift, duration) for how in (ADAPTIVE, {"tolerance": 1e-8}, {"step": 2e-3})]
+            ends = [self.simulate(model, how, shift, duration) for how in (ADAPTIVE, {"tolerance": 1e-8}, {"step": 4e-3})]
             for a in ends:
                 self.check_last(model, a, self.HELD[model])
                 self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0])).max(), 1e-2)
