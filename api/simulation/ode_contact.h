@@ -26,5 +26,8 @@ void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);
 /* Projects y after a step that ends at time t, for `lanes` states with entries `stride` apart. */
 void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
+/* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
+const double *api_ode_contact_residual(const api_ode *ode);
+
 /* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
 const double *api_ode_contact_wrenches(const api_ode_contact *contact);
