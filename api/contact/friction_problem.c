@@ -7,6 +7,7 @@
 
 #define ROUNDING  1e-12 /* of friction and accelerations, relative to the limits and to the terms of an acceleration */
 #define DEPENDENT 1e-12 /* pivots below this part of a row's own diagonal entry count as zero */
+#define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
 #define UNHELD    1e-9  /* relative acceleration above which no friction holds a row */
 #define SHARED    1e-9  /* relative tolerance of limits where several rows can share the load */
 #define DECREASE  1e-12 /* relative to the terms of the objective: smaller decreases count as none */
@@ -22,6 +23,7 @@ typedef struct solver {
     double *unit, *span;        /* n: 1 / root of the diagonal entry, 0: the row cannot move; positive + negative */
     double *a, *terms, *slope;  /* n: accelerations, sizes of their terms, their derivatives by e */
     double *x, *y, *tau, *work; /* n, n, n, 2 n: of the held rows */
+    double *depth;              /* n: pivots of the held block, of C = unit A unit */
     double *target, *next;      /* n: minimum over the held rows; friction after the step */
     int    *index, *pivot;      /* n: rows with side 0; permutation of the factor */
     int    *before;             /* n: sides before rows were released */
@@ -29,7 +31,7 @@ typedef struct solver {
 
 size_t api_friction_problem_entries(size_t n)
 {
-    return n * n + 15 * n;
+    return n * n + 16 * n;
 }
 
 static solver open(const api_friction_problem *s)
@@ -47,7 +49,8 @@ static solver open(const api_friction_problem *s)
     o.work         = o.tau + n;
     o.target       = o.work + 2 * n;
     o.next         = o.target + n;
-    void *integers = o.next + n; /* the memory of 2 n doubles holds the integers */
+    o.depth        = o.next + n;
+    void *integers = o.depth + n; /* the memory of 2 n doubles holds the integers */
     o.index        = integers;
     o.pivot        = o.index + n;
     o.before       = o.pivot + n;
@@ -94,6 +97,8 @@ static bool factor(solver *o)
     if (LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', m, o->factor, m, o->pivot, &rank, DEPENDENT, o->work) < 0)
         return false;
     o->rank = (size_t)rank;
+    for (size_t r = 0; r < o->rank; r++)
+        o->depth[r] = o->factor[r * (o->held + 1)] * o->factor[r * (o->held + 1)];
     return true;
 }
 
@@ -336,14 +341,15 @@ static void finish(const solver *o)
     }
 }
 
-/* Marks the rows that follow: those of the held block beyond its rank, and those at their limits that do not move. */
+/* Marks the rows that follow: those of the held block that depend on its other rows, nearly or exactly, and those at
+ * their limits that do not move. */
 static void mark_followers(const solver *o, const int *before)
 {
     const api_friction_problem *s = o->s;
     for (size_t i = 0; i < o->n; i++)
         s->follows[i] = s->side[i] == 0 && before[i] != 0;
-    for (size_t r = o->rank; r < o->held; r++)
-        s->follows[row_of(o, r)] = true;
+    for (size_t r = 0; r < o->held; r++)
+        if (r >= o->rank || o->depth[r] < FOLLOWS) s->follows[row_of(o, r)] = true;
 }
 
 /* Evaluates the minimum over the held rows. */

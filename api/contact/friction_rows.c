@@ -116,9 +116,9 @@ static bool solve_rows(api_friction_rows *r, const double *L)
  * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). */
 static void eliminate_held(const api_friction_rows *r, const api_task *t)
 {
-    const size_t rank = api_task_rank(t), nv = r->nv;
+    const size_t rank = api_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
     for (size_t i = 0; i < r->n; i++)
-        for (size_t c = 0; c < rank; c++) {
+        for (size_t c = 0; c < known; c++) {
             const double *U = t->U + c * nv, part = 1 - fabs(t->damping) / hypot(t->S[c], t->damping);
             double       *Y = r->Y + i * nv, along = 0;
             for (size_t v = 0; v < nv; v++)

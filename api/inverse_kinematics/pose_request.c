@@ -150,7 +150,7 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
         return NULL;
     set_bounds(m, limited, r);
     p->lower = r->lower, p->upper = r->upper;
-    p->length = api_frame_reach(m->dyn, p->frame);
+    p->length = dyn_point_reach(m->dyn, p->frame->body, p->frame->X_bf.p);
     return r;
 }
 

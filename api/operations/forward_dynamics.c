@@ -8,17 +8,17 @@
 #include "api/contact/contact.h"
 #include "api/contact/friction_problem.h"
 #include "api/contact/static_friction.h"
+#include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-9 /* tolerance of api_contact_is_consistent */
-
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
 /* The operation's options. */
 typedef struct forward_options {
     const api_contact         *contact;  /* "held"; NULL: no held frames */
+    double                     damping;  /* of the contacts; 0: none */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
     const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;
@@ -28,7 +28,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     forward_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (forward_options){.contact = NULL};
-    if (!api_contact_read(q, given, up, &o->contact)) return false;
+    if (!api_contact_read(q, given, up, &o->contact) ||
+        !api_contact_read_damping(q, given, up, o->contact, &o->damping) ||
+        !api_contact_select_residual(q, selected, CONTACT_RESIDUAL, o->damping, given, up))
+        return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
     if (!api_static_friction_read(q, given, up, &o->sticking)) return false;
     selected->one_by_one = o->contact || o->sticking;
@@ -122,19 +125,28 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
     }
 }
 
-/* Corrects qdd of one lane so that the held frames do not accelerate, and writes the contact wrenches. Returns
- * API_NO_PROBLEM, or why the correction failed. */
-static api_code apply_to_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
+/* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
+ * api_fail_state does. */
+static bool apply_to_state(const api_evaluation *e, api_contact_block *b, double damping, size_t state,
+                           double *contacts, double *qdd)
 {
-    double along[API_MAX_HELD * API_FRAME_AXES];
-    if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
-    if (!api_contact_is_consistent(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
+    size_t      lane = state % e->lanes;
+    double      along[API_MAX_HELD * API_FRAME_AXES];
+    api_problem found;
+    if (!api_contact_solve(b, lane))
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
     for (size_t a = 0; a < b->task.k; a++)
         along[a] = b->jdot_qd[a * b->W + lane];
     api_contact_add_jacobian_product(b, qdd, lane, along);
+    size_t row = api_contact_find_contradiction(b, along, qdd, lane);
+    if (row > 0) {
+        api_problem_clear(&found);
+        api_contact_describe(b->contact, row, damping, &found);
+        return api_fail_found(e, API_QD, state, &found);
+    }
     api_contact_put_wrenches(b, along, lane, contacts);
     api_contact_apply_correction(b, along, lane, qdd);
-    return API_NO_PROBLEM;
+    return true;
 }
 
 /* The work arrays of a block with held frames. */
@@ -163,21 +175,24 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
                                  .workspace = e->workspace,
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
+    w.block.task.damping      = sqrt(o->damping);
     api_contact_evaluate(&w.block, &states);
     return w;
 }
 
 /* Corrects qdd of one block so that the held frames do not accelerate; on entry qdd is that of the robot without
  * held frames. */
-static bool apply_contacts(const api_evaluation *e, held_work *w, size_t block, double *qdd)
+static bool apply_contacts(const api_evaluation *e, const api_selection *selected, held_work *w, size_t block,
+                           double *qdd)
 {
-    const size_t  W  = e->lanes;
-    const double *qd = api_state_block(e, API_QD, block);
+    const forward_options *o        = selected->options;
+    const size_t           W        = e->lanes;
+    double                *residual = api_result_block(e, selected, CONTACT_RESIDUAL, block);
     memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
-        api_code code = apply_to_state(&w->block, qd, lane, w->contacts, qdd);
-        if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
-    }
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
+        if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
+    for (size_t lane = 0; residual && lane < W; lane++)
+        api_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;
 }
 
@@ -221,7 +236,7 @@ static bool evaluate_constrained(const api_evaluation *e, const api_selection *s
     if (o->sticking &&
         !api_static_friction_apply(e, o->sticking, block, o->contact ? &w.block : NULL, room, qdd, friction))
         return false;
-    if (o->contact && !apply_contacts(e, &w, block, qdd)) return false;
+    if (o->contact && !apply_contacts(e, selected, &w, block, qdd)) return false;
     if (o->sticking) api_static_friction_stop(e, room, qdd);
     if (friction) find_friction(e, friction, o->sticking ? room : NULL, block);
     if (o->contact)
@@ -269,12 +284,14 @@ const api_operation api_forward_dynamics = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_FRICTION_AT_REST),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
+             API_BIT(API_FRICTION_AT_REST),
     .outputs       = {[QDD]              = {"qdd", true, {API_NV}},
                       [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
                       [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                       [FULL]             = {"full", false, {API_LOOP_STATE}},
-                      [FRICTION]         = {"friction", false, {API_NV}}},
+                      [FRICTION]         = {"friction", false, {API_NV}},
+                      [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
     .weight        = 3,
     .state_seconds = state_seconds,
     .options       = options,

@@ -12,6 +12,7 @@ enum {
     API_STEP_INPUT_MATRIX,
     API_STEP_WRENCH_MATRIX,
     API_STEP_PARAMETER_MATRIX,
+    API_STEP_CONTACT_RESIDUAL,
     API_STEP_STICKING,
     API_STEP_FULL,
     API_STEP_OUTPUT_COUNT
@@ -24,6 +25,7 @@ enum {
     [API_STEP_INPUT_MATRIX]     = {"input_matrix", true, {API_TANGENT, API_NV}},                                       \
     [API_STEP_WRENCH_MATRIX]    = {"wrench_matrix", false, {API_REQUEST_WRENCHES, API_TANGENT, 6}},                    \
     [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}},                     \
+    [API_STEP_CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},                                   \
     [API_STEP_STICKING] = {"sticking", false, {API_NV}}, [API_STEP_FULL] = {"full", false, {API_LOOP_STATE}}
 
 /* The options of a step. */
@@ -39,6 +41,9 @@ typedef struct api_step_options {
 
 /* Reads "step" and "integrator". False with a problem. */
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
+
+/* Counts the held frames of the output contact_residual, after "held" and "phases". False with a problem. */
+bool api_step_read_residual(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 
 /* Reads "friction_at_rest", after "held" and "phases". False with a problem. */
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up);

@@ -32,5 +32,8 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
 /* Returns the constraint matrices at the last api_ode_contact_rate, in which only prescribed coordinates are driven. */
 api_contact_block *api_ode_contact_block(api_ode *ode);
 
+/* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
+const double *api_ode_contact_residual(const api_ode *ode);
+
 /* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
 const double *api_ode_contact_wrenches(const api_ode_contact *contact);

@@ -138,7 +138,8 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
         !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
         !api_wrench_signals_read(q, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(q, &s->input, &s->limits) || !api_contact_read(q, fields, NULL, &s->contact) ||
-        !find_boundaries(q, s) || !check_steps(q, s))
+        !api_contact_read_damping(q, fields, NULL, s->contact, &s->damping) || !find_boundaries(q, s) ||
+        !check_steps(q, s))
         return NULL;
     q->samples = s->sampling.n;
     return s;

@@ -78,6 +78,8 @@ static void put_sample(api_ode *ode, size_t n, double time)
             scatter(ode, ode->error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
             scatter(ode, api_ode_contact_wrenches(ode->contact), 6 * s->contact->n, l, state, s->contact_wrenches);
+        if (s->contact_residual)
+            scatter(ode, api_ode_contact_residual(ode), 6 * s->contact->n, l, state, s->contact_residual);
     }
 }
 

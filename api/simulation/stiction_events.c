@@ -76,8 +76,7 @@ static api_friction_state state_of(const api_ode *ode, size_t lane)
     return (api_friction_state){.model = ode->e->model, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
 }
 
-/* Solves the friction problem of the joints of a lane that stick, after `prepare`. Returns false if it is not solved:
- * reported by the next step. */
+/* Solves the friction problem of the joints of a lane at rest, after `prepare`. Returns false if it is not solved. */
 static bool solve(api_ode *ode, size_t lane, api_friction_rows *r)
 {
     const api_friction_state state    = state_of(ode, lane);
@@ -91,6 +90,16 @@ static bool solve(api_ode *ode, size_t lane, api_friction_rows *r)
              : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
         return false;
     return api_friction_rows_solve(r, deadline, &late) == API_FRICTION_FOUND;
+}
+
+/* Evaluates the rate at ode->y. While it is not decided which joints stick, held frames may contradict them: that is no
+ * fault. */
+static void evaluate(api_ode *ode, double t)
+{
+    api_fault before[DYN_MAX_LANES];
+    memcpy(before, ode->fault, sizeof before);
+    update_needed(ode, t, ode->y);
+    memcpy(ode->fault, before, sizeof before);
 }
 
 /* --- decisions ---------------------------------------------------------------------------------------------------- */
@@ -151,15 +160,28 @@ static range all_of(const api_ode *ode)
     return (range){0, simulations(ode)};
 }
 
+static void record_undecided(api_ode *ode, double t, size_t lane)
+{
+    api_fault *f = &ode->fault[lane];
+    *f           = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
+    api_problem_clear(&f->problem);
+    api_fail(&f->problem, API_SINGULAR_MASS_MATRIX, NULL,
+             "which joints stick cannot be decided: the mass matrix is singular up to rounding");
+}
+
 /* Decides which of the joints with side 0 stick; the others start to slide. */
 static void decide(api_ode *ode, double t, range of)
 {
     if (!api_ode_stiction_any_rests(ode)) return;
-    update_needed(ode, t, ode->y);
+    evaluate(ode, t);
     prepare(ode, ode->y + ode->e->model->nq * ode->W);
     for (size_t l = of.first; l < of.end; l++) {
         api_friction_rows r;
-        if (ode->fault[l].kind != API_FAULT_NONE || !solve(ode, l, &r)) continue;
+        if (ode->fault[l].kind != API_FAULT_NONE) continue;
+        if (!solve(ode, l, &r)) {
+            record_undecided(ode, t, l);
+            continue;
+        }
         for (size_t i = 0; i < r.n; i++)
             put(ode, &ode->stiction->joint[ode->stiction->index[i]], l, &r, i);
     }
@@ -208,7 +230,7 @@ static void settle(api_ode *ode, double t, range of)
     for (bool stopped = true; stopped && ode->contact;) {
         api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
         stopped = stop_turning(ode, of);
-        update_needed(ode, t, ode->y);
+        evaluate(ode, t);
         for (size_t l = of.first; l < of.end; l++)
             if (stop_immobile(ode, l)) stopped = true;
     }

@@ -88,9 +88,11 @@ class Operations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction']]] = None,
+            outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
+            'contact_residual']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardDynamicsAnswer:
         """Accelerations for given torques.
@@ -100,19 +102,29 @@ class Operations:
         with J the rows of their Jacobians, M qdd + C qd + g + … = tau + Σ JᵀW + Jᵀl and J qdd + J̇ qd = 0. `contact_wrenches`
         are the wrenches that hold them; `joint_wrenches` include their effect. Contacts may depend on each other (four feet,
         two hands on one object): qdd is the same however the load is shared, and the wrenches are those with the least sum of
-        squares (N and N m alike). Frames that cannot all keep their velocities, such as two on one rotating body, are a 422.
-        Contacts push and pull; the caller checks whether the ground could pull. Joints at rest. Coulomb friction has the sign
-        of the velocity, and is zero where the velocity is zero: by default a joint that is exactly at rest accelerates as if it
-        had no Coulomb friction. With `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction
-        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given,
-        plus load |T| where friction depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move
-        against its full friction. Motors of coupled `transmissions` stick in the same way while their rate is 0, and passive
-        joints of loops while the whole mechanism is at rest. Which joints stick is one problem for all of them and the `held`
-        frames (Coulomb's law is the optimality condition of a bounded least-squares problem); qdd is unique, and simulations
-        start with it. Several joints and held frames can hold the same motion, as in a robot that stands on four feet: then the
-        friction is the one with the least sum of squares of friction / (sum of the limits of both directions), and the wrenches
-        are those with the least sum of squares beside it. `friction` is then among the outputs by default. `"friction": false`
-        beside it is a 422.
+        squares (N and N m alike). Contacts push and pull; the caller checks whether the ground could pull. One rule decides in
+        all operations with `held` which axes depend on others, and whether they contradict each other. An axis depends on the
+        axes before it if J M⁻¹ Jᵀ, eliminated in their order, leaves at most 1e-12 of its diagonal entry. Its acceleration then
+        follows from theirs. If it does not vanish with theirs, no accelerations keep the velocities: the 422
+        contradictory-contacts, which names the frames. Up to 1e-8 of the size of the accelerations at the frames counts as
+        zero. This size is the sum of those by gravity (at least 9.80665 m/s²; for rotations divided by the reach, the sum of
+        the distances between the joints up to the frame), by the velocities, and of |J| |qdd| without contacts, in the units of
+        the axis. So velocities of rounding size count as rest. An axis along which the frame moves by less than 1e-8 of the
+        reach is held for nothing. Measured velocities of feet that depend on each other are never exactly compatible.
+        `contact_damping` δ > 0 gives the accelerations for any velocities: it solves (J M⁻¹ Jᵀ + δ 1) l = -(J qdd₀ + J̇ qd),
+        once, with the accelerations qdd₀ without contacts. Along the held axes J qdd + J̇ qd = -δ l remains: the output
+        `contact_residual`, then among the outputs by default. The unit of δ is 1/kg along x, y, z and 1/(kg m²) about rx, ry,
+        rz; one number is used for both. Joints at rest. Coulomb friction has the sign of the velocity, and is zero where the
+        velocity is zero: by default a joint that is exactly at rest accelerates as if it had no Coulomb friction. With
+        `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction (without `coulomb_velocity`)
+        that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given, plus load |T| where friction
+        depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Motors
+        of coupled `transmissions` stick in the same way while their rate is 0, and passive joints of loops while the whole
+        mechanism is at rest. Which joints stick is one problem for all of them and the `held` frames (Coulomb's law is the
+        optimality condition of a bounded least-squares problem); qdd is unique, and simulations start with it. Several joints
+        and held frames can hold the same motion, as in a robot that stands on four feet: then the friction is the one with the
+        least sum of squares of friction / (sum of the limits of both directions), and the wrenches are those with the least sum
+        of squares beside it. `friction` is then among the outputs by default. `"friction": false` beside it is a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -133,6 +145,7 @@ class Operations:
         from the actuated coordinates of the reference and the passive ones of the guess.
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: Friction of joints whose velocity is zero.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -141,7 +154,8 @@ class Operations:
         """
         return self._evaluate("forward-dynamics", ForwardDynamicsAnswer, {"tau": tau, "q": q, "qd": qd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "held": held, "friction_at_rest": friction_at_rest, "on_error": on_error, "outputs": outputs}, timeout)
+            platform, "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
@@ -444,7 +458,8 @@ class Operations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]]
             = None,
             timeout: Optional[float] = None,
@@ -454,9 +469,10 @@ class Operations:
         Analytical derivatives of forward-dynamics, dqdd/dx = -M⁻¹ dtau/dx at the acceleration that follows from `tau`. Columns
         for `q`, and the quantities that are constant, are as in sensitivity. Missing `qd` is zero. A mass matrix that is
         singular at the state is a 422 naming the joint. With `held` frames the accelerations are those of forward-dynamics with
-        these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ)⁻¹J M⁻¹); models with loops are then the 422 not-for-loops.
-        `dqdd_dparameters` is -dqdd_dtau Y with the regressor Y at the state and its acceleration, also with held frames and
-        with loops; a payload changes the parameters of its link, in the axes and about the origin of which they are.
+        these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ + δ 1)⁻¹J M⁻¹) with `contact_damping` δ; models with loops are then
+        the 422 not-for-loops. `dqdd_dparameters` is -dqdd_dtau Y with the regressor Y at the state and its acceleration, also
+        with held frames and with loops; a payload changes the parameters of its link, in the axes and about the origin of which
+        they are.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -477,6 +493,7 @@ class Operations:
         from the actuated coordinates of the reference and the passive ones of the guess.
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -484,7 +501,8 @@ class Operations:
         """
         return self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+            "platform": platform, "held": held, "contact_damping": contact_damping, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -564,13 +582,14 @@ class Operations:
     def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
-            impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking', 'full']]] = None,
+            'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
         """One step of integration, with its Jacobians.
@@ -583,6 +602,8 @@ class Operations:
         with the exact Jacobian, for stiff joints. If that Jacobian is singular or the method does not converge, the answer is
         the 422 integration-failed. With `held` frames a and its derivatives are those of forward-dynamics with these frames: M
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
+        With `contact_damping` a and its derivatives are those of damped contacts; `contact_residual` is what remains at the
+        start of the step, with implicit_euler at its end. An impact is not damped: its velocities never contradict each other.
         With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
         Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well.
         By default Coulomb friction has the sign of the velocity before the step, and may reverse the motion within the step.
@@ -618,6 +639,7 @@ class Operations:
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
@@ -636,20 +658,21 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator, "held":
-            held, "friction_at_rest": friction_at_rest, "impact": impact, "gravity": gravity, "payload": payload, "wrenches":
-            wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error, "outputs": outputs},
-            timeout)
+            held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "impact": impact, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, phases: Optional[Sequence[Phase]] = None,
-            friction_at_rest: Optional[Literal['none', 'stick']] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking', 'full']]] = None,
+            'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
@@ -661,11 +684,12 @@ class Operations:
         problem of a step names its node, counted from 0. The frames of `held` are held at all nodes. With `phases` instead, the
         held frames change from phase to phase. A phase that holds a frame along an axis along which the phase before does not
         hold it begins with a plastic impact of all its frames: its first node is a step with `impact`. The `qd_after` before
-        that node are the velocities before the impact. The first phase begins without an impact. Rows × N is at most the limit
-        of states of a request. The loops of a model with loops are closed at every node. Those of node 0 are closed as in every
-        operation, from the model's reference or from `guess`; the passive coordinates of each node are the guess of the next
-        one, so that mechanisms keep their assembly. `full` has them for all nodes. Node n has the bits of a step from the state
-        and with the guess of node n - 1.
+        that node are the velocities before the impact. The first phase begins without an impact. `contact_damping` applies to
+        all phases; the rows of `contact_residual` are the held frames of the node's phase, with rows of zeros behind up to the
+        longest list. Rows × N is at most the limit of states of a request. The loops of a model with loops are closed at every
+        node. Those of node 0 are closed as in every operation, from the model's reference or from `guess`; the passive
+        coordinates of each node are the guess of the next one, so that mechanisms keep their assembly. `full` has them for all
+        nodes. Node n has the bits of a step from the state and with the guess of node n - 1.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
@@ -674,6 +698,7 @@ class Operations:
         integrator
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
@@ -692,9 +717,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
-            integrator, "held": held, "phases": phases, "friction_at_rest": friction_at_rest, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
+            friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
@@ -1051,10 +1076,11 @@ class Operations:
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
-            'least_margins', 'motor_tau']]] = None,
+            'least_margins', 'motor_tau', 'contact_residual']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -1131,7 +1157,8 @@ class Operations:
         their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
         change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
         frame, and for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its
-        velocity only, as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`,
+        velocity only, as wheels and skates do. `contact_damping` applies to the accelerations, as in forward-dynamics; the
+        corrections after a step are not damped. `tau` is the driving torque just after the sample. `actuator_work`,
         `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
         the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not
         available in evaluate.
@@ -1158,6 +1185,7 @@ class Operations:
         arrays.
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1166,7 +1194,8 @@ class Operations:
         return self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step, "tolerance":
             tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed, "samples": samples,
             "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "guess": guess, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+            joints, "guess": guess, "held": held, "contact_damping": contact_damping, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def ground_reaction(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
