@@ -159,6 +159,26 @@ class ForwardDynamics(Sticking):
                 sticks = sticks + self.check(model, self.draw(model, rng, 0 if rests or i % 3 == 0 else 1), held)
             self.assertGreater(min(sticks), n // 2, model)
 
+    def test_damped_contacts(self):
+        """With contact damping d the held frames yield by d times their wrenches, and joints stick beside them."""
+        rng, damping, sticks = np.random.default_rng(8), 0.2, 0
+        for i in range(30):
+            state = self.draw("plain", rng, i % 2)
+            a = self.ask("plain", "forward-dynamics", {**state, "held": FEET, "contact_damping": damping, **STICK})
+            own = self.ask("plain", "bias", {"q": state["q"], "qd": state["qd"], "outputs": ["friction"]})["friction"]
+            free = np.array(self.ask("plain", "forward-dynamics", state)["qdd"])
+            M = np.array(self.ask("plain", "mass-matrix", {"q": state["q"]})["mass_matrix"])
+            W, low, high = self.rows("plain", state["q"], np.array(state["qd"]))
+            J, drift = self.jacobians("plain", state, FEET)
+            qdd, f = np.array(a["qdd"]), W @ np.subtract(a["friction"], own)
+            l = np.ravel([wrench[:3] for wrench in a["contact_wrenches"]])
+            scale = 1 + np.abs(qdd).max()
+            self.assertLess(np.abs(M @ (qdd - free) + W.T @ f - J.T @ l).max(), 1e-9 * (1 + np.abs(M @ free).max()))
+            self.assertLess(np.abs(J @ qdd + drift + damping * l).max(), 1e-9 * scale)
+            self.assertLess(Friction(M, free, W, low, high).residual(f, qdd), 1e-8)
+            sticks += (W @ qdd == 0).sum()
+        self.assertGreater(sticks, 30)
+
     def test_same_bits(self):
         rng = np.random.default_rng(4)
         for model, held in (("solo12", FEET), ("humanoid", SOLES + AGAIN), ("tx40", [{"frame": "link6", "axes": ["x"]}]),
