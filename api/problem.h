@@ -130,7 +130,8 @@
       "gives the distance and the angle that remain. Give a start `q` that is nearer, or more `starts`.") \
     X(CONTRADICTORY_CONTACTS, "contradictory-contacts", 422, "Contradictory contacts", \
       "The held frames cannot all keep their velocities, whatever the accelerations: two of them are on one rotating body, or " \
-      "the robot moves at the limit of its reach. Hold fewer frames or axes, or give compatible velocities.") \
+      "the robot moves at the limit of its reach. Hold fewer frames or axes, give compatible velocities, or give " \
+      "`contact_damping`, which leaves a residual acceleration.") \
     X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
       "The model has neither a floating base nor a chain of three prismatic and three revolute joints that moves all of it; or " \
       "at this state the axes of these joints do not allow motion in all directions. " \

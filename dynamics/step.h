@@ -5,6 +5,7 @@
  * rules of dynamics.h. */
 #pragma once
 #include "dynamics/dynamics.h"
+#include "dynamics/held_directions.h"
 
 /* Methods of integration over one step of h seconds, with constant tau and wrenches. q * exp(u) displaces positions by
  * u (recursion/displacement.h); a is the acceleration that forward dynamics gives. */
@@ -27,15 +28,14 @@ typedef struct dyn_held_frame {
 } dyn_held_frame;
 
 /* Returns the site of the wrench that holds a frame. Link axes make the derivatives faster, and give the same ones for
- * a frame that is held along all of its linear and angular directions of the world, or along all directions of one
- * kind.
- */
-static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held)
+ * a frame that is held without damping along all of its linear and angular directions of the world, or along all
+ * directions of one kind. */
+static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held, double damping)
 {
     int linear = 0;
     for (size_t a = 0; a < held->n; a++)
         linear += held->axis[a] < 3;
-    const bool complete = linear % 3 == 0 && ((int)held->n - linear) % 3 == 0;
+    const bool complete = damping == 0 && linear % 3 == 0 && ((int)held->n - linear) % 3 == 0;
     return (dyn_wrench_site){
         .body = held->frame.body, .X_bl = held->frame.X_bf, .world_axes = !held->frame_axes && !complete};
 }
@@ -65,6 +65,9 @@ typedef struct dyn_step {
     size_t                 n_held;
     const dyn_held_frame  *held;
     const dyn_wrench_site *sites; /* [n_wrenches + n_held]: the scene's wrenches, then dyn_held_site of each frame */
+    /* The damping delta of the contacts, 1/kg and 1/(kg m^2): the efforts l along the held directions leave the
+     * accelerations -delta l there, instead of zero. An impact has no damping. */
+    double damping;
     /* Coordinates that stop: qd+ = 0, and the step's row of qd+ is zero, in the lanes whose entry of `stops` is not 0.
      * The effort that stops them replaces their tau; a and its derivatives are those with this effort. Only explicit
      * and semi-implicit Euler, and no impact. */
@@ -87,8 +90,13 @@ typedef struct dyn_step {
     /* Called before each of Newton's steps of implicit Euler, of which a long chain takes seconds: false ends the step
      * with DYN_STEP_STOPPED in all lanes. NULL: never. `clock` is passed on. */
     bool (*may_continue)(void *clock);
-    void   *clock;
-    double *contradictory; /* 1: not 0 if no accelerations hold all frames */
+    void *clock;
+    /* 1: 0, or 1 + the first held direction that contradicts those before it (held_directions.h). The directions of the
+     * held frames are numbered one after the other. */
+    double *contradictory;
+    /* n_held x 6: with damping, the accelerations that remain along the held directions; zeros along others. They are
+     * those at the start of the step, with implicit Euler at its end. NULL: not computed. */
+    double *contact_residual;
 } dyn_step;
 
 typedef enum dyn_step_failure {
@@ -120,7 +128,7 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, s
 static inline size_t dyn_step_held_work(const dyn_model *m, size_t n_wrenches, size_t n_held, size_t k)
 {
     size_t nv = (size_t)m->nv;
-    return 4 * nv * nv + 7 * k * nv + k * k + 3 * k + nv + 9 * (n_wrenches + n_held) + (m->has_load ? 7 * nv : 0);
+    return 4 * nv * nv + 7 * k * nv + k * k + 4 * k + 7 * nv + 9 * (n_wrenches + n_held) + (m->has_load ? 7 * nv : 0);
 }
 
 /* Returns the entries per state of `work`, after those of held frames, that an impact adds. */
@@ -143,6 +151,7 @@ typedef struct dyn_held_sensitivity {
     size_t                 n_held;
     const dyn_held_frame  *held;                           /* [n_held] */
     const dyn_wrench_site *sites;                          /* as dyn_step.sites */
+    double                 damping;                        /* as dyn_step.damping */
     double                *qdd;                            /* nv; must not be NULL */
     double                *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; must not be NULL */
     double                *dqdd_dwrench;                   /* n_wrenches x nv x 6 */

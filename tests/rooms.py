@@ -14,7 +14,7 @@ import sys
 
 # Rooms joined by | know each other. A file named here stands lower than its room.
 ORDER = """
-dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
+dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
 dynamics/recursion dynamics/algorithms dynamics
 api/problem api/metrics api/api.h api/memory api/work api/http/negotiate api/http/preconditions api/http/compress
 api/wire/decimal api/wire api/wire/nodes api/load/document api/model api/load/formats.h api/load/xml api/load/urdf api/load/mjcf api/load/sdf api/load/formats api/loops

@@ -2,7 +2,10 @@
 #include "contact.h"
 #include "api/lanes/evaluation.h"
 #include "api/request/frame_fields.h"
+#include "api/wire/number.h"
+#include "dynamics/held_directions.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
@@ -18,6 +21,7 @@ static bool read_frame(api_query *q, const api_node *given, const api_place *up,
     int i = api_read_frame(q, api_node_get(given, "frame"), &frame_at);
     if (i < 0) return false;
     held->frame = q->model->frames[i].frame;
+    held->name  = q->model->frames[i].name;
     return api_read_axes(q, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
            api_read_reference(q, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
 }
@@ -59,41 +63,100 @@ bool api_contact_read(api_query *q, const api_node *options, const api_place *up
     return true;
 }
 
+bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping)
+{
+    const api_node *given = api_node_get(options, "contact_damping");
+    api_place       at    = api_place_key(up, "contact_damping");
+    *damping              = 0;
+    if (!given) return true;
+    if (!api_read_number(q, given, &at, damping)) return false;
+    if (!(*damping > 0))
+        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                           "%s given, a number greater than 0 expected, in 1/kg and 1/(kg m^2)",
+                           API_NUMBER_TEXT(*damping));
+    return held ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "given without held, the frames whose contacts it damps");
+}
+
+bool api_contact_select_residual(api_query *q, api_selection *selected, size_t output, double damping,
+                                 const api_node *options, const api_place *up)
+{
+    if (damping > 0 && !api_node_get(options, "outputs")) selected->outputs |= API_BIT(output);
+    return damping > 0 || !(selected->outputs & API_BIT(output)) ||
+           api_fail_output(q, selected, output, options, up,
+                           "contact_residual is what contact_damping leaves: give it, or leave out this output");
+}
+
 /* --- a block of states ------------------------------------------------------------------------------------------ */
 
 size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
     size_t k = contact->k; /* `task` needs memory for one state only, but is counted for every lane */
-    return k * nv + 2 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
+    return k * nv + 3 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
 }
 
 api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, size_t W, double *lanes)
 {
     size_t            k = contact->k;
-    api_contact_block b = {
-        .contact = contact, .nv = nv, .W = W, .J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
-    b.row_scale   = b.J + k * nv * W;
-    b.jdot_qd     = b.row_scale + k * W;
-    b.M           = b.jdot_qd + k * W;
-    b.frame_J     = b.M + nv * nv * W;
-    b.frame_J_dot = b.frame_J + 6 * nv * W;
+    api_contact_block b = {.contact   = contact,
+                           .nv        = nv,
+                           .W         = W,
+                           .J         = lanes,
+                           .unsettled = 1,
+                           .task      = {.nv = nv, .k = k, .redundant = true}};
+    b.row_scale         = b.J + k * nv * W;
+    b.jdot_qd           = b.row_scale + k * W;
+    b.sizes             = b.jdot_qd + k * W;
+    b.M                 = b.sizes + k * W;
+    b.frame_J           = b.M + nv * nv * W;
+    b.frame_J_dot       = b.frame_J + 6 * nv * W;
     api_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
     return b;
 }
 
-/* Fills the rows of one held frame in J, jdot_qd and row_scale, from row `first` on. */
+/* The acceleration by which velocities of rounding size are judged, m/s^2. */
+static double gravity_of(const dyn_scene *scene)
+{
+    const double *g = scene->gravity;
+    return fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
+}
+
+/* Sets A + V of the rows of one held frame in one lane (dynamics/held_directions.h), from row `first` on. */
+static void set_sizes(const api_contact_block *b, const api_held_frame *held, const api_contact_states *states,
+                      double reach, size_t first, size_t lane)
+{
+    size_t nv = b->nv, W = b->W;
+    double u = 0, w = 0, gravity = gravity_of(states->scene);
+    for (size_t v = 0; states->qd && v < nv; v++) {
+        double linear = 0, angular = 0;
+        for (size_t a = 0; a < 3; a++) {
+            linear  = fmax(linear, fabs(b->frame_J[(a * nv + v) * W + lane]));
+            angular = fmax(angular, fabs(b->frame_J[((3 + a) * nv + v) * W + lane]));
+        }
+        u += linear * fabs(states->qd[v * W + lane]);
+        w += angular * fabs(states->qd[v * W + lane]);
+    }
+    for (size_t i = 0; i < held->n; i++)
+        b->sizes[(first + i) * W + lane] = held->axis[i] < 3 ? gravity + b->unsettled * w * (reach * w + 2 * u)
+                                                             : gravity / reach + b->unsettled * w * w;
+}
+
+/* Fills the rows of one held frame in J, jdot_qd, row_scale and sizes, from row `first` on. */
 static void fill_frame(const api_contact_block *b, const api_held_frame *held, const api_contact_states *states,
                        size_t first)
 {
-    size_t         nv = b->nv, W = b->W;
-    const double  *qd = states->qd, reach = api_frame_reach(states->scene->model, &held->frame);
-    dyn_kinematics io = {.q            = states->q,
-                         .qd           = qd,
-                         .frame        = &held->frame,
-                         .frame_axes   = held->frame_axes,
-                         .jacobian     = b->frame_J,
-                         .jacobian_dot = b->frame_J_dot};
+    size_t           nv = b->nv, W = b->W;
+    const dyn_frame *frame = &held->frame;
+    const double    *qd = states->qd, reach = dyn_point_reach(states->scene->model, frame->body, frame->X_bf.p);
+    dyn_kinematics   io = {.q            = states->q,
+                           .qd           = qd,
+                           .frame        = frame,
+                           .frame_axes   = held->frame_axes,
+                           .jacobian     = b->frame_J,
+                           .jacobian_dot = b->frame_J_dot};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
+    for (size_t lane = 0; lane < W; lane++)
+        set_sizes(b, held, states, reach, first, lane);
     for (size_t i = 0; i < held->n; i++) {
         const double *J_dot   = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
@@ -118,10 +181,42 @@ void api_contact_evaluate(const api_contact_block *b, const api_contact_states *
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
-bool api_contact_fail(const api_evaluation *e, api_code code, size_t state)
+enum { NAMES = 4 /* frames that a message lists */, NAMES_ROOM = 256 };
+
+/* Lists the names of the frames up to frame `last`. */
+static void list_names(const api_contact *contact, size_t last, char text[NAMES_ROOM])
 {
-    if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, state, API_CONTRADICTORY_TEXT);
-    return api_fail_state(e, code, -1, state, "the numbers of this state are too large");
+    size_t used = 0;
+    for (size_t i = 0; i <= last && i < NAMES; i++)
+        used += (size_t)snprintf(text + used, NAMES_ROOM - used, "%s%.48s",
+                                 i == 0      ? ""
+                                 : i == last ? " and "
+                                             : ", ",
+                                 contact->frame[i].name);
+    if (last >= NAMES) snprintf(text + used, NAMES_ROOM - used, " and %zu more", last + 1 - NAMES);
+}
+
+bool api_contact_describe(const api_contact *contact, size_t row, double damping, api_problem *problem)
+{
+    char   names[NAMES_ROOM];
+    size_t i = 0, a = row - 1;
+    if (!contact || row > contact->k)
+        return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                        "no accelerations keep the velocities along all held axes and stop all joints that stick");
+    for (; i + 1 < contact->n && a >= contact->frame[i].n; i++)
+        a -= contact->frame[i].n;
+    const api_held_frame *frame = &contact->frame[i];
+    const char           *axis  = api_axis_name(frame->axis[a]);
+    list_names(contact, i, names);
+    if (damping > 0)
+        return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                        "no accelerations keep the velocities along the held axes of %s: contact_damping %s is "
+                        "negligible for %.48s along %s. Give a larger one",
+                        names, API_NUMBER_TEXT(damping), frame->name, axis);
+    return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                    "no accelerations keep the velocities along the held axes of %s: that of %.48s along %s depends on "
+                    "the axes before it, and changes. Hold fewer axes, correct qd, or give contact_damping",
+                    names, frame->name, axis);
 }
 
 /* Removes the driven coordinates from the system: rows and columns of M become those of the identity, columns of J
@@ -151,43 +246,17 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* An upper bound of the entries of Jdot qd + J qdd_driven: the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
-static double largest_jdot_qd(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane)
+size_t api_contact_find_contradiction(const api_contact_block *b, const double *along, const double *qdd, size_t lane)
 {
-    double most = 0, speed = 0, acceleration = 0;
-    for (size_t a = 0; a < b->task.k; a++)
-        most = fmax(most, b->row_scale[a * b->W + lane]);
-    for (size_t v = 0; qd && v < b->nv; v++)
-        speed += fabs(qd[v * b->W + lane]);
-    for (size_t v = 0; driven_qdd && v < b->nv; v++)
-        acceleration += fabs(driven_qdd[v * b->W + lane]);
-    return most * (speed * speed + acceleration);
-}
-
-/* Entry a of Jdot qd + J qdd, with the accelerations of driven coordinates as qdd. */
-static double constraint_acceleration(const api_contact_block *b, const double *driven_qdd, size_t lane, size_t a)
-{
-    double sum = b->jdot_qd[a * b->W + lane];
-    for (size_t v = 0; driven_qdd && v < b->nv; v++)
-        sum += b->J[(a * b->nv + v) * b->W + lane] * driven_qdd[v * b->W + lane];
-    return sum;
-}
-
-/* Tests the components of Jdot qd that no acceleration can change: those along the columns of V beyond the rank of J
- * (task_inertia.h). */
-bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane,
-                               double part)
-{
-    const api_task *t    = &b->task;
-    size_t          rank = api_task_rank(t);
-    double          most = rank < t->k ? part * largest_jdot_qd(b, qd, driven_qdd, lane) : 0;
-    for (size_t i = rank; (qd || driven_qdd) && i < t->k; i++) {
-        double across = 0;
-        for (size_t a = 0; a < t->k; a++)
-            across += t->Vt[i + t->k * a] * constraint_acceleration(b, driven_qdd, lane, a);
-        if (!(fabs(across) <= most)) return false;
+    double sizes[API_MAX_HELD * API_FRAME_AXES] = {0};
+    size_t k = b->task.k, nv = b->nv, W = b->W;
+    for (size_t a = 0; a < k; a++) {
+        sizes[a] = b->sizes[a * W + lane];
+        for (size_t v = 0; v < nv; v++)
+            sizes[a] += fabs(b->J[(a * nv + v) * W + lane] * qdd[v * W + lane]);
     }
-    return true;
+    size_t row = api_task_contradiction(&b->task, along, sizes);
+    return row < k ? 1 + row : 0;
 }
 
 void api_contact_add_jacobian_product(const api_contact_block *b, const double *x, size_t lane, double *to)
@@ -223,6 +292,13 @@ void api_contact_put_wrenches(const api_contact_block *b, const double *right_si
                 sum -= t->Lambda[a + t->k * c] * right_side[c];
             wrenches[(i * API_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane] = sum;
         }
+}
+
+void api_contact_put_residual(const api_contact_block *b, double damping, const double *wrenches, size_t lane,
+                              double *residual)
+{
+    for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)
+        residual[i * b->W + lane] = -damping * wrenches[i * b->W + lane];
 }
 
 void api_contact_subtract_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)

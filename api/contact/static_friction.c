@@ -1,45 +1,29 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
-#include "api/model/loops.h"
+#include "api/evaluate/friction.h"
+#include "api/loops/loop_kernels.h"
 #include "api/request/fields.h"
-#include "dynamics/friction_map.h"
+#include "friction_rows.h"
 #include <string.h>
 
 struct api_static_friction {
     size_t              n;
-    api_stiction_joint *joint; /* [n] joints of the model that can stick */
+    api_stiction_joint *joint; /* [n] joints and motors of the model that can stick */
 };
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
 
-/* Finds the coordinate of a model with loops that is coordinate `tree_v` of its tree. Passive joints, which have none,
- * are refused: where several joints move together, it is undetermined which of them holds how much. */
-static bool find_actuated(api_query *q, const api_place *at, size_t tree_v, size_t *v)
+static bool list(api_query *q, const api_static_friction **sticking)
 {
-    const api_loops *l = q->model->loops;
-    size_t           b = 0;
-    for (*v = 0; *v < q->model->nv; ++*v)
-        if ((size_t)l->active_v[*v] == tree_v) return true;
-    while (b + 1 < q->model->dyn->n_bodies &&
-           (q->model->dyn->body[b].joint.mimic || q->model->dyn->body[b].joint.v != (int)tree_v))
-        b++;
-    return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
-                       "friction_at_rest \"stick\" is not for passive joints with sharp friction: %.64s is one",
-                       api_joint_of(q->model, (int)b));
-}
-
-static bool list(api_query *q, const api_place *at, const api_static_friction **sticking)
-{
+    const dyn_model     *m = q->model->dyn;
     api_static_friction *s = api_take(q->pool, sizeof *s);
-    if (!s || !(s->joint = api_take(q->pool, (size_t)q->model->dyn->nv * sizeof *s->joint))) return false;
-    s->n = api_stiction_list_joints(q->model->dyn, s->joint);
-    for (size_t i = 0; q->model->loops && i < s->n; i++)
-        if (!find_actuated(q, at, s->joint[i].tree_v, &s->joint[i].v)) return false;
+    if (!s || !(s->joint = api_take(q->pool, ((size_t)m->nv + m->n_drives) * sizeof *s->joint))) return false;
+    s->n      = api_friction_rows_list(q->model, s->joint);
     *sticking = s;
     return true;
 }
 
-bool api_static_friction_read(api_query *q, const api_contact *contact, const api_node *given, const api_place *up,
+bool api_static_friction_read(api_query *q, const api_node *given, const api_place *up,
                               const api_static_friction **sticking)
 {
     const api_node *value = api_node_get(given, "friction_at_rest");
@@ -50,16 +34,19 @@ bool api_static_friction_read(api_query *q, const api_contact *contact, const ap
     if (strcmp(name, "none") == 0) return true;
     if (strcmp(name, "stick") != 0)
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
-    if (contact)
-        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
-                           "friction_at_rest \"stick\" cannot be combined with held: leave out one of them");
-    const size_t drive = api_stiction_find_sharp_drive(q->model->dyn);
-    if (drive < q->model->dyn->n_drives)
-        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
-                           "friction_at_rest \"stick\" is not for motors of coupled transmissions with sharp friction: "
-                           "%.64s is one",
-                           q->model->mover_names[dyn_drive_mover(q->model->dyn, drive)]);
-    return list(q, &at, sticking);
+    return list(q, sticking);
+}
+
+bool api_static_friction_check_coordinates(const api_query *q, const api_place *up, const api_static_friction *s)
+{
+    api_place at = api_place_key(up, "friction_at_rest");
+    for (size_t i = 0; s && i < s->n; i++)
+        if (s->joint[i].v == API_NO_COORDINATE)
+            return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
+                               "friction_at_rest \"stick\" of a step is not for %s with sharp friction: %.64s is one",
+                               s->joint[i].drive ? "motors of coupled transmissions" : "passive joints",
+                               api_friction_row_name(q->model, &s->joint[i]));
+    return true;
 }
 
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking)
@@ -82,108 +69,124 @@ const api_stiction_joint *api_static_friction_joints(const api_static_friction *
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *matrix, *inverse, *singular, *tau, *stuck;         /* in lanes: nv x nv, nv x nv, 1, nv, nv */
-    double *A, *work, *b, *positive, *negative, *f, *solution; /* one state: n x n, n x n, n each */
-    int    *side, *at; /* n each; `at` is the index in api_static_friction.joint */
+    double *stuck, *matrix, *singular, *tau; /* in lanes: nv, nv x nv, 1, nv */
+    double *rows;                            /* one state: of api_friction_rows */
+    size_t *at;                              /* [n] index in api_static_friction.joint */
 } arrays;
 
-size_t api_static_friction_entries(const api_model *m)
+size_t api_static_friction_entries(const api_model *m, const api_static_friction *s)
 {
-    return 2 * m->nv * m->nv + 1 + 2 * m->nv + 2 * m->nv * m->nv + 7 * m->nv;
+    return m->nv * m->nv + 1 + 2 * m->nv + s->n + api_friction_rows_entries(s->n, m->nv);
 }
 
-static arrays lay_out(size_t nv, size_t W, double *room)
+static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
 {
-    arrays a       = {.matrix = room};
-    a.inverse      = a.matrix + nv * nv * W;
-    a.singular     = a.inverse + nv * nv * W;
+    arrays a       = {.stuck = room};
+    a.matrix       = a.stuck + nv * W;
+    a.singular     = a.matrix + nv * nv * W;
     a.tau          = a.singular + W;
-    a.stuck        = a.tau + nv * W;
-    a.A            = a.stuck + nv * W;
-    a.work         = a.A + nv * nv;
-    a.b            = a.work + nv * nv;
-    a.positive     = a.b + nv;
-    a.negative     = a.positive + nv;
-    a.f            = a.negative + nv;
-    a.solution     = a.f + nv;
-    void *integers = a.solution + nv; /* the memory of nv doubles holds two arrays of nv integers */
-    a.side         = integers;
-    a.at           = a.side + nv;
+    void *integers = a.tau + nv * W; /* the memory of n doubles holds the integers */
+    a.at           = integers;
+    a.rows         = (double *)(a.at + n);
     return a;
 }
 
-/* Sets up the friction problem (stiction.h) of the joints at rest in one lane. */
-static api_stiction_problem gather(const api_evaluation *e, const api_static_friction *s, const arrays *a,
-                                   const double *qd, const double *qdd, size_t lane)
+/* Sets up the rows of the joints and motors at rest in one lane, with their limits. */
+static api_friction_rows gather(const api_static_friction *s, const arrays *a, const api_friction_state *state)
 {
-    size_t               nv = e->model->nv, W = e->lanes;
-    const double        *unheld = a->tau + lane;
-    api_stiction_problem p      = {
-             .A = a->A, .b = a->b, .positive = a->positive, .negative = a->negative, .f = a->f, .side = a->side};
-    p.factor   = a->work;
-    p.solution = a->solution;
+    const size_t      nv = state->model->nv;
+    api_friction_rows r  = api_friction_rows_lay_out(s->n, nv, a->rows);
     for (size_t k = 0; k < s->n; k++) {
         const api_stiction_joint *j = &s->joint[k];
-        if (qd && qd[j->v * W + lane] != 0) continue;
-        const api_stiction_joint at = api_stiction_limit_at(j, unheld[j->v * W]);
-        a->at[p.n]                  = (int)k;
-        a->b[p.n]                   = qdd[j->v * W + lane];
-        a->positive[p.n]            = at.positive;
-        a->negative[p.n]            = at.negative;
-        p.n++;
+        if (!api_friction_row_rests(state, j)) continue;
+        const double             u  = j->v != API_NO_COORDINATE ? a->tau[j->v * state->W + state->lane] : 0;
+        const api_stiction_joint at = api_stiction_limit_at(j, u);
+        a->at[r.n]                  = k;
+        r.positive[r.n]             = at.positive;
+        r.negative[r.n]             = at.negative;
+        api_friction_row_fill(state, j, r.W + r.n * nv);
+        r.n++;
     }
-    for (size_t i = 0; i < p.n; i++)
-        for (size_t j = 0; j < p.n; j++)
-            a->A[i * p.n + j] = a->inverse[(s->joint[a->at[i]].v * nv + s->joint[a->at[j]].v) * W + lane];
-    return p;
+    return r;
 }
 
-static bool fail(const api_evaluation *e, size_t state)
+/* Writes the friction of one lane, and marks the coordinates that stick. */
+static void put(const api_static_friction *s, const arrays *a, const api_friction_state *state,
+                const api_friction_rows *r, double *friction)
 {
-    return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, state,
-                          "which joints stick cannot be decided: the mass matrix is singular up to rounding");
+    const size_t nv = state->model->nv, W = state->W, lane = state->lane;
+    for (size_t i = 0; i < r->n; i++) {
+        const size_t v = s->joint[a->at[i]].v;
+        for (size_t c = 0; c < nv; c++)
+            if (r->W[i * nv + c] != 0) friction[c * W + lane] += r->W[i * nv + c] * r->f[i];
+        if (v != API_NO_COORDINATE) a->stuck[v * W + lane] = r->side[i] == 0;
+    }
 }
 
-/* Solves the friction problem of one lane: writes the friction and marks the joints that stick. */
-static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, api_stiction_problem *p,
-                   size_t state, double *friction)
+/* Solves the friction problem of one lane. Lanes in which the held frames cannot be solved for are left out. Returns
+ * false with a problem. */
+static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a,
+                   const api_friction_state *state, api_contact_block *held, const double *qdd, double *friction,
+                   size_t number)
 {
-    size_t W = e->lanes, lane = state % W;
-    if (!api_stiction_solve(p)) return fail(e, state);
-    for (size_t i = 0; i < p->n; i++) {
-        size_t v               = s->joint[a->at[i]].v;
-        friction[v * W + lane] = p->f[i];
-        a->stuck[v * W + lane] = p->side[i] == 0;
-    }
+    api_friction_rows r = gather(s, a, state);
+    if (r.n == 0 || (held && !api_contact_solve(held, state->lane))) return true;
+    const bool                good = held ? api_friction_rows_set_held(&r, state, held, qdd)
+                                          : api_friction_rows_set(&r, state, a->matrix, NULL, qdd);
+    const api_friction_status status =
+        good ? api_friction_rows_solve(&r, e->query->input->deadline, e->problem) : API_FRICTION_UNDECIDED;
+    if (status == API_FRICTION_STOPPED) return false;
+    if (status == API_FRICTION_UNDECIDED)
+        return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, number,
+                              "which joints stick cannot be decided: the mass matrix is singular up to rounding");
+    put(s, a, state, &r, friction);
     return true;
 }
 
-bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block, double *room,
-                               double *qdd, double *friction)
+/* Finds the mass matrix, unless frames are held, and the efforts without friction of joints at rest. */
+static void prepare(const api_evaluation *e, const arrays *a, size_t block, bool held)
 {
-    size_t          nv = e->model->nv, W = e->lanes, states = api_states(e->query);
-    arrays          a  = lay_out(nv, W, room);
-    const double   *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
-    dyn_mass_matrix io = {
-        .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
-    e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
-    dyn_friction_map unheld = {.qd = qd, .tau = tau, .result = a.tau};
+    const size_t     n      = e->model->nv * e->lanes;
+    const double    *tau    = api_state_block(e, API_TAU, block);
+    dyn_mass_matrix  io     = {.q = api_state_block(e, API_Q, block), .mass_matrix = a->matrix};
+    dyn_friction_map unheld = {.qd = api_state_block(e, API_QD, block), .tau = tau, .result = a->tau};
+    if (!held) e->kernels->mass_matrix(&e->query->scene, e->workspace, &io, 1);
     if (e->model->loops)
-        memcpy(a.tau, tau, nv * W * sizeof *a.tau); /* without load, whose limits depend on efforts */
+        memcpy(a->tau, tau, n * sizeof *a->tau); /* without load, whose limits depend on efforts */
     else
-        dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &unheld, 1);
+        api_friction_map(e, &unheld);
+    memset(a->stuck, 0, n * sizeof *a->stuck);
+}
+
+bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block,
+                               api_contact_block *held, double *room, double *qdd, double *friction)
+{
+    const size_t       nv = e->model->nv, W = e->lanes, states = api_states(e->query);
+    const double      *tau   = api_state_block(e, API_TAU, block);
+    arrays             a     = lay_out(nv, s->n, W, room);
+    api_friction_state state = {.model = e->model,
+                                .G     = e->model->loops ? api_loop_G(e->workspace) : NULL,
+                                .qd    = api_state_block(e, API_QD, block),
+                                .W     = W,
+                                .fused = e->kernels->fused};
+    prepare(e, &a, block, held);
     memset(friction, 0, nv * W * sizeof *friction);
-    memset(a.stuck, 0, nv * W * sizeof *a.stuck);
-    for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {
-        api_stiction_problem p = gather(e, s, &a, qd, qdd, lane);
-        if (!decide(e, s, &a, &p, block * W + lane, friction)) return false;
-    }
+    for (; state.lane < W && block * W + state.lane < states; state.lane++)
+        if (!decide(e, s, &a, &state, held, qdd, friction, block * W + state.lane)) return false;
     for (size_t i = 0; i < nv * W; i++)
         a.tau[i] = tau[i] - friction[i];
-    dyn_forward_dynamics moving = {
-        .q = io.q, .qd = qd, .tau = a.tau, .wrenches = api_wrench_block(e, block), .qdd = qdd, .singular = a.singular};
+    dyn_forward_dynamics moving = {.q        = api_state_block(e, API_Q, block),
+                                   .qd       = state.qd,
+                                   .tau      = a.tau,
+                                   .wrenches = api_wrench_block(e, block),
+                                   .qdd      = qdd,
+                                   .singular = a.singular};
     e->kernels->forward_dynamics(&e->query->scene, e->workspace, &moving, 1);
-    for (size_t i = 0; i < nv * W; i++)
-        if (a.stuck[i] != 0) qdd[i] = 0;
     return true;
+}
+
+void api_static_friction_stop(const api_evaluation *e, const double *room, double *qdd)
+{
+    for (size_t i = 0; i < e->model->nv * e->lanes; i++)
+        if (room[i] != 0) qdd[i] = 0; /* `room` begins with the marks of the coordinates that stick */
 }

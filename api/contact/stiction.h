@@ -1,28 +1,26 @@
-/* stiction.h - finds which joints at rest are held by sharp Coulomb friction, and with which friction force.
+/* stiction.h - lists the joints and motors that sharp Coulomb friction can hold at rest, with the limits of that
+ * friction. friction_problem.h finds which of them it holds.
  *
- * For the joints c at rest that can stick, accelerations are affine in their friction f: a = b - A f. A is the block of
- * the inverse mass matrix that belongs to c, and b are the accelerations without that friction. Friction holds a joint
- * at rest up to its limits; beyond, it opposes the motion that begins:
- *
- *     -negative <= f <= positive,    f = positive where a > 0,    f = -negative where a < 0.
+ * The rate of a joint or motor is a combination of the velocities of the tree: that of its coordinate, or for a motor
+ * of a coupled transmission those of several joints. In a model with loops a row may belong to a passive joint, whose
+ * velocity follows from those of the model.
  *
  * Friction that depends on the load has limits that depend on T, the effort that the joint transmits: T = u - f, with u
  * the effort without friction of the joint. Since f = coulomb + load |T| has one solution for each u, the limits
- * are known beforehand (api_stiction_limit_at).
- *
- * A is positive definite, so that exactly one f satisfies this linear complementarity problem with bounds (Cottle, Pang
- * & Stone 1992, 3.1). Principal pivoting finds it. All joints that violate their condition change sides as long as
- * their number decreases; then only the last one changes, which terminates (Murty 1974; Judice & Pires 1994). */
+ * are known beforehand (api_stiction_limit_at). */
 #pragma once
 #include "dynamics/model/model.h"
 
-/* One coordinate that can stick. Friction limits against positive and negative motion: N m or N. */
+#define API_NO_COORDINATE ((size_t)-1)
+
+/* A joint or motor that can stick. Friction limits against positive and negative motion: N m or N. */
 typedef struct api_stiction_joint {
-    size_t v;                  /* of the model */
-    size_t tree_v;             /* of its dyn_model, which has other coordinates if the model has loops */
-    double positive, negative; /* without load */
-    double load;               /* what the limits grow by for each N m or N that the joint transmits */
-    bool   stribeck;           /* true: it slides with less friction than these limits, depending on its rate */
+    size_t           v;      /* coordinate of the model, or API_NO_COORDINATE: a motor, or a passive joint of a loop */
+    size_t           tree_v; /* of a joint: its coordinate of the dyn_model, which has others if the model has loops */
+    const dyn_drive *drive;  /* motor of a coupled transmission; NULL: a joint */
+    double           positive, negative; /* without load */
+    double           load;               /* what the limits grow by for each N m or N that the joint transmits */
+    bool             stribeck; /* true: it slides with less friction than these limits, depending on its rate */
 } api_stiction_joint;
 
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
@@ -33,12 +31,15 @@ static inline bool api_stiction_is_possible(const dyn_body *b)
             b->joint.friction.stribeck_velocity > 0 || b->joint.friction.load > 0);
 }
 
-/* The index of the first motor of a coupled transmission that sharp friction can hold, or n_drives. Such a motor holds
- * a combination of joints, which the problem below has no row for. */
-size_t api_stiction_find_sharp_drive(const dyn_model *model);
+/* True if the friction of a motor of a coupled transmission is sharp. */
+static inline bool api_stiction_is_possible_of(const dyn_drive *drive)
+{
+    const dyn_friction *f = &drive->friction;
+    return !(f->coulomb_velocity > 0) && (f->positive > 0 || f->negative > 0 || f->stribeck_velocity > 0);
+}
 
-/* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their
- * number. */
+/* Lists the coordinates that can stick, with the friction of mimicking joints included, then the motors of coupled
+ * transmissions: at most nv + n_drives. `v` is that of the dyn_model. Returns their number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
 
 /* Returns a copy of a joint with the limits at an effort u: the friction at which it starts to move in each direction.
@@ -51,16 +52,3 @@ double api_stiction_sliding(const dyn_model *model, size_t v, int side, double r
 
 /* Returns the derivative of the size of api_stiction_sliding by the size of the rate. */
 double api_stiction_slope(const dyn_model *model, size_t v, int side, double rate);
-
-/* The complementarity problem for the friction of n joints at rest. The caller provides all arrays. */
-typedef struct api_stiction_problem {
-    size_t        n;
-    const double *A, *b;               /* n x n, symmetric; n: accelerations are b - A f */
-    const double *positive, *negative; /* n: friction limits */
-    double       *f;                   /* n: result, friction of each joint */
-    int          *side;                /* n: result, 0 holds, 1 and -1 slides in positive and negative direction */
-    double       *factor, *solution;   /* n x n, n: scratch */
-} api_stiction_problem;
-
-/* Finds the friction s->f and the sides s->side. Returns false if A is not positive definite, up to rounding. */
-bool api_stiction_solve(const api_stiction_problem *s);

@@ -1,12 +1,12 @@
 /* task_inertia.c - computes task-space inertias with LAPACK (task_inertia.h). The _work functions of LAPACKE use memory
  * of the caller. */
 #include "task_inertia.h"
+#include "dynamics/held_directions.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-/* Singular values below this part of the largest count as zero, because Lambda would have no correct digit. A row of J
- * is zero if its entries are below this part of the row scale. */
+/* Singular values below this part of the largest count as zero, because Lambda would have no correct digit. */
 #define NEGLIGIBLE 1e-8
 
 /* The work array of dgesvd needs at least 3 min(m, n) + max(m, n) and 5 min(m, n) doubles. */
@@ -17,7 +17,7 @@ static size_t work_size(size_t nv, size_t k)
 
 size_t api_task_entries(size_t nv, size_t k)
 {
-    return nv * nv + 2 * nv * k + 2 * k * k + 2 * k + work_size(nv, k);
+    return nv * nv + 3 * nv * k + 4 * k * k + 2 * k + work_size(nv, k);
 }
 
 void api_task_lay_out(api_task *task, double *room)
@@ -30,13 +30,17 @@ void api_task_lay_out(api_task *task, double *room)
     task->Lambda = task->Vt + k * k;
     task->S      = task->Lambda + k * k;
     task->mass   = task->S + k;
-    task->work   = task->mass + k;
+    task->LD     = task->mass + k;
+    task->basis  = task->LD + k * k;
+    task->work   = task->basis + (nv + k) * k;
 }
 
 size_t api_task_rank(const api_task *task)
 {
-    size_t rank = 0;
-    while (rank < task->k && task->S[rank] > NEGLIGIBLE * task->S[0])
+    size_t rank = 0, k = task->k;
+    for (size_t a = 0; task->redundant && a < k; a++)
+        rank += task->LD[a * (k + 1)] > 0;
+    while (!task->redundant && rank < k && task->S[rank] > NEGLIGIBLE * task->S[0])
         rank++;
     return rank;
 }
@@ -53,7 +57,7 @@ double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, dou
 
 void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double scale)
 {
-    double *to = task->X + task->nv * a, least = isfinite(scale) ? NEGLIGIBLE * scale : -1;
+    double *to = task->X + task->nv * a, least = isfinite(scale) ? DYN_STILL * scale : -1;
     bool    still = true;
     for (size_t v = 0; v < task->nv; v++) {
         to[v] = row[v * W];
@@ -76,6 +80,32 @@ static bool solve_triangular(const api_task *task, char transposed)
     return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
 }
 
+/* Sets LD, with X = L^-1 J^T of the mass matrix: D_a is the squared distance of column a of [X; damping] from the span
+ * of the columns before it that are independent. */
+static void find_dependent(const api_task *task)
+{
+    size_t nv = task->nv, k = task->k, n = task->damping > 0 ? nv + k : nv;
+    for (size_t a = 0; a < k; a++) {
+        double *x = task->basis + (nv + k) * a, *to = task->LD + k * a, size = 0, left = 0;
+        for (size_t e = 0; e < n; e++) {
+            x[e] = e < nv ? task->X[e + nv * a] : e == nv + a ? task->damping : 0;
+            size += x[e] * x[e];
+        }
+        for (size_t b = 0; b < a; b++) {
+            const double *before = task->basis + (nv + k) * b, pivot = task->LD[b * (k + 1)];
+            double        sum = 0;
+            for (size_t e = 0; e < n; e++)
+                sum += before[e] * x[e];
+            to[b] = pivot > 0 ? sum / pivot : 0;
+            for (size_t e = 0; e < n; e++)
+                x[e] -= to[b] * before[e];
+        }
+        for (size_t e = 0; e < n; e++)
+            left += x[e] * x[e];
+        to[a] = left > DYN_DEPENDENT * size ? left : 0;
+    }
+}
+
 /* Factors M = L L^T and decomposes L^-1 J^T = U S V^T. With fewer coordinates than directions the missing singular
  * values are zero. LAPACK refuses empty matrices: without coordinates V is the identity. */
 static bool decompose(api_task *task)
@@ -84,11 +114,29 @@ static bool decompose(api_task *task)
     if (nv == 0) {
         for (size_t e = 0; e < task->k * task->k; e++)
             task->Vt[e] = e % (task->k + 1) == 0;
+        if (task->redundant) find_dependent(task);
         return true;
     }
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', nv, task->M, nv) != 0 || !solve_triangular(task, 'N')) return false;
+    if (task->redundant) find_dependent(task);
     return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'A', nv, k, task->X, nv, task->S, task->U, nv, task->Vt, k,
                                task->work, (lapack_int)work_size(task->nv, task->k)) == 0;
+}
+
+size_t api_task_contradiction(const api_task *task, const double *c, const double *sizes)
+{
+    size_t  k = task->k;
+    double *r = task->work, *s = r + k;
+    for (size_t a = 0; a < k; a++) {
+        const double *L = task->LD + k * a;
+        r[a] = c[a], s[a] = sizes[a];
+        for (size_t b = 0; b < a; b++) {
+            r[a] -= L[b] * r[b];
+            s[a] += fabs(L[b]) * s[b];
+        }
+        if (!(L[a] > 0) && !(fabs(r[a]) <= DYN_CONSISTENT * s[a])) return a;
+    }
+    return k;
 }
 
 static void compose(api_task *task)

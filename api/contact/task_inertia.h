@@ -6,8 +6,10 @@
  *     Lambda = (J M^-1 J^T + damping^2)^-1 = V (S^2 + damping^2)^-1 V^T,
  *     Jbar   = M^-1 J^T Lambda             = L^-T U S (S^2 + damping^2)^-1 V^T.
  *
- * If the rank of J is less than k and damping is zero, the inverse does not exist. A `redundant` task uses the
- * pseudoinverse, which leaves out singular values that count as zero and yields solutions of least norm. */
+ * If the rank of J is less than k and damping is zero, the inverse does not exist: a singular value below 1e-8 of the
+ * largest counts as zero. A `redundant` task, that of contacts, finds the dependent directions by the rule of
+ * dynamics/held_directions.h, and uses the pseudoinverse of the rank that remains. It yields solutions of least norm.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +25,10 @@ typedef struct api_task {
     double *S;         /* k: singular values, decreasing */
     double *Vt;        /* k x k: V^T */
     double *Lambda;    /* k x k */
+    /* Of a redundant task, from G = J M^-1 J^T + damping^2 = L D L^T without dependent directions: L^T above the
+     * diagonal, D on it; rows of dependent directions are zero. */
+    double *LD;    /* k x k */
+    double *basis; /* (nv + k) x k: scratch */
     /* k: eigenvalues of Lambda, increasing; the columns of V are its eigenvectors. Beyond the rank of a redundant task:
      * 0. */
     double *mass;
@@ -50,3 +56,7 @@ void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, dou
 api_task_status api_task_solve(api_task *task);
 
 size_t api_task_rank(const api_task *task);
+
+/* Returns the first direction of a redundant task that contradicts those before it, or k (held_directions.h). c (k) are
+ * the accelerations along the directions, `sizes` (k) their S. */
+size_t api_task_contradiction(const api_task *task, const double *c, const double *sizes);

@@ -57,4 +57,4 @@ static void computed_torque(const api_controller_input *c, double *tau)
 }
 
 const api_controller api_controller_computed_torque = {
-    .name = "computed_torque", .fields = fields, .torques = computed_torque};
+    .name = "computed_torque", .fields = fields, .compensates_friction = true, .torques = computed_torque};

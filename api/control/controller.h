@@ -71,6 +71,7 @@ typedef struct api_controller {
     bool fully_actuated; /* true: only for robots with a fixed base and without passive joints */
     bool has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in the
                           * accelerations */
+    bool compensates_friction; /* true: the efforts contain the friction by the sign of q' */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);

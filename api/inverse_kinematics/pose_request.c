@@ -149,7 +149,7 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
     if (!api_limits_list(q->pool, m, &(api_limit_kind){API_LIMIT_POSITION}, limited, &r->limits)) return NULL;
     set_bounds(m, &r->limits, r);
     p->lower = r->lower, p->upper = r->upper;
-    p->length = api_frame_reach(m->dyn, p->frame);
+    p->length = dyn_point_reach(m->dyn, p->frame->body, p->frame->X_bf.p);
     return r;
 }
 

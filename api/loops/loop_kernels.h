@@ -154,6 +154,8 @@ typedef struct api_loop_results {
 /* Computes the derivatives of tau, io->dtau_dq to io->dtau_dqdd, and those of the results. */
 void api_loop_results_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
                                   const api_loop_results *results);
+/* Returns G, [tree nv] x nv in lanes, at the position with closed loops. */
+const double *api_loop_G(const api_loop_workspace *c);
 /* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
  * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6]);

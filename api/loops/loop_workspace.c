@@ -158,6 +158,11 @@ const double *api_loop_tree_qd(const api_loop_workspace *c)
     return c->qd;
 }
 
+const double *api_loop_G(const api_loop_workspace *c)
+{
+    return c->G;
+}
+
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6])
 {
     api_loop_wrenches(c, c->lambda, c->loop_wrenches);

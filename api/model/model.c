@@ -316,11 +316,3 @@ int api_model_coordinate(const api_model *model, int v)
 {
     return model->loops ? model->loops->active_index_v[v] : v;
 }
-
-double api_frame_reach(const dyn_model *dyn, const dyn_frame *frame)
-{
-    double sum = api_length(frame->X_bf.p);
-    for (int i = frame->body; i != DYN_WORLD; i = dyn->body[i].tree.parent)
-        sum += api_length(dyn->body[i].pose.p_pc);
-    return sum > 0 ? sum : 1;
-}

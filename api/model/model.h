@@ -146,7 +146,3 @@ int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);
 /* Index in the model's qd of the velocity coordinate `v` of dynamics/; -1: the coordinate is passive. */
 int api_model_coordinate(const api_model *model, int v);
-
-/* Returns the sum of the distances between the joints from the base to the frame, m; 1 m if they all meet in a point.
- * Prismatic joints count as at 0. */
-double api_frame_reach(const dyn_model *dyn, const dyn_frame *frame);

@@ -6,18 +6,19 @@
 #include "api/http/call.h"
 #include "api/lanes/evaluation.h"
 #include "api/contact/contact.h"
+#include "api/contact/friction_problem.h"
 #include "api/contact/static_friction.h"
+#include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-9 /* tolerance of api_contact_is_consistent */
-
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
 /* The operation's options. */
 typedef struct forward_options {
     const api_contact         *contact;  /* "held"; NULL: no held frames */
+    double                     damping;  /* of the contacts; 0: none */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
     const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;
@@ -27,9 +28,12 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     forward_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (forward_options){.contact = NULL};
-    if (!api_contact_read(q, given, up, &o->contact)) return false;
+    if (!api_contact_read(q, given, up, &o->contact) ||
+        !api_contact_read_damping(q, given, up, o->contact, &o->damping) ||
+        !api_contact_select_residual(q, selected, CONTACT_RESIDUAL, o->damping, given, up))
+        return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
-    if (!api_static_friction_read(q, o->contact, given, up, &o->sticking)) return false;
+    if (!api_static_friction_read(q, given, up, &o->sticking)) return false;
     selected->one_by_one = o->contact || o->sticking;
     if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
@@ -66,7 +70,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
     const forward_options *o       = selected->options;
     size_t                 entries = 1 + (selected->result[QDD] ? 0 : model->nv);
     const api_contact     *contact = o->contact;
-    if (o->sticking) entries += api_static_friction_entries(model) + (selected->result[FRICTION] ? 0 : model->nv);
+    if (o->sticking)
+        entries += api_static_friction_entries(model, o->sticking) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n +
            SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
@@ -120,55 +125,88 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
     }
 }
 
-/* Corrects qdd of one lane so that the held frames do not accelerate, and writes the contact wrenches. Returns
- * API_NO_PROBLEM, or why the correction failed. */
-static api_code apply_to_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
+/* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
+ * api_fail_state does. */
+static bool apply_to_state(const api_evaluation *e, api_contact_block *b, double damping, size_t state,
+                           double *contacts, double *qdd)
 {
-    double along[API_MAX_HELD * API_FRAME_AXES];
-    if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
-    if (!api_contact_is_consistent(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
+    size_t      lane = state % e->lanes;
+    double      along[API_MAX_HELD * API_FRAME_AXES];
+    api_problem found;
+    if (!api_contact_solve(b, lane))
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
     for (size_t a = 0; a < b->task.k; a++)
         along[a] = b->jdot_qd[a * b->W + lane];
     api_contact_add_jacobian_product(b, qdd, lane, along);
+    size_t row = api_contact_find_contradiction(b, along, qdd, lane);
+    if (row > 0) {
+        api_problem_clear(&found);
+        api_contact_describe(b->contact, row, damping, &found);
+        return api_fail_found(e, API_QD, state, &found);
+    }
     api_contact_put_wrenches(b, along, lane, contacts);
     api_contact_apply_correction(b, along, lane, qdd);
-    return API_NO_PROBLEM;
+    return true;
 }
 
-/* Corrects qdd of one block so that the held frames do not accelerate; on entry qdd is that of the robot without
- * held frames. */
-static bool apply_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
-                           double *qdd)
+/* The work arrays of a block with held frames. */
+typedef struct held_work {
+    double           *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
+    api_contact_block block;
+} held_work;
+
+/* Finds the constraint matrices of a block. Moves *next past the work arrays. */
+static held_work prepare_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double **next)
 {
-    const forward_options *o        = selected->options;
-    const api_contact     *contact  = o->contact;
-    size_t                 W        = e->lanes;
-    double                *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *wrenches;
-    if (!contacts) {
-        contacts = next;
-        next += API_FRAME_AXES * contact->n * W;
+    const forward_options *o       = selected->options;
+    const api_contact     *contact = o->contact;
+    const size_t           nv      = e->model->nv;
+    held_work              w       = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
+    if (!w.contacts) {
+        w.contacts = *next;
+        *next      = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
-    wrenches = next;
-    next += SITE_VALUES * (e->query->scene.n_wrenches + contact->n) * W;
-    api_contact_block  b      = api_contact_lay_out(contact, e->model->nv, W, next);
+    w.wrenches                = *next;
+    *next                     = api_behind(e, *next, SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
+    w.block                   = api_contact_lay_out(contact, nv, e->lanes, *next);
+    *next                     = api_behind(e, *next, api_contact_entries(nv, contact), 1);
     api_contact_states states = {.kernels   = e->kernels,
                                  .scene     = &e->query->scene,
                                  .workspace = e->workspace,
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
-    api_contact_evaluate(&b, &states);
-    memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
-        api_code code = apply_to_state(&b, states.qd, lane, contacts, qdd);
-        if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
-    }
-    if (!o->sites) return true;
-    dyn_scene scene = e->query->scene;
-    scene.n_wrenches += contact->n;
-    scene.wrench = o->sites;
-    gather_wrenches(e, contact, contacts, block, wrenches);
-    find_joint_wrenches(e, selected, &scene, qdd, wrenches, block, 1);
+    w.block.task.damping      = sqrt(o->damping);
+    api_contact_evaluate(&w.block, &states);
+    return w;
+}
+
+/* Corrects qdd of one block so that the held frames do not accelerate; on entry qdd is that of the robot without
+ * held frames. */
+static bool apply_contacts(const api_evaluation *e, const api_selection *selected, held_work *w, size_t block,
+                           double *qdd)
+{
+    const forward_options *o        = selected->options;
+    const size_t           W        = e->lanes;
+    double                *residual = api_result_block(e, selected, CONTACT_RESIDUAL, block);
+    memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
+        if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
+    for (size_t lane = 0; residual && lane < W; lane++)
+        api_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;
+}
+
+/* Finds the wrenches in joints and loops with those on the held frames. */
+static void find_held_wrenches(const api_evaluation *e, const api_selection *selected, const held_work *w,
+                               const double *qdd, size_t block)
+{
+    const forward_options *o = selected->options;
+    if (!o->sites) return;
+    dyn_scene scene = e->query->scene;
+    scene.n_wrenches += o->contact->n;
+    scene.wrench = o->sites;
+    gather_wrenches(e, o->contact, w->contacts, block, w->wrenches);
+    find_joint_wrenches(e, selected, &scene, qdd, w->wrenches, block, 1);
 }
 
 /* --- friction ---------------------------------------------------------------------------------------------------- */
@@ -182,18 +220,29 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
         friction[i] += own[i];
 }
 
-static bool apply_stiction(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
-                           double *qdd)
+/* Evaluates one block with held frames, with joints that may stick, or both. `next` is work. */
+static bool evaluate_constrained(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
+                                 double *qdd)
 {
     const forward_options *o        = selected->options;
-    double                *friction = api_result_block(e, selected, FRICTION, block), *room = next;
-    if (!friction) {
+    double                *friction = api_result_block(e, selected, FRICTION, block), *room;
+    held_work              w        = {.contacts = NULL};
+    if (o->contact) w = prepare_contacts(e, selected, block, &next);
+    if (o->sticking && !friction) {
         friction = next;
-        room     = api_behind(e, next, e->model->nv, 1);
+        next     = api_behind(e, next, e->model->nv, 1);
     }
-    if (!api_static_friction_apply(e, o->sticking, block, room, qdd, friction)) return false;
-    find_friction(e, friction, room, block);
-    find_joint_wrenches(e, selected, &e->query->scene, qdd, api_wrench_block(e, block), block, 1);
+    room = next;
+    if (o->sticking &&
+        !api_static_friction_apply(e, o->sticking, block, o->contact ? &w.block : NULL, room, qdd, friction))
+        return false;
+    if (o->contact && !apply_contacts(e, selected, &w, block, qdd)) return false;
+    if (o->sticking) api_static_friction_stop(e, room, qdd);
+    if (friction) find_friction(e, friction, o->sticking ? room : NULL, block);
+    if (o->contact)
+        find_held_wrenches(e, selected, &w, qdd, block);
+    else
+        find_joint_wrenches(e, selected, &e->query->scene, qdd, api_wrench_block(e, block), block, 1);
     return true;
 }
 
@@ -209,20 +258,24 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
-    if (o->sticking) return apply_stiction(e, selected, block, next, qdd);
+    if (o->contact || o->sticking) return evaluate_constrained(e, selected, block, next, qdd); /* blocks is 1 */
     for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
         find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);
-    if (o->contact) return apply_contacts(e, selected, block, next, qdd);
     find_joint_wrenches(e, selected, &e->query->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }
 
-/* With held frames, the contact wrenches cost as much as those of an impact. */
+/* With held frames, the contact wrenches cost as much as those of an impact. Friction at rest costs some factorizations
+ * of a matrix of nv x nv. */
 static double state_seconds(const api_call *call, const api_input *input)
 {
-    const api_model *m = call->model;
-    if (!api_body_mentions(input, api_field_names[API_HELD_FIELD])) return 0;
-    double bodies = api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
+    const api_model *m      = call->model;
+    const double     nv     = (double)m->nv;
+    double           bodies = 0;
+    if (api_body_mentions(input, api_field_names[API_HELD_FIELD]))
+        bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * nv * nv;
+    if (api_body_mentions(input, api_field_names[API_FRICTION_AT_REST]))
+        bodies += API_FRICTION_CUBE_WEIGHT * nv * nv * nv;
     return bodies * call->api->calibration.body;
 }
 
@@ -231,12 +284,14 @@ const api_operation api_forward_dynamics = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_FRICTION_AT_REST),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
+             API_BIT(API_FRICTION_AT_REST),
     .outputs       = {[QDD]              = {"qdd", true, {API_NV}},
                       [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
                       [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                       [FULL]             = {"full", false, {API_LOOP_STATE}},
-                      [FRICTION]         = {"friction", false, {API_NV}}},
+                      [FRICTION]         = {"friction", false, {API_NV}},
+                      [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
     .weight        = 3,
     .state_seconds = state_seconds,
     .options       = options,

@@ -43,11 +43,16 @@ static bool prepare(api_plan *plan, api_selection *selected)
 }
 
 /* Fails the states whose frames no accelerations hold. The result is that of api_fail_state. */
-static bool check_contradictory(const api_evaluation *e, const double *contradictory, size_t block)
+static bool check_contradictory(const api_evaluation *e, const held_options *o, const double *contradictory,
+                                size_t block)
 {
-    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++)
-        if (contradictory[lane] != 0 && !api_contact_fail(e, API_CONTRADICTORY_CONTACTS, block * e->lanes + lane))
-            return false;
+    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
+        api_problem found;
+        if (contradictory[lane] == 0) continue;
+        api_problem_clear(&found);
+        api_contact_describe(o->held.range->contact, (size_t)contradictory[lane], o->held.damping, &found);
+        if (!api_fail_found(e, API_QD, block * e->lanes + lane, &found)) return false;
+    }
     return true;
 }
 
@@ -127,6 +132,7 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
            .n_held        = held->contact->n,
            .held          = held->frames,
            .sites         = held->sites,
+           .damping       = o->held.damping,
            .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
            .dqdd_dq       = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
            .dqdd_dqd      = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
@@ -137,7 +143,7 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
            .contradictory = contradictory,
     };
     dyn_held_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
-    return api_check_singular(e, singular, block, 1) && check_contradictory(e, contradictory, block) &&
+    return api_check_singular(e, singular, block, 1) && check_contradictory(e, o, contradictory, block) &&
            differentiate_by_parameters(e, selected, block, io.qdd, io.dqdd_dtau, next);
 }
 
@@ -193,7 +199,7 @@ const api_operation api_forward_sensitivity = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING),
     .outputs       = {[DQDD_DQ]          = {"dqdd_dq", true, {API_NV, API_NV}},
                       [DQDD_DQD]         = {"dqdd_dqd", true, {API_NV, API_NV}},
                       [DQDD_DTAU]        = {"dqdd_dtau", true, {API_NV, API_NV}},

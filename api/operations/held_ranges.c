@@ -1,4 +1,4 @@
-/* held_ranges.c - reads "held", "impact" and "phases" (held_ranges.h). */
+/* held_ranges.c - reads "held", "impact", "phases" and "contact_damping" (held_ranges.h). */
 #include "held_ranges.h"
 #include "api/request/fields.h"
 #include "api/wire/number.h"
@@ -30,6 +30,7 @@ bool api_held_read(api_query *q, const api_node *given, const api_place *up, api
     if (!ranges->range) return false;
     *ranges->range = (api_held_range){.first = 0};
     if (!read_frames(q, given, up, ranges->range) ||
+        !api_contact_read_damping(q, given, up, ranges->range->contact, &ranges->damping) ||
         !api_read_flag(q, api_node_get(given, "impact"), &at, &ranges->range->impact))
         return false;
     return !ranges->range->impact || ranges->range->contact ||
@@ -97,6 +98,7 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
     const api_node          *list     = api_node_get(given, "phases");
     api_place                at       = api_place_key(up, "phases");
     size_t                   n, node = 0;
+    bool                     held = false;
     if (api_contact_is_given(given))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "phases given beside held: give one of them");
     if (!api_check_list(q, list, &at, "a phase")) return false;
@@ -115,7 +117,9 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
             return false;
         append_phase(ranges, phase, node, steps);
         node += steps;
+        held = held || phase.contact;
     }
+    if (!api_contact_read_damping(q, given, up, held, &ranges->damping)) return false;
     return node == nodes || api_fail_at(q->problem, &at, API_WRONG_SHAPE,
                                         "the phases have %zu steps, %zu expected as torques has nodes", node, nodes);
 }
@@ -136,9 +140,9 @@ _Static_assert((int)API_MAX_HELD <= (int)DYN_MAX_HELD, "kernels hold as many fra
 
 /* Returns the site of the wrench that holds a frame. That of a mechanism with loops is in the axes along which the
  * frame is held. */
-static dyn_wrench_site site_of(const api_query *q, const dyn_held_frame *held)
+static dyn_wrench_site site_of(const api_query *q, const dyn_held_frame *held, double damping)
 {
-    dyn_wrench_site site = dyn_held_site(held);
+    dyn_wrench_site site = dyn_held_site(held, damping);
     if (q->model->loops) site.world_axes = !held->frame_axes;
     return site;
 }
@@ -156,7 +160,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
         for (size_t i = 0; i < contact->n; i++)
-            sites[given + i] = site_of(q, &range->frames[i]);
+            sites[given + i] = site_of(q, &range->frames[i], ranges->damping);
         range->sites = sites;
     }
     return true;

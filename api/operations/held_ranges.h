@@ -14,15 +14,16 @@ typedef struct api_held_range {
 } api_held_range;
 
 typedef struct api_held_ranges {
-    size_t          n; /* at least 1; range 0 begins at node 0 */
+    double          damping; /* of the contacts of all ranges; 0: none */
+    size_t          n;       /* at least 1; range 0 begins at node 0 */
     api_held_range *range;
 } api_held_ranges;
 
-/* Reads "held" and "impact": one range. False with a problem. */
+/* Reads "held", "impact" and "contact_damping": one range. False with a problem. */
 bool api_held_read(api_query *q, const api_node *given, const api_place *up, api_held_ranges *ranges);
 
-/* Reads "phases", whose steps must add up to `nodes`. A phase that holds a direction which the phase before does not
- * hold begins with a node with an impact, which is a range of its own. False with a problem. */
+/* Reads "phases", whose steps must add up to `nodes`, and "contact_damping". A phase that holds a direction which the
+ * phase before does not hold begins with a node with an impact, which is a range of its own. False with a problem. */
 bool api_phases_read(api_query *q, const api_node *given, const api_place *up, size_t nodes, api_held_ranges *ranges);
 
 /* Refuses ranges with held frames for a model with loops; `what` is computed. False with a problem at `at`. */

@@ -91,7 +91,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         double along[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(&b, lane)) {
-            if (!api_contact_fail(e, API_RESULT_NOT_FINITE, block * W + lane)) return false;
+            if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane,
+                                "the numbers of this state are too large"))
+                return false;
             continue;
         }
         api_contact_add_jacobian_product(&b, qd, lane, along);

@@ -64,7 +64,7 @@ static void step_with_loops(const api_step_means *by, const dyn_step *io)
     else
         api_loop_step(&stepper, io);
     for (size_t lane = 0; lane < W; lane++)
-        if (s.contradictory[lane]) io->contradictory[lane] = 1;
+        if (s.contradictory[lane] > 0) io->contradictory[lane] = (double)s.contradictory[lane];
 }
 
 /* --- a step ----------------------------------------------------------------------------------------------------- */

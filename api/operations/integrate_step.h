@@ -16,6 +16,12 @@ typedef struct api_step_means {
     api_loop_step_faults *faults;  /* of a model with loops: loops that cannot be closed within the step */
 } api_step_means;
 
+/* dyn_step.clock of the operations: the deadline of the request. */
+typedef struct api_step_clock {
+    const api_deadline *deadline;
+    api_problem        *problem; /* written when the deadline has passed */
+} api_step_clock;
+
 /* Returns the entries per state of `room` for steps with one of these ranges and at most n_stopping coordinates that
  * stop. `joints` as of api_step_means. */
 size_t api_step_integrate_entries(const api_query *q, const dyn_model *joints, const api_held_ranges *ranges,

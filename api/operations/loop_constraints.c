@@ -4,10 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A direction that depends on others must be held by them up to this part of the largest acceleration. */
-#define CONSISTENT 1e-8
-
-enum { SITE_VALUES = 9 };
+enum { SITE_VALUES = 9, MOST_ROWS = API_MAX_HELD * API_FRAME_AXES + DYN_MAX_DOF };
 
 static const api_contact no_frames = {.n = 0};
 
@@ -112,44 +109,51 @@ static bool solve_lane(api_loop_constraints *s, size_t lane)
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* Sets s->l = Lambda b of one lane, and subtracts Jbar b from `to`. Whether accelerations satisfy all rows is decided
- * by b - J Jbar b. */
+/* Returns 0, or 1 + the first row that contradicts those before it, for the accelerations x without constraints. */
+static size_t find_contradiction(const api_loop_constraints *s, const double *x, size_t lane)
+{
+    const size_t W = s->W, nv = s->nv, k = s->k, held = s->contact->k;
+    double       b[MOST_ROWS] = {0}, sizes[MOST_ROWS] = {0};
+    for (size_t a = 0; a < k; a++) {
+        b[a]     = s->b[a * W + lane];
+        sizes[a] = a < held ? s->held.sizes[a * W + lane] : fabs(b[a]);
+        for (size_t v = 0; v < nv; v++)
+            sizes[a] += fabs(s->J[(a * nv + v) * W + lane] * x[v * W + lane]);
+    }
+    const size_t row = api_task_contradiction(&s->task, b, sizes);
+    return row < k ? 1 + row : 0;
+}
+
+/* Sets s->l = Lambda b of one lane, and subtracts Jbar b from `to`. */
 static void correct_lane(api_loop_constraints *s, size_t lane, double *to)
 {
     const api_task *t = &s->task;
     const size_t    W = s->W, nv = s->nv, k = s->k;
-    double          largest = 1;
     for (size_t a = 0; a < k; a++) {
         double sum = 0;
         for (size_t c = 0; c < k; c++)
             sum += t->Lambda[a + k * c] * s->b[c * W + lane];
         s->l[a * W + lane] = sum;
-        largest            = fmax(largest, fabs(s->b[a * W + lane]));
     }
     for (size_t v = 0; v < nv; v++) {
         double sum = 0;
         for (size_t a = 0; a < k; a++)
             sum += t->X[v + nv * a] * s->b[a * W + lane];
-        t->work[v] = sum;
         to[v * W + lane] -= sum;
-    }
-    for (size_t a = 0; a < k; a++) {
-        double left = s->b[a * W + lane];
-        for (size_t v = 0; v < nv; v++)
-            left -= s->J[(a * nv + v) * W + lane] * t->work[v];
-        if (fabs(left) > CONSISTENT * largest) s->contradictory[lane] = true;
     }
 }
 
-void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double *to)
+void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double *to, bool impact)
 {
     const size_t W = s->W, nv = s->nv, k = s->k;
+    s->task.damping = impact ? 0 : sqrt(s->io->damping);
     if (x) api_matrix_mul(W, k, nv, 1, s->J, x, 1, s->b);
     for (size_t lane = 0; lane < W; lane++) {
         const bool solved = solve_lane(s, lane);
         for (size_t v = 0; v < nv; v++)
             for (size_t a = 0; a < k; a++)
                 s->Jbar[(v * k + a) * W + lane] = solved ? s->task.X[v + nv * a] : NAN;
+        if (solved && !impact && s->contradictory[lane] == 0) s->contradictory[lane] = find_contradiction(s, x, lane);
         if (solved)
             correct_lane(s, lane, to);
         else
@@ -273,6 +277,21 @@ void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene
 
 /* --- a step ----------------------------------------------------------------------------------------------------- */
 
+/* Writes the accelerations -damping l that remain along the held directions: as dyn_step.contact_residual. */
+static void put_residual(api_loop_constraints *s)
+{
+    const size_t W  = s->W;
+    double      *to = s->io->contact_residual;
+    if (!to || (s->reported && s->io->method != DYN_IMPLICIT_EULER)) return;
+    s->reported = true;
+    memset(to, 0, API_FRAME_AXES * s->contact->n * W * sizeof *to);
+    for (size_t i = 0, a = 0; i < s->contact->n; i++)
+        for (size_t j = 0; j < s->contact->frame[i].n; j++, a++)
+            for (size_t lane = 0; lane < W; lane++)
+                to[(API_FRAME_AXES * i + (size_t)s->contact->frame[i].axis[j]) * W + lane] =
+                    s->io->damping * s->l[a * W + lane];
+}
+
 void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensitivity *io)
 {
     api_loop_constraints *s     = constraints;
@@ -280,7 +299,8 @@ void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensit
          .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
     s->kernels->forward_dynamics(s->scene, s->closed, &alone, 1);
     api_loop_constraints_set_rows(s, io->q, io->qd);
-    api_loop_constraints_solve(s, io->qdd, io->qdd);
+    api_loop_constraints_solve(s, io->qdd, io->qdd, false);
+    put_residual(s);
     if (!io->dqdd_dq) return;
     const api_constrained_motion at = {io->q, io->qd, io->qdd, io->qdd};
     api_loop_constraints_differentiate(s, s->scene, &at, io->dqdd_dq, io->dqdd_dqd, io->dqdd_dtau);

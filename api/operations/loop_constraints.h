@@ -9,7 +9,8 @@
  *     dqdd/dx = -K dtau/dx - Jbar C_x,  dqdd/dtau = K = M^-1 - Jbar J M^-1,
  *
  * where dtau/dx is the derivative of inverse dynamics at constant qdd and constraint efforts, and C_x that of J qdd +
- * J' qd at constant qdd. The same equations hold for trees in dynamics/algorithms/held_derivatives.h. */
+ * J' qd at constant qdd. The same equations hold for trees in dynamics/algorithms/held_derivatives.h. Damped contacts
+ * have Jbar = M^-1 J^T (J M^-1 J^T + damping)^-1. */
 #pragma once
 #include "api/contact/contact.h"
 #include "api/loops/loop_step.h"
@@ -29,7 +30,8 @@ typedef struct api_loop_constraints {
     double             *C_q, *C_qd, *T_q, *T_qd, *T_qdd; /* k x nv; nv x nv: derivatives of tau */
     double             *frame_J, *v_q, *a_q, *a_qd;      /* 6 x nv, of one frame: scratch */
     double             *velocity, *wrenches;             /* 6, of one frame: scratch; 9 of each wrench */
-    bool                contradictory[DYN_MAX_LANES];    /* no accelerations hold all frames */
+    size_t              contradictory[DYN_MAX_LANES];    /* as dyn_step.contradictory */
+    bool                reported;                        /* io->contact_residual is written */
 } api_loop_constraints;
 
 /* A motion at which the constraints are differentiated: the accelerations of the robot, and those in the rows J. */
@@ -49,8 +51,10 @@ void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensit
  * that stop. */
 void api_loop_constraints_set_rows(api_loop_constraints *s, const double *q, const double *qd);
 
-/* Finds Jbar and the efforts s->l in all lanes for s->b + J x, and subtracts Jbar (s->b + J x) from `to`. */
-void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double *to);
+/* Finds Jbar and the efforts s->l in all lanes for s->b + J x, and subtracts Jbar (s->b + J x) from `to`. x are the
+ * accelerations without constraints; at an `impact` they are velocities, which do not contradict each other and are not
+ * damped. */
+void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double *to, bool impact);
 
 /* Differentiates the accelerations with the efforts s->l. `scene` has no held frames; a_qd NULL: not computed. */
 void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene *scene,

@@ -35,7 +35,7 @@ void api_loop_impact_find(api_loop_impact *impact, const double *q, const double
     const api_constrained_motion at    = {q, NULL, impact->change, impact->v};
     memset(impact->change, 0, n * sizeof *impact->change);
     api_loop_constraints_set_rows(s, q, NULL);
-    api_loop_constraints_solve(s, qd, impact->change);
+    api_loop_constraints_solve(s, qd, impact->change, true);
     for (size_t i = 0; i < n; i++)
         impact->v[i] = (qd ? qd[i] : 0) + impact->change[i];
     if (!differentiates) return;

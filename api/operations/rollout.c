@@ -30,7 +30,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!(api_node_get(given, "phases") ? api_phases_read(q, given, up, o->torques.n, &o->step.held)
                                         : api_held_read(q, given, up, &o->step.held)))
         return false;
-    return api_step_read_friction(q, selected, given, up);
+    return api_step_read_residual(q, selected, given, up) && api_step_read_friction(q, selected, given, up);
 }
 
 /* Fills the lanes of the torques of all nodes. The velocities of a request without qd are zero. */
@@ -210,8 +210,8 @@ const api_operation api_rollout = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) | API_BIT(API_PHASES) |
-             API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) |
+             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PHASES) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
     .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs       = {API_STEP_OUTPUTS},
     .alone         = true,

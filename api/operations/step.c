@@ -1,11 +1,13 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
+#include "api/contact/friction_problem.h"
 #include "api/cost/peek.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "api/http/call.h"
 #include "api/request/fields.h"
 #include "api/wire/number.h"
 #include <stdio.h>
+#include <string.h>
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -54,6 +56,16 @@ static bool check_full(api_query *q, const api_selection *selected, const api_no
                            "full is for steps without held frames: ask forward-dynamics with held for it");
 }
 
+bool api_step_read_residual(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    const api_held_ranges *held = &((const api_step_options *)selected->options)->held;
+    size_t                 most = 0;
+    for (size_t r = 0; r < held->n; r++)
+        if (held->range[r].contact && held->range[r].contact->n > most) most = held->range[r].contact->n;
+    api_set_extent(selected, API_HELD_FRAMES, most);
+    return api_contact_select_residual(q, selected, API_STEP_CONTACT_RESIDUAL, held->damping, given, up);
+}
+
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     api_step_options *o = selected->options;
@@ -74,7 +86,7 @@ bool api_step_prepare(api_plan *plan, api_selection *selected)
     const size_t inputs = dyn_step_inputs(&scene, has_output(selected, API_STEP_WRENCH_MATRIX),
                                           has_output(selected, API_STEP_PARAMETER_MATRIX));
     o->work             = dyn_step_work(scene.model, o->method, inputs) + api_held_work(q, &o->held) +
-              api_step_friction_work(q, o->friction);
+              api_step_friction_work(q, &o->held, o->friction);
     if (o->friction && api_has_load(q)) return api_fail_load(q, "friction_at_rest \"stick\" of a step");
     o->room = api_step_friction_entries(q->model, o->friction) +
               api_step_integrate_entries(q, o->joints, &o->held, api_step_friction_joints(o->friction));
@@ -85,7 +97,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 {
     api_step_options *o = selected->options = api_take(q->pool, sizeof *o);
     return o && api_step_read(q, given, up, o) && api_held_read(q, given, up, &o->held) &&
-           api_step_read_friction(q, selected, given, up);
+           api_step_read_residual(q, selected, given, up) && api_step_read_friction(q, selected, given, up);
 }
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
@@ -102,7 +114,7 @@ static bool computes(const api_selection *selected, size_t output)
 {
     if (output < API_STEP_STATE_MATRIX) return true;
     if (output > API_STEP_INPUT_MATRIX) return has_output(selected, output);
-    for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_STICKING; i++)
+    for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_CONTACT_RESIDUAL; i++)
         if (has_output(selected, i)) return true;
     return false;
 }
@@ -122,8 +134,8 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
 }
 
 /* Writes why the step from a state has no result, or returns true. */
-static bool check_state(const api_evaluation *e, const api_step_means *by, const dyn_step *io, size_t lane,
-                        api_problem *found)
+static bool check_state(const api_evaluation *e, const api_step_means *by, double damping, const dyn_step *io,
+                        size_t lane, api_problem *found)
 {
     const api_problem *fault = by->faults ? &by->faults->lane[lane] : NULL;
     if (fault && fault->code != API_NO_PROBLEM)
@@ -142,7 +154,7 @@ static bool check_state(const api_evaluation *e, const api_step_means *by, const
                         unsolved == DYN_STEP_SINGULAR ? "the Jacobian of the implicit equation is singular"
                                                       : "Newton's method does not solve the implicit equation");
     if (io->contradictory[lane] != 0)
-        return api_fail(found, API_CONTRADICTORY_CONTACTS, NULL, "%s", API_CONTRADICTORY_TEXT);
+        return api_contact_describe(by->contact, (size_t)io->contradictory[lane], damping, found);
     return !beyond || api_fail(found, API_ANGLE_TOO_LARGE, NULL,
                                "after the step %.64s is beyond %g rad: the motion is too fast, or the step too long",
                                e->model->position_names[beyond->entry], DYN_MAX_ANGLE);
@@ -153,12 +165,14 @@ static bool check_state(const api_evaluation *e, const api_step_means *by, const
 static bool check_states(const api_evaluation *e, const api_step_options *o, const api_step_means *by,
                          const api_held_range *range, const dyn_step *io, size_t block)
 {
+    api_step_means means = *by;
+    means.contact        = range->contact;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         size_t      state      = block * e->lanes + lane;
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || check_state(e, by, io, lane, &found)) continue;
+        if (range_of_state(e, o, state) != range || check_state(e, &means, o->held.damping, io, lane, &found)) continue;
         if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;
@@ -191,6 +205,7 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
                       .input_matrix     = outputs[API_STEP_INPUT_MATRIX],
                       .wrench_matrix    = outputs[API_STEP_WRENCH_MATRIX],
                       .parameter_matrix = outputs[API_STEP_PARAMETER_MATRIX],
+                      .contact_residual = outputs[API_STEP_CONTACT_RESIDUAL],
                       .work             = work,
                       .singular         = singular,
                       .unsolved         = unsolved,
@@ -201,8 +216,8 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
 static void copy_states(const api_evaluation *e, const api_selection *selected, const api_held_range *range,
                         const dyn_step *io, size_t block)
 {
-    const double *const from[] = {io->q_after,      io->qd_after,      io->state_matrix,
-                                  io->input_matrix, io->wrench_matrix, io->parameter_matrix};
+    const double *const from[] = {io->q_after,       io->qd_after,         io->state_matrix,    io->input_matrix,
+                                  io->wrench_matrix, io->parameter_matrix, io->contact_residual};
     for (size_t output = 0; output < API_STEP_STICKING; output++) {
         double *to      = api_result_block(e, selected, output, block);
         size_t  entries = to ? api_output_entries(e->model, selected, output) : 0;
@@ -232,11 +247,19 @@ void api_step_take(const api_step_options *o, const api_held_range *range, const
     step.n_held          = range->contact ? range->contact->n : 0;
     step.held            = range->frames;
     step.sites           = range->sites;
+    step.damping         = o->held.damping;
     step.impact          = range->impact;
     if (o->friction)
         api_step_friction_apply(o->friction, &means, &step, sticking);
     else
         api_step_integrate(&means, &step);
+}
+
+/* Sets contact_residual to zero, of which a range with fewer held frames writes a part. */
+static void clear_residual(const api_evaluation *e, const api_selection *selected, const dyn_step *io)
+{
+    const size_t entries = api_output_entries(e->model, selected, API_STEP_CONTACT_RESIDUAL);
+    if (io->contact_residual) memset(io->contact_residual, 0, entries * e->lanes * sizeof *io->contact_residual);
 }
 
 /* Writes `full`, the state of the tree and the wrenches in the loops before the step. */
@@ -272,6 +295,7 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
         if (range == last) continue;
         last = range;
+        clear_residual(e, selected, &io);
         api_step_take(o, range, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
         if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, block)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, block);
@@ -307,6 +331,7 @@ double api_step_seconds(const api_call *call, const api_input *input)
         evaluations = NEWTON_STEPS;
         cube        = IMPLICIT_CUBE;
     }
+    if (api_body_mentions(input, api_field_names[API_FRICTION_AT_REST])) cube += API_FRICTION_CUBE_WEIGHT;
     double each = API_STEP_WEIGHT * (double)m->n_bodies + API_STEP_SQUARE_WEIGHT * nv * nv;
     return (evaluations * each + cube * nv * nv * nv) * call->api->calibration.body +
            evaluations * CLOSING_STEPS * api_closing_step_seconds(m) +
@@ -318,8 +343,8 @@ const api_operation api_step = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
-             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_IMPACT_FIELD) |
-             API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
+             API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
+             API_BIT(API_IMPACT_FIELD) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
     .needs_options = API_BIT(API_STEP),
     .outputs       = {API_STEP_OUTPUTS},
     .one_by_one    = true,

@@ -12,6 +12,7 @@ enum {
     API_STEP_INPUT_MATRIX,
     API_STEP_WRENCH_MATRIX,
     API_STEP_PARAMETER_MATRIX,
+    API_STEP_CONTACT_RESIDUAL,
     API_STEP_STICKING,
     API_STEP_FULL,
     API_STEP_OUTPUT_COUNT
@@ -24,6 +25,7 @@ enum {
     [API_STEP_INPUT_MATRIX]     = {"input_matrix", true, {API_TANGENT, API_NV}},                                       \
     [API_STEP_WRENCH_MATRIX]    = {"wrench_matrix", false, {API_REQUEST_WRENCHES, API_TANGENT, 6}},                    \
     [API_STEP_PARAMETER_MATRIX] = {"parameter_matrix", false, {API_TANGENT, API_BODY_PARAMETERS}},                     \
+    [API_STEP_CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},                                   \
     [API_STEP_STICKING] = {"sticking", false, {API_NV}}, [API_STEP_FULL] = {"full", false, {API_LOOP_STATE}}
 
 /* The options of a step. */
@@ -40,6 +42,9 @@ typedef struct api_step_options {
 /* Reads "step" and "integrator". False with a problem. */
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options);
 
+/* Counts the held frames of the output contact_residual, after "held" and "phases". False with a problem. */
+bool api_step_read_residual(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
+
 /* Reads "friction_at_rest", after "held" and "phases". False with a problem. */
 bool api_step_read_friction(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 
@@ -51,11 +56,7 @@ bool api_step_prepare(api_plan *plan, api_selection *selected);
 void api_step_take(const api_step_options *options, const api_held_range *range, const api_step_means *by,
                    const dyn_step *io, double *sticking);
 
-/* dyn_step.may_continue of the operations, and its argument: checks the deadline of the request. */
-typedef struct api_step_clock {
-    const api_deadline *deadline;
-    api_problem        *problem; /* written when the deadline has passed */
-} api_step_clock;
+/* dyn_step.may_continue of the operations, with an api_step_clock. */
 bool api_step_may_continue(void *clock);
 
 /* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */

@@ -195,7 +195,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const task_options *o  = selected->options;
     block_lanes         b  = place(e, selected);
     size_t              nv = e->model->nv, W = e->lanes;
-    const double        reach = api_frame_reach(e->model->dyn, o->frame);
+    const double        reach = dyn_point_reach(e->model->dyn, o->frame->body, o->frame->X_bf.p);
     if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->query->rows; row++) {
         size_t lane = row % W;

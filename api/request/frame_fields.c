@@ -4,6 +4,11 @@
 
 static const char *const axis_names[API_FRAME_AXES] = {"x", "y", "z", "rx", "ry", "rz"};
 
+const char *api_axis_name(int axis)
+{
+    return axis_names[axis];
+}
+
 static int axis_named(const char *name)
 {
     for (int axis = 0; axis < API_FRAME_AXES; axis++)

@@ -71,6 +71,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_PLANE, "plane")                                                                                              \
     X(API_FREE, "free")                                                                                                \
     X(API_HELD_FIELD, "held")                                                                                          \
+    X(API_CONTACT_DAMPING, "contact_damping")                                                                          \
     X(API_IMPACT_FIELD, "impact")                                                                                      \
     X(API_PHASES, "phases")                                                                                            \
     X(API_RESTITUTION, "restitution")                                                                                  \

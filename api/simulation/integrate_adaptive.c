@@ -256,6 +256,7 @@ static bool integrate(void *arg)
     double             t = i->interval.from, to = i->interval.to;
     if (anew || t == 0) api_ode_limits_evaluate(ode, t, ode->y);
     if (anew && ode->stiction) api_stiction_events_restart(ode, t);
+    if (anew && !api_ode_check_all(ode, problem)) return false;
     if (anew && !restart(a, t, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
@@ -265,6 +266,7 @@ static bool integrate(void *arg)
         if (!copy_state(a, t, problem)) return false;
         if (result == ARK_ROOT_RETURN && !handle_events(a, t, to))
             return fail(a, t, " where joints begin to stick", problem);
+        if (result == ARK_ROOT_RETURN && !api_ode_check_all(ode, problem)) return false;
         if (result == ARK_ROOT_RETURN && t < to) continue;
         if (result >= 0) return true;
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);

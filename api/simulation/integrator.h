@@ -33,7 +33,7 @@ typedef struct api_integrator {
     const char  *name;             /* value of the field "integrator" */
     api_set      needs, takes;     /* fields that a request must have, and flags that it may set */
     api_lane_use lanes;            /* use of the lanes */
-    bool         locates_events;   /* true: joints with sharp friction stick (ode_stiction.h) */
+    bool         locates_events;   /* true: joints start and end sticking within steps (ode_stiction.h) */
     size_t       stages;           /* number of arrays in stage_rate of api_ode, at least 1 */
     double       steps_per_sample; /* assumed by the estimate of costs; 0: `step` says how many steps there are */
     /* Returns the number of steps over `time` seconds. NULL: the number is known only after the integration. */

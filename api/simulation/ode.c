@@ -2,6 +2,7 @@
 #include "ode.h"
 #include "api/lanes/failed_rows.h"
 #include "api/model/coordinates.h"
+#include "fixed_events.h"
 #include "ode_bounds.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
@@ -66,6 +67,7 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     ode->entries =
         nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
+    if (!api_fixed_events_open(e, ode)) return false;
     if (!e->model->loops)
         ode->workspace = api_take(e->query->pool, ode->kernels->workspace_size(e->query->scene.model));
     if (e->query->scene.n_wrenches > 0)
@@ -82,7 +84,13 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
 
 size_t api_ode_distinct_lanes(const api_ode *ode)
 {
+    if (ode->alone > 0) return ode->alone;
     return ode->s->integrator->lanes == API_LANES_STATES ? ode->W : ode->rows;
+}
+
+size_t api_ode_first_lane(const api_ode *ode)
+{
+    return ode->alone > 0 ? ode->alone - 1 : 0;
 }
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
@@ -305,6 +313,17 @@ static void invalidate(const api_ode *ode, double *rate)
             rate[i * ode->W + l] = NAN;
 }
 
+/* Finds the accelerations without held frames. */
+static void accelerate(api_ode *ode, dyn_forward_dynamics *io)
+{
+    io->driven_qdd = api_ode_prescribed_accelerations(ode);
+    io->driven     = ode->s->prescribed.mask;
+    if (ode->stiction)
+        api_ode_stiction_accelerate(ode, io);
+    else
+        ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, io, 1);
+}
+
 void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
 {
     const api_evaluation *e = ode->e;
@@ -327,9 +346,7 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
                                .wrenches = ode->wrenches,
                                .qdd      = rate + nq * W,
                                .singular = ode->singular};
-    io.driven               = ode->driven;
-    io.driven_qdd           = api_ode_prescribed_accelerations(ode);
-    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
+    accelerate(ode, &io);
     note_singular(ode, y, t);
     api_ode_bounds_check_passive(ode, t);
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);

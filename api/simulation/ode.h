@@ -34,6 +34,7 @@ typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction
 typedef struct api_ode_friction   api_ode_friction;   /* defined in ode_friction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
 typedef struct api_ode_limits     api_ode_limits;     /* defined in ode_limits.c */
+typedef struct api_fixed_events   api_fixed_events;   /* defined in fixed_events.h */
 
 struct api_ode {
     const api_evaluation *e;
@@ -42,26 +43,25 @@ struct api_ode {
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
     api_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
-    /* Joints that can stick. NULL: none can; sharp friction then has the sign of the velocity (fixed steps, loops, held
-     * frames). */
-    api_ode_stiction   *stiction;
-    api_ode_friction   *friction;   /* map of efforts without friction; NULL: kernels apply the friction */
-    api_ode_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
-    const bool         *driven;     /* [nv] coordinates that stick or are prescribed; NULL: none */
-    size_t              W;          /* lanes of `kernels` */
-    size_t              entries;    /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
-    size_t              rows;       /* simulations, at most W; other lanes repeat the last */
-    size_t              row[DYN_MAX_LANES];
-    api_fault           fault[DYN_MAX_LANES];
-    double              interval_time;    /* s, a time inside the present interval between boundaries */
-    size_t              steps;            /* steps taken so far */
-    dyn_scene           controller_scene; /* the robot as controllers know it, without payload and wrenches */
-    dyn_scene           wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
-    void               *workspace;
-    double             *wrenches;                  /* 9 per wrench; NULL: none */
-    double             *step_q;                    /* nq: scratch */
-    double             *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
-    double             *y, *q, *tau, *effort, *singular;
+    api_ode_stiction     *stiction;     /* joints that can stick; NULL: none */
+    api_fixed_events     *fixed;        /* with fixed steps, if joints can stick; else NULL */
+    api_ode_friction     *friction;     /* map of efforts without friction; NULL: kernels apply the friction */
+    api_ode_prescribed   *prescribed;   /* coordinates with a given motion; NULL: none */
+    size_t                W;            /* lanes of `kernels` */
+    size_t                entries; /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
+    size_t                rows;    /* simulations, at most W; other lanes repeat the last */
+    size_t                row[DYN_MAX_LANES];
+    size_t                alone; /* 1 + the only lane whose results are used (fixed_events.h); 0: all */
+    api_fault             fault[DYN_MAX_LANES];
+    double                interval_time;    /* s, a time inside the present interval between boundaries */
+    size_t                steps;            /* steps taken so far */
+    dyn_scene             controller_scene; /* the robot as controllers know it, without payload and wrenches */
+    dyn_scene             wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
+    void                 *workspace;
+    double               *wrenches;                  /* 9 per wrench; NULL: none */
+    double               *step_q;                    /* nq: scratch */
+    double               *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
+    double               *y, *q, *tau, *effort, *singular;
     double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
@@ -71,8 +71,10 @@ struct api_ode {
     double                  **stage_rate, *stage_y; /* y' [integrator->stages] and y of the stages of a step */
 };
 
-/* Returns the number of lanes with states of their own; the others repeat the last of these. */
+/* Returns the number of lanes with states of their own; the others repeat the last of these. api_ode_first_lane returns
+ * the first of them whose results are used. */
 size_t api_ode_distinct_lanes(const api_ode *ode);
+size_t api_ode_first_lane(const api_ode *ode);
 
 /* Takes the arrays from the request's pool. Returns false with a problem. */
 bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode);

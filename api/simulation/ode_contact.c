@@ -2,13 +2,14 @@
 #include "ode_contact.h"
 #include "api/model/coordinates.h"
 #include "ode_prescribed.h"
+#include "ode_stiction.h"
 #include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
 enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
 
-#define UNSETTLED 1e-4  /* tolerance of api_contact_is_consistent; stages of a step are less consistent than its end */
+#define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
 #define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
@@ -20,6 +21,7 @@ struct api_ode_contact {
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
     double           *poses;       /* in lanes: present poses, laid out like start_poses */
     double           *wrenches;    /* in lanes: 6 per frame */
+    double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
     double           *q, *qd;      /* in lanes: scratch */
     double           *step;        /* in lanes: nv, scratch */
 };
@@ -70,14 +72,21 @@ api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, con
     c->start_poses   = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
     c->poses         = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
     c->wrenches      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    c->residual      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
     c->q             = api_take_zeroed(e->query->pool, nq * ode->W, &room);
     c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (!room) return NULL;
-    c->velocity        = api_contact_lay_out(contact, nv, ode->W, velocity);
-    c->position        = api_contact_lay_out(&c->fixed, nv, ode->W, position);
-    c->velocity.driven = c->position.driven = ode->s->prescribed.mask;
+    c->velocity           = api_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position           = api_contact_lay_out(&c->fixed, nv, ode->W, position);
+    c->velocity.unsettled = UNSETTLED;
     return c;
+}
+
+api_contact_block *api_ode_contact_block(api_ode *ode)
+{
+    ode->contact->velocity.driven = ode->s->prescribed.mask;
+    return &ode->contact->velocity;
 }
 
 const double *api_ode_contact_wrenches(const api_ode_contact *c)
@@ -105,39 +114,81 @@ static void find_poses(const api_ode *ode, const double *q, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-static void fail(api_ode *ode, size_t lane, double t, api_code code, const char *text)
+/* Records a fault of a lane at time t. Returns where its problem is to be written; NULL: the lane has a fault. */
+static api_problem *fail(api_ode *ode, size_t lane, double t)
 {
     api_fault *f = &ode->fault[lane];
-    if (f->kind != API_FAULT_NONE) return;
+    if (f->kind != API_FAULT_NONE) return NULL;
     *f = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
     api_problem_clear(&f->problem);
-    api_fail(&f->problem, code, NULL, "%s", text);
+    return &f->problem;
+}
+
+/* Records that the accelerations `along` the held axes contradict each other, if they do. */
+static void check_contradiction(api_ode *ode, double t, const double *along, const double *qdd, size_t lane)
+{
+    const api_contact_block *b       = &ode->contact->velocity;
+    size_t                   row     = api_contact_find_contradiction(b, along, qdd, lane);
+    api_problem             *problem = row > 0 ? fail(ode, lane, t) : NULL;
+    if (problem) api_contact_describe(b->contact, row, ode->s->damping, problem);
+}
+
+/* Solves lane l of a block; coordinates that stick are driven. */
+static bool solve(const api_ode *ode, api_contact_block *b, size_t l)
+{
+    b->driven = api_ode_driven(ode, l);
+    return api_contact_solve(b, l);
+}
+
+/* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
+static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double *right_side)
+{
+    const api_contact_block *b = &ode->contact->velocity;
+    for (size_t a = 0; a < b->task.k; a++)
+        right_side[a] = b->jdot_qd[a * ode->W + l];
+    api_contact_add_jacobian_product(b, qdd, l, right_side);
+    api_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
 }
 
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 {
     api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
+    b->task.damping      = sqrt(ode->s->damping);
     fill(ode, b, ode->q, qd);
-    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++) {
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES];
-        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the rate is not finite either */
-        if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
-            fail(ode, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
-        for (size_t a = 0; a < b->task.k; a++)
-            right_side[a] = b->jdot_qd[a * ode->W + l];
-        api_contact_add_jacobian_product(b, qdd, l, right_side);
-        api_contact_put_wrenches(b, right_side, l, c->wrenches);
+        if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        set_wrenches(ode, qdd, l, right_side);
+        check_contradiction(ode, t, right_side, qdd, l);
         api_contact_apply_correction(b, right_side, l, qdd);
     }
     api_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
     api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
+void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
+{
+    api_contact_block *b = api_ode_contact_block(ode);
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (api_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
+    }
+    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
+}
+
+const double *api_ode_contact_residual(const api_ode *ode)
+{
+    const api_ode_contact *c = ode->contact;
+    for (size_t l = 0; l < ode->W; l++)
+        api_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
+    return c->residual;
+}
+
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
 {
     const api_ode_contact *c = ode->contact;
-    for (size_t l = 0; l < api_ode_distinct_lanes(ode); l++)
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++)
         api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
     api_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
 }
@@ -192,9 +243,9 @@ static void project_positions(api_ode *ode, double t, size_t lanes)
         find_poses(ode, c->q, c->poses);
         fill(ode, b, c->q, NULL);
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
-        for (size_t l = 0; l < lanes; l++) {
+        for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
             double offsets[API_MAX_HELD * API_FRAME_AXES];
-            if (!api_contact_solve(b, l)) continue;
+            if (!solve(ode, b, l)) continue;
             find_offsets(ode, l, offsets);
             api_contact_apply_correction(b, offsets, l, c->step);
             add_step(ode, l);
@@ -207,11 +258,12 @@ static void project_velocities(api_ode *ode, double t, size_t lanes)
 {
     api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
+    b->task.damping      = 0;
     api_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
-    for (size_t l = 0; l < lanes; l++) {
+    for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
         double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(b, l)) continue;
+        if (!solve(ode, b, l)) continue;
         api_contact_add_jacobian_product(b, c->qd, l, right_side);
         api_contact_apply_correction(b, right_side, l, c->qd);
     }
@@ -228,7 +280,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
         for (size_t i = 0; i < nv; i++)
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
-    size_t different = lanes < ode->rows ? lanes : ode->rows;
+    size_t different = lanes < ode->rows ? lanes : api_ode_distinct_lanes(ode);
     project_positions(ode, t, different);
     project_velocities(ode, t, different);
     api_contact_pad(&c->velocity, different, nq, c->q);
@@ -259,12 +311,13 @@ static bool is_at_rest(const api_ode *ode, size_t l)
 
 void api_ode_contact_start(api_ode *ode)
 {
+    api_problem *problem;
     api_ode_close_loops(ode, 0, ode->y);
     fill(ode, &ode->contact->velocity, ode->y, NULL);
     for (size_t l = 0; l < ode->rows; l++)
-        if (!is_at_rest(ode, l))
-            fail(ode, l, 0, API_CONTRADICTORY_CONTACTS,
-                 "a held frame moves along a held axis: start with the velocities after its impact, which the "
-                 "operation impact computes");
+        if (!is_at_rest(ode, l) && (problem = fail(ode, l, 0)))
+            api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                     "a held frame moves along a held axis: start with the velocities after its impact, which the "
+                     "operation impact computes");
     find_poses(ode, ode->y, ode->contact->start_poses);
 }

@@ -3,14 +3,15 @@
  *
  * T = T(tau, q') are the efforts that joints transmit (dynamics/friction_map.h). The equations of motion are then those
  * of the robot without friction under T, so that the friction may have another sense than q' (ode_stiction.h). Models
- * with loops have no map: their kernels apply the friction. */
+ * with loops have no map: their kernels apply the friction by the sign of q', and T = tau + that friction - the
+ * friction of another sense. */
 #pragma once
 #include "ode.h"
 #include "dynamics/friction_map.h"
 
 struct api_ode_friction {
-    dyn_friction_map_kernel *map;
-    dyn_scene                rigid; /* the scene without friction */
+    dyn_friction_map_kernel *map;   /* NULL: the model has loops */
+    dyn_scene                rigid; /* the scene of the equations of motion: without friction, if there is a map */
     double                  *T;     /* nv in lanes: at the last evaluation */
     double                  *side;  /* nv in lanes: the sense of sharp friction */
 };
@@ -25,8 +26,14 @@ const dyn_scene *api_ode_friction_scene(const api_ode *ode);
 /* Returns the efforts of the equations of motion: sets T, or returns tau if kernels apply the friction. */
 const double *api_ode_friction_transmit(const api_ode *ode, const double *qd);
 
-/* Computes the efforts without the sharp friction of joints that can stick, in T. */
+/* Computes the efforts without the sharp friction of joints that can stick, in T; api_ode_friction_transmit_resting
+ * only without that of joints at rest. */
+void api_ode_friction_transmit_resting(const api_ode *ode, const double *qd, double *T);
 void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T);
+
+/* Gives the friction in ode->tau, which a controller has by the sign of q', the sense that it has within a step: that
+ * of the side of joints that can stick. Otherwise the efforts would jump where a joint starts to move. */
+void api_ode_friction_compensate(const api_ode *ode, const double *qd);
 
 /* Adds friction to efforts without it, nv in lanes, at q'. */
 void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts);

@@ -1,5 +1,6 @@
 /* ode_input.c - evaluates torque signals and controllers during a simulation (ode_input.h). */
 #include "ode_input.h"
+#include "ode_friction.h"
 #include "ode_prescribed.h"
 #include <string.h>
 
@@ -153,6 +154,7 @@ void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
     if (d->controller) {
         api_controller_input c = controller_input(ode, t, qd, rate);
         d->controller->torques(&c, ode->tau);
+        if (d->controller->compensates_friction) api_ode_friction_compensate(ode, qd);
         bound_efforts(ode);
         bound_motors(ode);
         return;

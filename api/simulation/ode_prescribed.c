@@ -23,7 +23,6 @@ bool api_ode_prescribed_open(api_evaluation *e, api_ode *ode)
     ode->prescribed->accelerations = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->prescribed->efforts       = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->prescribed->y             = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
-    if (!ode->driven) ode->driven = p->mask;
     return room;
 }
 

@@ -25,7 +25,8 @@ enum {
     CONTACT_WRENCHES,
     LIMITS,
     LEAST_MARGINS,
-    MOTOR_TAU
+    MOTOR_TAU,
+    CONTACT_RESIDUAL
 };
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
@@ -39,6 +40,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(q, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are computed only with held frames: name them in held");
+    if (!api_contact_select_residual(q, selected, CONTACT_RESIDUAL, s->damping, given, at)) return false;
     if (!api_motor_efforts_check(q, selected, MOTOR_TAU, given, at)) return false;
     return !(selected->outputs & ERRORS) || s->input.controller ||
            api_fail_output(q, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
@@ -78,6 +80,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
     s->tau              = selected->result[TAU];
     s->steps            = selected->result[STEPS];
     s->contact_wrenches = selected->result[CONTACT_WRENCHES];
+    s->contact_residual = selected->result[CONTACT_RESIDUAL];
     for (int i = 0; i < API_WORKS; i++)
         s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
@@ -168,7 +171,7 @@ const api_operation api_simulate = {
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_INPUT) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |
-             API_BIT(API_PRESCRIBED),
+             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PRESCRIBED),
     .outputs         = {[TIMES]            = {"times", true, {0}},
                         [Q]                = {"q", true, {API_NQ}},
                         [QD]               = {"qd", true, {API_NV}},
@@ -185,7 +188,8 @@ const api_operation api_simulate = {
                         [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                         [LIMITS]           = {"limits", true, {API_STRUCTURED}},
                         [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}},
-                        [MOTOR_TAU]        = {"motor_tau", false, {API_COUPLED_MOTORS}}},
+                        [MOTOR_TAU]        = {"motor_tau", false, {API_COUPLED_MOTORS}},
+                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
     .alone           = true,
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */

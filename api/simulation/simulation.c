@@ -138,7 +138,8 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
         !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
         !api_wrench_signals_read(q, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(q, &s->input, &s->limits) || !api_contact_read(q, fields, NULL, &s->contact) ||
-        !find_boundaries(q, s) || !check_steps(q, s))
+        !api_contact_read_damping(q, fields, NULL, s->contact, &s->damping) || !find_boundaries(q, s) ||
+        !check_steps(q, s))
         return NULL;
     q->samples = s->sampling.n;
     return s;
@@ -149,7 +150,9 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
 static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 {
     const dyn_model *m     = q->scene.model;
-    const size_t     drive = api_stiction_find_sharp_drive(m);
+    size_t           drive = 0;
+    while (drive < m->n_drives && !api_stiction_is_possible_of(&m->drive[drive]))
+        drive++;
     if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
     return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
                     "the sharp Coulomb friction of motor %.64s holds several joints together, which this integrator "

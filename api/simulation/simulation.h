@@ -33,13 +33,14 @@ struct api_simulation {
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
     api_wrench_signals    wrenches;   /* wrenches that change with time */
     const api_contact    *contact;    /* held frames; NULL: none */
+    double                damping;    /* of the contacts; 0: none */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */
     size_t                n_boundaries;
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches;
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches, *contact_residual;
 };
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */

@@ -58,6 +58,7 @@ static void put_sample(api_ode *ode, size_t n, double time)
     size_t                W = ode->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
     api_ode_rate(ode, time, ode->y, ode->stage_rate[0]);
+    if (s->contact_wrenches && ode->stiction) api_stiction_events_share_load(ode);
     api_ode_limits_compare(ode, time, ode->y + nq * W);
     make_quaternions_positive(ode);
     for (size_t l = 0; l < ode->rows; l++) {
@@ -77,6 +78,8 @@ static void put_sample(api_ode *ode, size_t n, double time)
             scatter(ode, ode->error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
             scatter(ode, api_ode_contact_wrenches(ode->contact), 6 * s->contact->n, l, state, s->contact_wrenches);
+        if (s->contact_residual)
+            scatter(ode, api_ode_contact_residual(ode), 6 * s->contact->n, l, state, s->contact_residual);
     }
 }
 

@@ -9,8 +9,12 @@
  *     G l = -(Z^T D^-1 z + J' qd),  G = Z^T D^-1 Z,  L qdd = D^-1 (z + Z l).
  *
  * A column of Z is zero outside the coordinates that move its frame, as the row of J is. G = L D L^T may be singular,
- * since directions may depend on each other: a pivot that is zero up to rounding is left out with its direction, and
- * qdd is the same whichever of dependent directions remain. held_derivatives.h differentiates qdd.
+ * since directions may depend on each other: a pivot that is zero up to rounding is left out with its direction
+ * (dynamics/held_directions.h), and qdd is the same whichever of dependent directions remain. With damping delta,
+ *
+ *     J qdd + J' qd = -delta l,
+ *
+ * and delta is added to the diagonal of G. held_derivatives.h differentiates qdd.
  *
  * With friction that depends on the load, tau is replaced by T(tau, qd) and the bias has no friction (load_friction.h).
  */
@@ -21,11 +25,6 @@
 #include "held_workspace.h"
 #include "row_products.h"
 #include <string.h>
-
-/* A pivot below this part of its diagonal entry counts as zero. */
-#define DEPENDENT 1e-12
-/* A direction that is left out must be held by the others up to this part of the largest acceleration. */
-#define CONSISTENT 1e-8
 
 typedef struct held_system {
     bool                  loaded; /* the friction depends on the load; both scenes are then without friction */
@@ -41,6 +40,8 @@ typedef struct held_system {
     lane                 *KP;             /* [nv x (nv + k)] K and P^T, side by side */
     lane                 *G, *reciprocal; /* [k x k], [k]: L^T of G above its diagonal; 1/D */
     lane                 *c, *l;          /* [k]: J' qd, later scratch; efforts, with the other sign */
+    lane                 *S;              /* [k]: sizes of accelerations along the directions, later their s */
+    lane                 *frame_J;        /* [6 x nv] of one held frame: scratch */
     lane                 *qdd;            /* [nv] */
     lane                 *wrenches;       /* [9 (n_wrenches + n_held)] */
     load_friction        *friction;       /* [nv] at qd; this and T only if `loaded` */
@@ -57,10 +58,11 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
         h.k += held_rows_of(io, i);
     if (io->n_held > 0) h.scene.wrench = io->sites; /* those of the scene otherwise */
     h.scene.n_wrenches += io->n_held;
-    lane **const arrays[] = {&h.M,  &h.by_q, &h.by_qd,      &h.J, &h.P, &h.Z,   &h.Y,
-                             &h.KP, &h.G,    &h.reciprocal, &h.c, &h.l, &h.qdd, &h.wrenches};
+    lane **const arrays[] = {&h.M, &h.by_q,       &h.by_qd, &h.J, &h.P, &h.Z,   &h.Y,       &h.KP,
+                             &h.G, &h.reciprocal, &h.c,     &h.l, &h.S, &h.qdd, &h.frame_J, &h.wrenches};
     const size_t n = nv + h.k, part = h.k * nv;
-    const size_t sizes[] = {nv * nv, n * nv, n * nv, part, part, part, part, n * nv, h.k * h.k, h.k, h.k, h.k, nv, 0};
+    const size_t sizes[] = {nv * nv,   n * nv, n * nv, part, part, part, part,   n * nv,
+                            h.k * h.k, h.k,    h.k,    h.k,  h.k,  nv,   6 * nv, 0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; work += sizes[i++])
         *arrays[i] = work;
     h.friction = (load_friction *)(h.wrenches + 9 * h.scene.n_wrenches);
@@ -70,25 +72,44 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 
 /* --- the system ------------------------------------------------------------------------------------------------- */
 
-/* Sets the rows of J, and c = J' qd: the accelerations without qdd. */
+/* The acceleration by which velocities of rounding size are judged, m/s^2. */
+static inline double held_gravity(const dyn_scene *scene)
+{
+    const double *g = scene->gravity, size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    return size > DYN_STANDARD_GRAVITY ? size : DYN_STANDARD_GRAVITY;
+}
+
+/* Sets the rows of held frame i in J, c and S, from row `first` on. */
+static inline void held_set_frame(const held_system *h, size_t i, size_t first, const lane *qd)
+{
+    const dyn_model      *m    = h->free.model;
+    const world_motion    rest = world_at_rest(), *world = h->ws->world.world;
+    const dyn_held_frame *held = &h->io->held[i];
+    const dyn_held_frame  all  = {
+          .frame = held->frame, .frame_axes = held->frame_axes, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
+    const world_motion f = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    clear(h->frame_J, 6 * h->nv);
+    held_add_columns(m, world, &all, &f, &(held_columns){.J = h->frame_J, .nv = h->nv});
+    const held_entries entries = held_entries_of(h->frame_J, qd, h->nv);
+    for (size_t a = 0; a < held->n; a++) {
+        held_copy_row(h->frame_J, h->nv, held->axis[a], &entries, h->ws->reach[i], h->J + (first + a) * h->nv);
+        h->S[first + a] = held_scale(&entries, held->axis[a], h->ws->reach[i], held_gravity(&h->free));
+    }
+    held_accelerations(held, &f, h->c + first);
+}
+
+/* Sets the rows of J, c = J' qd (the accelerations without qdd), and S without qdd. */
 static inline void held_set_rows(const held_system *h, const lane *q, const lane *qd)
 {
-    const dyn_model   *m    = h->free.model;
-    const world_motion rest = world_at_rest(), *world = h->ws->world.world;
-    needed_motions(m, &h->ws->world, q, (coordinate_rates){.qd = qd}, ACCELERATIONS);
+    needed_motions(h->free.model, &h->ws->world, q, (coordinate_rates){.qd = qd}, ACCELERATIONS);
     clear(h->J, h->k * h->nv);
-    for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n) {
-        const dyn_held_frame *held = &h->io->held[i];
-        const world_motion    f    = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
-        const held_columns    rows = {.J = h->J + row * h->nv, .nv = h->nv};
-        held_add_columns(m, world, held, &f, &rows);
-        held_clear_still_rows(m, world, held, &f, &rows);
-        held_accelerations(held, &f, h->c + row);
-    }
+    for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n)
+        held_set_frame(h, i, row, qd);
     for (size_t i = 0, row = h->k - h->io->n_stopping; i < h->io->n_stopping; i++, row++) {
         const size_t v        = h->io->stopping[i];
         h->J[row * h->nv + v] = lane_of(1);
         h->c[row]             = qd ? qd[v] / h->io->h : lane_of(0);
+        h->S[row]             = lane_abs(h->c[row]);
     }
 }
 
@@ -144,16 +165,18 @@ LANE_INLINE lane_mask held_applies(const held_system *h, size_t a)
     return lane_less(lane_of(0), a < held ? lane_of(1) : lane_abs(block_in(h->io->stops, 0, 0)[a - held]));
 }
 
-/* Factors G = L D L^T in place, from the first direction on. */
+/* Adds the damping to G, and factors it in place, G = L D L^T, from the first direction on. */
 static inline void held_factor(const held_system *h)
 {
     const size_t k        = h->k;
     lane        *diagonal = h->l;
+    for (size_t a = 0; h->io->damping > 0 && a < k - h->io->n_stopping; a++)
+        h->G[a * k + a] = h->G[a * k + a] + h->io->damping;
     for (size_t a = 0; a < k; a++)
         diagonal[a] = h->G[a * k + a];
     for (size_t a = 0; a < k; a++) {
         lane     *row    = h->G + a * k;
-        lane_mask counts = lane_less(DEPENDENT * diagonal[a], row[a]) & held_applies(h, a);
+        lane_mask counts = lane_less(DYN_DEPENDENT * diagonal[a], row[a]) & held_applies(h, a);
         h->reciprocal[a] = lane_select(counts, 1.0 / row[a], lane_of(0));
         for (size_t b = a + 1; b < k; b++) {
             const lane scaled = row[b] * h->reciprocal[a];
@@ -165,24 +188,26 @@ static inline void held_factor(const held_system *h)
     }
 }
 
-/* Replaces x (k) by G^-1 x. Returns the largest entry of a direction left out, after the others are eliminated. */
+/* Replaces x (k) by G^-1 x. Returns 1 + the first direction that contradicts those before it, or 0. */
 static inline lane held_solve(const held_system *h, lane *x)
 {
-    const size_t k    = h->k;
-    lane         most = lane_of(0);
+    const size_t k     = h->k;
+    lane         first = lane_of(0);
     for (size_t a = 0; a < k; a++) {
-        for (size_t b = a + 1; b < k; b++)
-            x[b] = sub_mul(x[b], h->G[a * k + b], x[a]);
-        lane_mask out  = ~lane_less(lane_of(0), lane_abs(h->reciprocal[a])) & held_applies(h, a);
-        lane      size = lane_select(out, lane_abs(x[a]), lane_of(0));
-        most           = lane_select(lane_less(most, size), size, most);
+        for (size_t b = a + 1; b < k; b++) {
+            x[b]    = sub_mul(x[b], h->G[a * k + b], x[a]);
+            h->S[b] = add_mul(h->S[b], lane_abs(h->G[a * k + b]), h->S[a]);
+        }
+        const lane_mask out   = ~lane_less(lane_of(0), lane_abs(h->reciprocal[a])) & held_applies(h, a);
+        const lane_mask wrong = out & lane_less(DYN_CONSISTENT * h->S[a], lane_abs(x[a]));
+        first                 = lane_select(wrong & lane_less(first, lane_of(1)), lane_of(1 + (double)a), first);
     }
     for (size_t a = 0; a < k; a++)
         x[a] = x[a] * h->reciprocal[a];
     for (size_t a = k; a-- > 0;)
         for (size_t b = 0; b < a; b++)
             x[b] = sub_mul(x[b], h->G[b * k + a], x[a]);
-    return most;
+    return first;
 }
 
 /* Sets M, the factors of M and G, J, Z and c at (q, qd). */
@@ -198,23 +223,18 @@ static inline void held_prepare(const held_system *h, const lane *q, const lane 
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Adds Z l to z, with l = -G^-1 c. Returns the lanes in which no efforts hold all directions. */
-static inline lane_mask held_add_efforts(const held_system *h, lane *z)
+/* Adds Z l to z, with l = -G^-1 c. Returns as held_solve does. */
+static inline lane held_add_efforts(const held_system *h, lane *z)
 {
-    lane largest = lane_of(1);
-    for (size_t a = 0; a < h->k; a++) {
-        lane size = lane_abs(h->c[a]);
-        largest   = lane_select(lane_less(largest, size), size, largest);
-        h->l[a]   = h->c[a];
-    }
-    const lane left = held_solve(h, h->l);
+    memcpy(h->l, h->c, h->k * sizeof *h->l);
+    const lane first = held_solve(h, h->l);
     for (size_t v = 0; v < h->nv; v++) {
         lane sum = z[v];
         for (size_t a = 0; a < h->k; a++)
             sum = sub_mul(sum, h->l[a], h->Z[v * h->k + a]);
         z[v] = sum;
     }
-    return lane_less(CONSISTENT * largest, left);
+    return first;
 }
 
 /* Sets the wrenches that hold the frames, behind those of the request, in the axes of their sites. */
@@ -247,6 +267,17 @@ static inline const lane *held_set_transmitted(const held_system *h, const lane 
     return h->T;
 }
 
+/* Adds |J_av qdd_0v| to S, with qdd_0 = L^-1 D^-1 z: the part of efforts and wrenches. */
+static inline void held_add_sizes(const held_system *h, const lane *z)
+{
+    lane *qdd = h->P; /* scratch here */
+    memcpy(qdd, z, h->nv * sizeof *qdd);
+    factor_substitute(h->free.model, &h->ws->factor, qdd);
+    for (size_t a = 0; a < h->k; a++)
+        for (size_t v = 0; v < h->nv; v++)
+            h->S[a] = h->S[a] + lane_abs(h->J[a * h->nv + v] * qdd[v]);
+}
+
 /* Sets h->qdd at (q, qd), for which the system is prepared, and the efforts. */
 static inline void held_accelerate(const held_system *h, const lane *q, const lane *qd, lane *contradictory,
                                    void *memory)
@@ -265,7 +296,8 @@ static inline void held_accelerate(const held_system *h, const lane *q, const la
     /* c = J' qd + Z^T D^-1 z */
     multiply_rows(&(row_product){.A = x, .A_term = 1, .X = h->Y, .stride = h->k, .n = h->nv, .S = h->c, .Y = h->c}, 1,
                   0, h->k);
-    lane_mask left = held_add_efforts(h, x);
+    held_add_sizes(h, x);
+    const lane first = held_add_efforts(h, x);
     factor_substitute(m, &h->ws->factor, x);
-    *contradictory = lane_select(left, lane_of(1), *contradictory);
+    *contradictory = lane_select(lane_less(*contradictory, lane_of(1)), first, *contradictory);
 }

@@ -32,6 +32,7 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
     i->scene  = (dyn_scene){.model = scene->model};
     i->io     = *io;
     i->io.tau = i->io.wrenches = NULL;
+    i->io.damping              = 0;
     i->io.sites                = io->sites + nw;
     i->held                    = held_place(&i->scene, &i->io, ws, work);
     i->v                       = work + dyn_step_held_work(scene->model, nw, io->n_held, i->held.k);

@@ -9,9 +9,6 @@
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
 
-/* Rows of J with no entry above this part of what the positions allow count as zero. */
-#define STILL 1e-12
-
 /* A joint that moves a held frame, and the motions of its parent P, of its body B and of the frame f. */
 typedef struct held_joint {
     const dyn_body       *b;
@@ -119,39 +116,54 @@ static inline void held_add_columns(const dyn_model *m, const world_motion *bodi
     }
 }
 
-/* The sum of the sizes of the components. */
-LANE_INLINE lane held_size(vec3 x)
-{
-    return lane_abs(x.x) + lane_abs(x.y) + lane_abs(x.z);
-}
 LANE_INLINE lane held_greater(lane a, lane b)
 {
     return lane_select(lane_less(a, b), b, a);
 }
 
-/* Sets the rows J (n x nv) of a held frame to zero in lanes in which no joint moves the frame along them. Their entries
- * are then rounding errors of the positions, and their size is compared with that of the positions. */
-static inline void held_clear_still_rows(const dyn_model *m, const world_motion *bodies, const dyn_held_frame *held,
-                                         const world_motion *f, const held_columns *to)
+/* The largest linear and angular entries of a frame's Jacobian, and the sums of those of each column times |qd_v|. */
+typedef struct held_entries {
+    lane linear, angular, u, w;
+} held_entries;
+
+/* Returns these of the Jacobian J (6 x nv). qd NULL means zeros. */
+static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t nv)
 {
-    lane linear = lane_of(0), angular = lane_of(0);
-    for (int i = held->frame.body; i != DYN_WORLD; i = m->body[i].tree.parent) {
-        const dyn_body *b     = &m->body[i];
-        const bool      free  = dyn_joint_has_quaternion(b->joint.kind);
-        const double    ratio = free ? 1 : b->joint.ratio, size = ratio < 0 ? -ratio : ratio;
-        if (free || b->joint.kind != DYN_REVOLUTE) linear = held_greater(linear, lane_of(size));
-        if (!free && b->joint.kind != DYN_REVOLUTE) continue;
-        linear  = held_greater(linear, size * (held_size(f->p) + held_size(bodies[i].p)));
-        angular = held_greater(angular, lane_of(size));
+    held_entries e = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
+    for (size_t v = 0; v < nv; v++) {
+        lane linear = lane_of(0), angular = lane_of(0);
+        for (size_t a = 0; a < 3; a++) {
+            linear  = held_greater(linear, lane_abs(J[a * nv + v]));
+            angular = held_greater(angular, lane_abs(J[(3 + a) * nv + v]));
+        }
+        e.linear  = held_greater(e.linear, linear);
+        e.angular = held_greater(e.angular, angular);
+        if (!qd) continue;
+        e.u = add_mul(e.u, linear, lane_abs(qd[v]));
+        e.w = add_mul(e.w, angular, lane_abs(qd[v]));
     }
-    for (size_t a = 0; a < held->n; a++) {
-        lane *row = to->J + a * to->nv, most = lane_of(0);
-        for (size_t v = 0; v < to->nv; v++)
-            most = held_greater(most, lane_abs(row[v]));
-        const lane_mask moves = lane_less(STILL * (held->axis[a] < 3 ? linear : angular), most);
-        for (size_t v = 0; v < to->nv; v++)
-            row[v] = lane_select(moves, row[v], lane_of(0));
-    }
+    return e;
+}
+
+/* Copies row `axis` of a frame's Jacobian, or zeros where it counts as zero beside its scale (held_directions.h). */
+static inline void held_copy_row(const lane *J, size_t nv, int axis, const held_entries *e, double reach, lane *to)
+{
+    const lane scale =
+        axis < 3 ? held_greater(e->linear, reach * e->angular) : held_greater(e->angular, e->linear / lane_of(reach));
+    const lane *row  = J + (size_t)axis * nv;
+    lane        most = lane_of(0);
+    for (size_t v = 0; v < nv; v++)
+        most = held_greater(most, lane_abs(row[v]));
+    const lane_mask moves = lane_less(DYN_STILL * scale, most);
+    for (size_t v = 0; v < nv; v++)
+        to[v] = lane_select(moves, row[v], lane_of(0));
+}
+
+/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2. */
+LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity)
+{
+    if (axis >= 3) return add_mul(lane_of(gravity / reach), e->w, e->w);
+    return add_mul(lane_of(gravity), e->w, add_mul(2.0 * e->u, lane_of(reach), e->w));
 }
 
 /* Writes the accelerations of a held frame with the motion f in the held directions: time derivatives of its

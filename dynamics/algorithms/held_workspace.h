@@ -22,6 +22,7 @@ typedef struct held_workspace {
     int            *chains; /* [(DYN_MAX_HELD + nv) x nv] tips first */
     size_t         *moving; /* [DYN_MAX_HELD + nv] the number of coordinates of a chain */
     bool           *mark;   /* [nv] scratch */
+    double         *reach;  /* [DYN_MAX_HELD] of the held frames, m */
     world_workspace world;  /* motions of the bodies that carry held frames, and of their ancestors */
 } held_workspace;
 
@@ -34,6 +35,7 @@ static inline held_workspace held_workspace_place(arena *a, const dyn_model *m)
                           .chains = arena_take(a, chains * nv, sizeof(int)),
                           .moving = arena_take(a, chains, sizeof(size_t)),
                           .mark   = arena_take(a, nv, sizeof(bool)),
+                          .reach  = arena_take(a, DYN_MAX_HELD, sizeof(double)),
                           .world  = place_world(a, m)};
     int           *all = arena_take(a, nv * rows, sizeof(int));
     for (size_t i = 0; a->base && i < nv; i++)
@@ -154,6 +156,7 @@ static inline void held_workspace_prepare(const dyn_model *m, const dyn_step *io
     need_nothing(m, &ws->world.needed);
     for (size_t i = 0; i < io->n_held; i++) {
         need_body(m, &ws->world.needed, io->held[i].frame.body);
+        ws->reach[i] = dyn_point_reach(m, io->held[i].frame.body, io->held[i].frame.X_bf.p);
         held_prepare_chain(m, i, held_tip(m, io->held[i].frame.body), ws);
     }
     for (size_t i = 0; i < io->n_stopping; i++)

@@ -39,6 +39,7 @@ static void euler(const step_pass *p)
     lane       *qd_after = block_out(p->io->qd_after, 0, 0);
     bool        after    = p->io->method == DYN_SEMI_IMPLICIT_EULER;
     step_evaluate(p, q, qd, p->differentiates);
+    step_put_residual(p);
     for (size_t i = 0; i < p->nv; i++)
         qd_after[i] = add_mul(velocity_at(qd, i), p->io->h, p->qdd[i]);
     if (p->differentiates) set_velocity_rows(p);
@@ -118,6 +119,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         one.input_matrix     = (double *)block_out(io->input_matrix, block, 2 * nv * nv);
         one.wrench_matrix    = nw ? (double *)block_out(io->wrench_matrix, block, 12 * nw * nv) : NULL;
         one.parameter_matrix = (double *)block_out(io->parameter_matrix, block, 20 * nv * scene->model->n_rows);
+        one.contact_residual = (double *)block_out(io->contact_residual, block, 6 * io->n_held);
         lane      singular, unsolved, contradictory;
         step_pass p = step_begin(scene, &ws, &one, &singular, &unsolved, &contradictory);
         one_block(scene, &one, &p);
@@ -140,6 +142,7 @@ static dyn_step step_of_held(const dyn_held_sensitivity *io)
                       .n_held        = io->n_held,
                       .held          = io->held,
                       .sites         = io->sites,
+                      .damping       = io->damping,
                       .wrench_matrix = io->dqdd_dwrench,
                       .work          = io->work};
 }

@@ -210,6 +210,10 @@ static inline void implicit_euler(const step_pass *p)
     lane        *W = p->matrices, *X = W + nv * nv;
     if (!solve_velocity(p, q, block_in(p->io->qd, 0, 0), W)) return;
     memcpy(block_out(p->io->qd_after, 0, 0), p->v, nv * sizeof *p->v);
-    if (p->differentiates) implicit_velocity_rows(p, q, W, X);
+    if (p->differentiates)
+        implicit_velocity_rows(p, q, W, X);
+    else if (p->io->contact_residual)
+        implicit_evaluate(p, q, W, NULL); /* after the last change of v, in every lane */
+    step_put_residual(p);
     step_positions(p, q, p->v, true);
 }

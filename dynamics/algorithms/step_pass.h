@@ -201,6 +201,18 @@ static inline void step_evaluate(const step_pass *p, const lane *q, const lane *
     *p->singular = lane_select(lane_less(*p->singular, lane_of(0)), singular, *p->singular);
 }
 
+/* Writes the accelerations -delta l that the last evaluation leaves along the held directions. A mechanism writes its
+ * own. */
+static inline void step_put_residual(const step_pass *p)
+{
+    lane *to = block_out(p->io->contact_residual, 0, 0);
+    if (!to || held_chains(p->io) == 0) return;
+    clear(to, 6 * p->io->n_held);
+    for (size_t i = 0, a = 0; i < p->io->n_held; i++)
+        for (size_t j = 0; j < p->io->held[i].n; j++)
+            to[6 * i + (size_t)p->io->held[i].axis[j]] = p->io->damping * p->held.l[a++];
+}
+
 /* Entry i of qd; qd NULL means zeros. */
 LANE_INLINE lane velocity_at(const lane *qd, size_t i)
 {

@@ -255,6 +255,7 @@ static inline void rk4(const step_pass *p)
             rk4_displace(p, &c, q, p->stage_q);
         }
         step_evaluate(p, stage > 0 ? p->stage_q : q, p->v, p->differentiates);
+        if (stage == 0) step_put_residual(p);
         rk4_rates(p, &c);
         if (p->differentiates) rk4_acceleration_rates(p, &c);
         rk4_accumulate(p, &c, weights[stage]);

@@ -5,6 +5,7 @@
 #include "description.h"
 #include "expand_joints.h"
 #include "pose.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,4 +302,21 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
 void dyn_model_free(dyn_model *model)
 {
     free(model);
+}
+
+/* The length of a vector, also where the squares of its components are out of range. */
+static double length(const double v[3])
+{
+    double scale = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+    if (scale == 0 || (scale > 1e-140 && scale < 1e140)) return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double x = v[0] / scale, y = v[1] / scale, z = v[2] / scale;
+    return scale * sqrt(x * x + y * y + z * z);
+}
+
+double dyn_point_reach(const dyn_model *model, int body, const double p[3])
+{
+    double sum = length(p);
+    for (int i = body; i != DYN_WORLD; i = model->body[i].tree.parent)
+        sum += length(model->body[i].pose.p_pc);
+    return sum > 0 ? sum : 1;
 }

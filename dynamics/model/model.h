@@ -358,3 +358,7 @@ typedef struct dyn_payload {
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded);
 
 void dyn_model_free(dyn_model *model); /* NULL is allowed */
+
+/* Returns the reach of a point at `p` in body `body` (or DYN_WORLD), m: the sum of the distances between the joints
+ * from the base to the point; 1 m if they all meet in it. Prismatic joints count as at 0. */
+double dyn_point_reach(const dyn_model *model, int body, const double p[3]);

@@ -16,7 +16,7 @@ void pass_held_sensitivity(void *what)
     const workload       *f    = what;
     const states         *s    = &f->states;
     const dyn_held_frame  held = held_tip(f);
-    const dyn_wrench_site site = dyn_held_site(&held);
+    const dyn_wrench_site site = dyn_held_site(&held, 0);
     const size_t          n    = f->blocks * (size_t)f->kernels->lanes; /* entries of a number of all states */
     const size_t          nv   = (size_t)f->scene.model->nv;
     dyn_held_sensitivity  io   = {.q             = s->q,
@@ -47,7 +47,7 @@ static void integrate(const workload *f, dyn_step_method method, unsigned what)
 {
     const states         *s        = &f->states;
     const dyn_held_frame  held     = held_tip(f);
-    const dyn_wrench_site site     = dyn_held_site(&held);
+    const dyn_wrench_site site     = dyn_held_site(&held, 0);
     const size_t          n_states = f->blocks * (size_t)f->kernels->lanes;
     dyn_step              io       = {.q            = s->q,
                                       .qd           = s->qd,

@@ -219,7 +219,7 @@ typedef struct grip {
     dyn_wrench_site sites[TRIAL_WRENCHES + 2];
 } grip;
 
-static grip grip_make(const trial *t)
+static grip grip_make(const trial *t, double damping)
 {
     random_source source = {.state = t->seed};
     grip          g      = {0};
@@ -234,31 +234,34 @@ static grip grip_make(const trial *t)
         f->n                             = 1 + random_below(&source, 2);
         f->axis[0]                       = (int)random_below(&source, 5);
         f->axis[1]                       = 5;
-        g.sites[t->scene.n_wrenches + i] = dyn_held_site(f);
+        g.sites[t->scene.n_wrenches + i] = dyn_held_site(f, damping);
     }
     return g;
 }
 
-/* Held frames, and an impact at them; robots with few coordinates are left out, since directions that depend on each
- * other may contradict. */
+/* Held frames, and an impact at them, without damping and with it; robots with few coordinates are left out, since
+ * directions that depend on each other may contradict. */
 static void test_held_matrices(void **state)
 {
-    size_t checked = 0, loaded = 0;
+    size_t checked = 0, loaded = 0, damped = 0;
     for (uint64_t seed = 2; seed <= 2 * ROBOTS + 1; seed++) {
-        trial t = make(seed);
-        grip  g = grip_make(&t);
+        trial        t       = make(seed);
+        const double damping = seed % 2 ? 0 : 0.3;
+        grip         g       = grip_make(&t, damping);
         for (int method = 0; method < METHODS && t.nv >= 12 && t.nv <= 18; method++) {
             dyn_step step = {
                 .method = (dyn_step_method)method, .h = 2e-3, .n_held = 2, .held = g.held, .sites = g.sites};
-            bool solved = check_matrices(&t, &step);
-            step.impact = true;
+            step.damping = damping;
+            bool solved  = check_matrices(&t, &step);
+            step.impact  = true;
             solved &= check_matrices(&t, &step);
             checked += solved;
+            damped += solved && damping > 0;
             loaded += solved && t.model->has_load;
         }
         trial_free(&t);
     }
-    assert_true(checked >= 8 && loaded >= 4);
+    assert_true(checked >= 8 && loaded >= 4 && damped >= 4);
 }
 
 /* Steps with two coordinates that may stop: the values are those of forward dynamics with driven coordinates. */

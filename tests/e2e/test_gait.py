@@ -174,6 +174,21 @@ class Gait(ServerCase):
             self.assertEqual(frames[0], frames[-1])
             self.assertGreater(len(set(frames)), 10)
 
+    def test_upright(self):
+        """At q = 0 operations that need accelerations answer; neck and head together have mass and inertia of the table."""
+        zero = [0.0] * 55
+        step = {"step": 0.001}
+        self.assertClose(self.ask("gait55", "forward-dynamics", {"q": zero, "tau": zero})["qdd"][2:3], [-9.81])
+        self.assertClose(self.ask("gait55", "step", {"q": zero, "tau": zero, **step})["qd_after"][2:3], [-9.81e-3])
+        self.ask("gait55", "rollout", {"q": zero, "torques": [zero] * 2, **step})
+        self.ask("gait55", "simulate", {"q": zero, "duration": 0.002, "samples": 2, **step})
+        self.ask("gait55", "task-space", {"q": zero, "frame": "crown", "axes": ["x", "y", "z"]})
+        names = self.ok(self.client.get("/v1/models/gait55"))["velocity_names"]
+        M = np.array(self.ask("gait55", "mass-matrix", {"q": zero})["mass_matrix"])
+        moments = [M[names.index(name)][names.index(name)] for name in ("lower_neck_bending", "lower_neck_flexion", "lower_neck_rotation")]
+        steiner = 5.0662 * (0.0529 + 0.068501) ** 2
+        self.assertClose(moments, [0.0274424 + steiner, 0.0296591 + steiner, 0.0203619], 1e-5)
+
     def test_what_goes_wrong_is_said(self):
         for arguments, status, said in (
                 (("--control-points", "5"), 1, "5 control points"),

@@ -131,10 +131,8 @@ class StepFriction(ServerCase):
         post = lambda request, model="wheel", operation="step": self.client.post(f"/v1/models/{model}/{operation}", request)
         self.assertProblem(post({**s, "friction_at_rest": "glue"}), 422, "/friction_at_rest")
         self.assertProblem(post({**s, "friction": False}), 422, "/friction")
-        for more in ({"integrator": "rk4"}, {"integrator": "implicit_euler"}, {"held": [{"frame": "wheel"}]}):
+        for more in ({"integrator": "rk4"}, {"integrator": "implicit_euler"}, {"held": [{"frame": "wheel"}], "impact": True}):
             self.assertEqual(self.assertProblem(post({**s, **more}), 422, "/friction_at_rest")["code"], "not-supported")
-        phases = {"q": [0.3], "torques": [[0]], "step": H, **STICK, "phases": [{"steps": 1, "held": [{"frame": "wheel"}]}]}
-        self.assertProblem(post(phases, operation="rollout"), 422, "/friction_at_rest")
         self.assertProblem(post({"q": [0.3], "tau": [0], "step": H, "outputs": ["sticking"]}), 422, "/outputs/0")
 
 

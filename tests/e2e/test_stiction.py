@@ -136,8 +136,6 @@ class Stiction(ServerCase):
         self.assertProblem(post("wheel", {**still, "friction_at_rest": "glue"}), 422, "/friction_at_rest")
         self.assertProblem(post("wheel", {**still, "friction_at_rest": True}), 422, "/friction_at_rest")
         self.assertProblem(post("wheel", {**still, "friction": False}), 422, "/friction")
-        problem = self.assertProblem(post("wheel", {**still, "held": [{"frame": "wheel"}]}), 422, "/friction_at_rest")
-        self.assertEqual(problem["code"], "not-supported")
         self.assertProblem(self.client.post("/v1/models/wheel/inverse-dynamics", {"q": [0], **STICK}), 422, "/friction_at_rest")
 
 

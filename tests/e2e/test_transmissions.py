@@ -355,7 +355,7 @@ class Transmissions(ServerCase):
         self.put_model("sharp", sharp)
         zero = [0.0] * 4
         for operation, request in (
-                ("forward-dynamics", {"q": zero, "tau": zero, "friction_at_rest": "stick"}),
+                ("step", {"q": zero, "tau": zero, "step": 0.01, "friction_at_rest": "stick"}),
                 ("simulate", {"q": zero, "duration": 0.1, "tolerance": 1e-6, "integrator": "dopri5", "samples": 2})):
             problem = self.assertProblem(self.client.post(f"/v1/models/sharp/{operation}", request), 422)
             self.assertEqual(problem["code"], "not-supported", problem)

@@ -71,6 +71,9 @@ class ForwardDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # held × 6: m/s² and rad/s², the accelerations J qdd + J̇ qd = -δ l that contact_damping δ leaves along the held axes, laid
+    # out like contact_wrenches.
+    contact_residual: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -397,6 +400,9 @@ class StepAnswer(Answer):
     wrench_matrix: Array
     # 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
     parameter_matrix: Array
+    # held × 6: m/s² and rad/s², the accelerations J qdd + J̇ qd = -δ l that contact_damping δ leaves along the held axes, laid
+    # out like contact_wrenches.
+    contact_residual: Array
     # nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
     sticking: Array
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
@@ -423,6 +429,8 @@ class RolloutAnswer(Answer):
     wrench_matrix: Array
     # N × 2 nv × 10 bodies: ∂x₊ by the inertial parameters, as the columns of the regressor.
     parameter_matrix: Array
+    # N × held × 6, as of step.
+    contact_residual: Array
     # N × nv: 1 for joints that friction holds after the step, else 0. Only with friction_at_rest stick.
     sticking: Array
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
@@ -675,6 +683,8 @@ class SimulateAnswer(Answer):
     steps: Array
     # N × held × 6, as of forward-dynamics.
     contact_wrenches: Array
+    # N × held × 6, as of forward-dynamics.
+    contact_residual: Array
     # Limits of joints that were exceeded, in the order of joints; of a batch one list for each simulation.
     limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
     # The least margin of each limit during the simulation, in the order of joints; of a batch one list for each simulation.

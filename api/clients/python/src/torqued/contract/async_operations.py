@@ -90,9 +90,11 @@ class AsyncOperations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction']]] = None,
+            outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
+            'contact_residual']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardDynamicsAnswer:
         """Accelerations for given torques.
@@ -102,16 +104,29 @@ class AsyncOperations:
         with J the rows of their Jacobians, M qdd + C qd + g + … = tau + Σ JᵀW + Jᵀl and J qdd + J̇ qd = 0. `contact_wrenches`
         are the wrenches that hold them; `joint_wrenches` include their effect. Contacts may depend on each other (four feet,
         two hands on one object): qdd is the same however the load is shared, and the wrenches are those with the least sum of
-        squares (N and N m alike). Frames that cannot all keep their velocities, such as two on one rotating body, are a 422.
-        Contacts push and pull; the caller checks whether the ground could pull. Joints at rest. Coulomb friction has the sign
-        of the velocity, and is zero where the velocity is zero: by default a joint that is exactly at rest accelerates as if it
-        had no Coulomb friction. With `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction
-        (without `coulomb_velocity`) that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given,
-        plus load |T| where friction depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move
-        against its full friction. Which joints stick is one problem for all joints; its solution is unique, and simulations
-        with a tolerance start with it. `friction` is then among the outputs by default. It cannot be combined with `held` or
-        with `"friction": false`: a 422. In a model with loops actuated joints may stick; sharp friction of passive joints is
-        the 422 not-supported, because what each of several joints that move together holds is undetermined.
+        squares (N and N m alike). Contacts push and pull; the caller checks whether the ground could pull. One rule decides in
+        all operations with `held` which axes depend on others, and whether they contradict each other. An axis depends on the
+        axes before it if J M⁻¹ Jᵀ, eliminated in their order, leaves at most 1e-12 of its diagonal entry. Its acceleration then
+        follows from theirs. If it does not vanish with theirs, no accelerations keep the velocities: the 422
+        contradictory-contacts, which names the frames. Up to 1e-8 of the size of the accelerations at the frames counts as
+        zero. This size is the sum of those by gravity (at least 9.80665 m/s²; for rotations divided by the reach, the sum of
+        the distances between the joints up to the frame), by the velocities, and of |J| |qdd| without contacts, in the units of
+        the axis. So velocities of rounding size count as rest. An axis along which the frame moves by less than 1e-8 of the
+        reach is held for nothing. Measured velocities of feet that depend on each other are never exactly compatible.
+        `contact_damping` δ > 0 gives the accelerations for any velocities: it solves (J M⁻¹ Jᵀ + δ 1) l = -(J qdd₀ + J̇ qd),
+        once, with the accelerations qdd₀ without contacts. Along the held axes J qdd + J̇ qd = -δ l remains: the output
+        `contact_residual`, then among the outputs by default. The unit of δ is 1/kg along x, y, z and 1/(kg m²) about rx, ry,
+        rz; one number is used for both. Joints at rest. Coulomb friction has the sign of the velocity, and is zero where the
+        velocity is zero: by default a joint that is exactly at rest accelerates as if it had no Coulomb friction. With
+        `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction (without `coulomb_velocity`)
+        that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given, plus load |T| where friction
+        depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Motors
+        of coupled `transmissions` stick in the same way while their rate is 0, and passive joints of loops while the whole
+        mechanism is at rest. Which joints stick is one problem for all of them and the `held` frames (Coulomb's law is the
+        optimality condition of a bounded least-squares problem); qdd is unique, and simulations start with it. Several joints
+        and held frames can hold the same motion, as in a robot that stands on four feet: then the friction is the one with the
+        least sum of squares of friction / (sum of the limits of both directions), and the wrenches are those with the least sum
+        of squares beside it. `friction` is then among the outputs by default. `"friction": false` beside it is a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -132,9 +147,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: Friction of joints whose velocity is zero.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
@@ -143,8 +158,8 @@ class AsyncOperations:
         """
         return await self._evaluate("forward-dynamics", ForwardDynamicsAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "held": held, "friction_at_rest": friction_at_rest, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "platform": platform, "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
@@ -460,7 +475,8 @@ class AsyncOperations:
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]]
             = None,
             timeout: Optional[float] = None,
@@ -470,9 +486,10 @@ class AsyncOperations:
         Analytical derivatives of forward-dynamics, dqdd/dx = -M⁻¹ dtau/dx at the acceleration that follows from `tau`. Columns
         for `q`, and the quantities that are constant, are as in sensitivity. Missing `qd` is zero. A mass matrix that is
         singular at the state is a 422 naming the joint. With `held` frames the accelerations are those of forward-dynamics with
-        these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ)⁻¹J M⁻¹); models with loops are then the 422 not-for-loops.
-        `dqdd_dparameters` is -dqdd_dtau Y with the regressor Y at the state and its acceleration, also with held frames and
-        with loops; a payload changes the parameters of its link, in the axes and about the origin of which they are.
+        these frames, and dqdd_dtau is (M⁻¹ - M⁻¹Jᵀ(J M⁻¹Jᵀ + δ 1)⁻¹J M⁻¹) with `contact_damping` δ; models with loops are then
+        the 422 not-for-loops. `dqdd_dparameters` is -dqdd_dtau Y with the regressor Y at the state and its acceleration, also
+        with held frames and with loops; a payload changes the parameters of its link, in the axes and about the origin of which
+        they are.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -493,9 +510,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -503,7 +520,8 @@ class AsyncOperations:
         """
         return await self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+            "platform": platform, "held": held, "contact_damping": contact_damping, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     async def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -587,13 +605,14 @@ class AsyncOperations:
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
-            impact: Optional[bool] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking', 'full']]] = None,
+            'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> StepAnswer:
         """One step of integration, with its Jacobians.
@@ -606,42 +625,44 @@ class AsyncOperations:
         with the exact Jacobian, for stiff joints. If that Jacobian is singular or the method does not converge, the answer is
         the 422 integration-failed. With `held` frames a and its derivatives are those of forward-dynamics with these frames: M
         qdd + … = tau + Jᵀl, J qdd + J̇ qd = 0. Frames that cannot all keep their velocities are the 422 contradictory-contacts.
+        With `contact_damping` a and its derivatives are those of damped contacts; `contact_residual` is what remains at the
+        start of the step, with implicit_euler at its end. An impact is not damped: its velocities never contradict each other.
         With `impact` the step begins with a plastic impact that stops the held frames: it starts from (q, v) with M (v - qd) =
         Jᵀp and J v = 0, the velocities of the operation impact. The matrices are then derivatives through the impact as well.
         By default Coulomb friction has the sign of the velocity before the step, and may reverse the motion within the step.
         With `"friction_at_rest": "stick"` sharp Coulomb friction, without a `coulomb_velocity`, instead depends on the velocity
         after the step: at most `coulomb` holds a joint, qd₊ = 0 exactly, and other joints have the full friction against their
-        motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints, whose solution is
-        unique. Rows of qd₊ of joints that stick are zero in the matrices; rows of other joints are derivatives while the same
-        joints stick and the others slide on. `sticking` marks the joints that stick and is then among the outputs by default.
-        With a `stribeck_velocity` the friction of the step is that of the curve at the rate before the step: `breakaway` holds
-        a joint at rest, and where a joint slides, the slope of the curve is in A. "stick" needs the explicit or semi-implicit
-        Euler method, no `held`, and friction; anything else is a 422. In a model with loops actuated joints may stick; sharp
-        friction of passive joints is the 422 not-supported, because what each of several joints that move together holds is
-        undetermined. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given components and
-        points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m,
-        m·c, then the moments and products of inertia about the link's origin. A payload adds its own parameters, about the
-        origin and in the axes of its link, to those of the link, so that the columns of the link are those of the payload as
-        well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the constant twist u in the
-        axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊
-        have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns
-        of the matrices are first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is
-        zero. A mass matrix that is singular is a 422 naming the joint. For models with loops x has the actuated coordinates,
-        and a(q, qd) and its derivatives are those of the mechanism whose loops stay closed. Loops are closed at the start, as
-        in every operation, and at each position at which the integrator evaluates a, along the straight line from the start;
-        where they cannot be closed the answer is the 422 of such a state. q₊ itself is not closed: the next step does so.
-        `full` describes the start: its passive coordinates are the `guess` with which the next step keeps the assembly; it is
-        not available with held frames. `held` frames and `impact` hold as for other models: a is then that of the mechanism
-        with closed loops and held frames.
+        motion (the time-stepping of Stewart & Trinkle). Which joints stick is one problem for all joints and the `held` frames,
+        whose qd₊ is unique. Rows of qd₊ of joints that stick are zero in the matrices; rows of other joints are derivatives
+        while the same joints stick and the others slide on. `sticking` marks the joints that stick and is then among the
+        outputs by default. With a `stribeck_velocity` the friction of the step is that of the curve at the rate before the
+        step: `breakaway` holds a joint at rest, and where a joint slides, the slope of the curve is in A. "stick" needs the
+        explicit or semi-implicit Euler method, no `impact`, and friction; anything else is a 422. Sharp friction of passive
+        joints of loops and of the motors of coupled `transmissions` is then the 422 not-supported. On request `wrench_matrix`
+        has the derivatives by the wrenches of the request, whose given components and points are constant, and
+        `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then the moments
+        and products of inertia about the link's origin. A payload adds its own parameters, about the origin and in the axes of
+        its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕ u is q + u for
+        joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of its body: R ← R
+        exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for a
+        floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are
+        first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix
+        that is singular is a 422 naming the joint. For models with loops x has the actuated coordinates, and a(q, qd) and its
+        derivatives are those of the mechanism whose loops stay closed. Loops are closed at the start, as in every operation,
+        and at each position at which the integrator evaluates a, along the straight line from the start; where they cannot be
+        closed the answer is the 422 of such a state. q₊ itself is not closed: the next step does so. `full` describes the
+        start: its passive coordinates are the `guess` with which the next step keeps the assembly; it is not available with
+        held frames. `held` frames and `impact` hold as for other models: a is then that of the mechanism with closed loops and
+        held frames.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
@@ -662,20 +683,21 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator,
-            "held": held, "friction_at_rest": friction_at_rest, "impact": impact, "gravity": gravity, "payload": payload,
-            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error, "outputs":
-            outputs}, timeout)
+            "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "impact": impact, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
-            held: Optional[Sequence[Held]] = None, phases: Optional[Sequence[Phase]] = None,
-            friction_at_rest: Optional[Literal['none', 'stick']] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'sticking', 'full']]] = None,
+            'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
@@ -687,20 +709,21 @@ class AsyncOperations:
         problem of a step names its node, counted from 0. The frames of `held` are held at all nodes. With `phases` instead, the
         held frames change from phase to phase. A phase that holds a frame along an axis along which the phase before does not
         hold it begins with a plastic impact of all its frames: its first node is a step with `impact`. The `qd_after` before
-        that node are the velocities before the impact. The first phase begins without an impact. Rows × N is at most the limit
-        of states of a request. The loops of a model with loops are closed at every node. Those of node 0 are closed as in every
-        operation, from the model's reference or from `guess`; the passive coordinates of each node are the guess of the next
-        one, so that mechanisms keep their assembly. `full` has them for all nodes. Node n has the bits of a step from the state
-        and with the guess of node n - 1.
+        that node are the velocities before the impact. The first phase begins without an impact. `contact_damping` applies to
+        all phases; the rows of `contact_residual` are the held frames of the node's phase, with rows of zeros behind up to the
+        longest list. Rows × N is at most the limit of states of a request. The loops of a model with loops are closed at every
+        node. Those of node 0 are closed as in every operation, from the model's reference or from `guess`; the passive
+        coordinates of each node are the guess of the next one, so that mechanisms keep their assembly. `full` has them for all
+        nodes. Node n has the bits of a step from the state and with the guess of node n - 1.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
@@ -721,9 +744,9 @@ class AsyncOperations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
-            integrator, "held": held, "phases": phases, "friction_at_rest": friction_at_rest, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
+            friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
@@ -1130,10 +1153,11 @@ class AsyncOperations:
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            held: Optional[Sequence[Held]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
-            'least_margins', 'motor_tau']]] = None,
+            'least_margins', 'motor_tau', 'contact_residual']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -1153,64 +1177,68 @@ class AsyncOperations:
         true`. A motion that diverges ends the simulation with a 422 `integration-failed` that gives the time and the
         coordinate: a joint, active or passive, faster than 1e5 rad/s or m/s, or an acceleration above 1e12 rad/s² or m/s². So
         does a step that becomes too short for the tolerance, or so short that the rest would need more than 10 million steps.
-        Friction. With a tolerance, joints with sharp Coulomb friction stop, stick and break loose at instants that are located:
-        while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb` or `breakaway`,
-        plus load |T| where friction depends on the load. With fixed steps, in models with loops and where frames are held, no
-        joint sticks: sharp friction always has the sign of the velocity. A joint that should stick oscillates with a velocity
-        of about step × coulomb / inertia, and steps with a tolerance become very short, down to a 422 `integration-failed`.
-        Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller": "pd_gravity", "kp", "kd",
-        "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the torques of the acceleration r''
-        + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers use the stored model with the
-        request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act on actuated coordinates alone:
-        those of joints with `"actuated": true`; of an elastic joint, that of its motor. The efforts of a floating base, of
-        other joints and of the link's side of an elastic joint are zero, and entries of gains and reference that belong to them
-        are ignored. With such passive coordinates `computed_torque` is partial feedback linearisation (collocated): actuated
-        coordinates get the acceleration above, passive ones follow the dynamics. `pd_gravity` gives the motor of an elastic
-        joint the gravity torque of its link as well. Actuated joints with a quaternion are refused, and a robot without any
-        actuated joint (`not-supported`). With `held` frames and passive coordinates p, `pd_gravity` gives the torques of static
-        equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the l of least norm (N and N m) that solves J_pᵀ l = g_p,
-        by least squares where no equilibrium exists. `computed_torque` gives the torques of the held robot whose actuated
-        coordinates get the acceleration above, by least squares where held frames prevent it. A robot all of whose coordinates
-        are actuated gets the same torques as without `held`. The torques of a controller are clipped at the `effort` limits of
-        joints, and then those of the motors of `transmissions` at theirs if the controller drives all their joints, unless
-        `"clip": false` is given; torques given as `tau` are not clipped, and efforts of mimic joints are compared only. Where
+        Friction. Joints with sharp Coulomb friction stop, stick and break loose, also in models with loops and beside `held`
+        frames: while a joint sticks its velocity is zero, and friction has the value that this needs, up to `coulomb` or
+        `breakaway`, plus load |T| where friction depends on the load. With a tolerance the instants are located. With fixed
+        steps a step is divided where a joint comes to rest, and a joint breaks loose at the end of a step. Which joints stick
+        is decided as in forward-dynamics with `"friction_at_rest": "stick"`; so are the `contact_wrenches` of samples at which
+        joints stick. Three kinds of sharp friction do not stick: that of passive joints of loops, of motors of coupled
+        `transmissions`, and in models with loops friction that depends on the load. It has the sign of the velocity. A joint
+        that should stick then oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become
+        very short, down to a 422 `integration-failed` that names the joint; with motors of transmissions they are a 422
+        `not-supported`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller":
+        "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the
+        torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers
+        use the stored model with the request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act
+        on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The
+        efforts of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains
+        and reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
+        linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
+        `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
+        quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
+        coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the
+        l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium exists. `computed_torque`
+        gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
+        frames prevent it. A robot all of whose coordinates are actuated gets the same torques as without `held`. The torques of
+        a controller are clipped at the `effort` limits of joints, and then those of the motors of `transmissions` at theirs if
+        the controller drives all their joints, unless `"clip": false` is given; torques given as `tau` are not clipped. Where
         torques reach a limit the acceleration has a kink: steps with a tolerance become short there, fixed steps lose their
         order. `limits` lists the joints and motors that exceeded a limit: of effort, before clipping; of position and of
-        velocity, which are not enforced. The list is that of margins, mimic joints and passive joints of loops included, but
-        for effort rates; the effort of a motor is compared if the input drives all its joints. It gives the largest excess over
-        the limit and its time, among the start, the ends of all steps and both sides of every jump of the input. The list is
-        empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it among the
-        same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
-        `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics controller of Hua, Poursina &
-        Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and reference have nv entries;
-        entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the
-        desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint
-        exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' +
-        B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are
-        those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ''
-        are the robot's accelerations at that instant, as if measured. The controller drives motors only: the tau of the joint
-        coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well
-        below 1/ω. Torques, references, and the `force` and `torque` of wrenches are signals: nv numbers (3 for a wrench),
-        constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times
-        that start at 0 and increase (default: evenly spaced over the duration; held values last equally long), `cubic` being
-        the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or
-        `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where
-        one number as angular_frequency counts for all coordinates. Each may be a batch, with the simulations as an additional
-        first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion, `{"coordinates":
-        names, "motion": signal}` with one position for each of these velocity names. All others, such as a floating base,
-        passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion needs, which are not
-        clipped. Position and velocity of the motion must not jump: held values and linear ones with more than two points are
-        refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time 0, in `input.tau`
-        they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a quaternion cannot be
-        prescribed. With a tolerance the local errors of the work are kept within it as well. Where held frames do not allow the
-        motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in forward-dynamics;
-        `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along their axes
-        (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least change in
-        the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any frame, and
-        for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its velocity only,
-        as wheels and skates do. `tau` is the driving torque just after the sample. `actuator_work`, `friction_work` (of joint
-        friction and dampers, never positive) and `wrench_work` are the work done on the robot since the start: kinetic +
-        potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not available in evaluate.
+        velocity, which are not enforced. It gives the largest excess over the limit and its time, among the start, the ends of
+        all steps and both sides of every jump of the input. The list is empty if no limit was exceeded. `least_margins` has for
+        every limit, kept or not, the least distance to it among the same times; for its gradients along a motion that is given,
+        see margins. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the
+        inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them
+        actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ =
+        kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g +
+        friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q -
+        rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d +
+        Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x'
+        with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured.
+        The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor
+        coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and
+        `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
+        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
+        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
+        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
+        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch, with the simulations as
+        an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion,
+        `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All others, such as a
+        floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion
+        needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear ones with more
+        than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time
+        0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a
+        quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where held
+        frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
+        forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along
+        their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
+        change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
+        frame, and for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its
+        velocity only, as wheels and skates do. `contact_damping` applies to the accelerations, as in forward-dynamics; the
+        corrections after a step are not damped. `tau` is the driving torque just after the sample. `actuator_work`,
+        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
+        the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not
+        available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -1234,9 +1262,9 @@ class AsyncOperations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
-        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
-        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
-        without `held` no frame is held.
+        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
+        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1245,7 +1273,8 @@ class AsyncOperations:
         return await self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step,
             "tolerance": tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed,
             "samples": samples, "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "held": held, "on_error": on_error, "outputs": outputs}, timeout)
+            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     async def ground_reaction(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,

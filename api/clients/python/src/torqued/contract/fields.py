@@ -792,9 +792,11 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
     # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
     # `held` no frame is held.
     held: Sequence[Held]
+    # Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+    contact_damping: float
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
-    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction']]
+    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction', 'contact_residual']]
 
 
 class _EvaluationsImpactNeeded(TypedDict):
@@ -852,6 +854,8 @@ class EvaluationsForwardSensitivity(TypedDict, total=False):
     # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
     # `held` no frame is held.
     held: Sequence[Held]
+    # Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+    contact_damping: float
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]
 
 
@@ -874,11 +878,13 @@ class EvaluationsStep(_EvaluationsStepNeeded, total=False):
     # default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout without
     # `held` no frame is held.
     held: Sequence[Held]
+    # Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+    contact_damping: float
     # stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity before the step.
     friction_at_rest: Literal['none', 'stick']
     # Whether the step begins with a plastic impact of the held frames.
     impact: bool
-    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix', 'parameter_matrix', 'sticking', 'full']]
+    outputs: Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix', 'parameter_matrix', 'contact_residual', 'sticking', 'full']]
 
 
 class EvaluationsCoriolis(TypedDict, total=False):
