@@ -137,7 +137,8 @@ typedef struct api_query {
     /* The model (later with its payload), gravity, and where wrenches act. */
     dyn_scene  scene;
     dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
-    size_t     rows;    /* number of rows of every batch; 1 without a batch */
+    size_t     rows;    /* number of rows of every batch; 1 without a batch, or where batches have no row */
+    bool       empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
     bool       batched; /* true if at least one field is a batch */
     /* JSON Pointer of the field that set `rows`, for messages; NULL: none. */
     const char        *rows_from;
@@ -155,6 +156,16 @@ typedef struct api_query {
 static inline size_t api_states(const api_query *q)
 {
     return q->samples > 0 ? q->rows * q->samples : q->rows;
+}
+
+/* Return the rows and the states of the answer. */
+static inline size_t api_answered_rows(const api_query *q)
+{
+    return q->empty ? 0 : q->rows;
+}
+static inline size_t api_answered_states(const api_query *q)
+{
+    return q->empty ? 0 : api_states(q);
 }
 
 /* Returns the means to run tasks of the request in parallel: helper threads, deadline, memory, and a counter of
