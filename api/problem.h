@@ -98,7 +98,7 @@
     X(ANGLE_TOO_LARGE, "angle-too-large", 422, "Angle too large", \
       "An angle is beyond limits.angle in GET /v1, up to which sine and cosine are accurate. Wrap it.") \
     X(BAD_QUATERNION, "bad-quaternion", 422, "Not a unit quaternion", \
-      "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it.") \
+      "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it, or give \"normalise\": true.") \
     X(BAD_ROTATION, "bad-rotation", 422, "Not a rotation", \
       "A matrix is not a rigid transform: its rows are not orthonormal, it is a reflection, or its last row is wrong.") \
     X(BAD_INERTIA, "bad-inertia", 422, "Invalid inertia", \

@@ -38,7 +38,7 @@ SHAPES = {
     "ScalarOut": "number", "VectorOut": "array", "MatrixOut": "array of 2 axes", "ArrayOut": "array of 3 axes",
     "Array4Out": "array of 4 axes", "Array5Out": "array of 5 axes", "Name": "string",
 }
-SHARED = ("q", "qd", "qdd", "qddd", "tau", "gravity", "payload", "wrenches", "friction", "joints", "guess", "platform", "on_error")
+SHARED = ("q", "qd", "qdd", "qddd", "tau", "gravity", "payload", "wrenches", "friction", "joints", "guess", "platform", "normalise", "on_error")
 
 
 def cell(text):

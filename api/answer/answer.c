@@ -299,7 +299,7 @@ static size_t states_that_fit(api_answer *answer, size_t limit)
 
 bool api_answer_bound(api_answer *answer, size_t *bytes)
 {
-    size_t      limit = answer->plan->query->call->api->limits.answer, states = api_states(answer->plan->query);
+    size_t limit = answer->plan->query->call->api->limits.answer, states = api_answered_states(answer->plan->query);
     const char *what = answer->plan->query->samples > 0 ? "samples" : "rows";
     *bytes           = measure(answer, states);
     if (*bytes <= limit) return true;
@@ -314,7 +314,7 @@ bool api_answer_list(api_answer *answer)
     if (!answer->plan->failed_rows) return true;
     answer->arrays = api_take(answer->plan->query->pool, answer->n_arrays * sizeof *answer->arrays);
     if (!answer->arrays) return false;
-    begin(&w, answer, NULL, api_states(answer->plan->query));
+    begin(&w, answer, NULL, api_answered_states(answer->plan->query));
     w.lists = true;
     return emit_answer(&w);
 }
@@ -331,7 +331,7 @@ bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
                         "no memory for an answer of up to %zu bytes", bytes);
     if (!api_answer_slots_begin(answer, apart)) return false;
     writer w;
-    begin(&w, answer, answer->body, api_states(answer->plan->query));
+    begin(&w, answer, answer->body, api_answered_states(answer->plan->query));
     if (!emit_answer(&w)) return false;
     return api_emit_done(&w.out) || api_fail_outgrown(answer->plan->query->problem);
 }

@@ -39,7 +39,7 @@ static void emit_one(const api_limit *limit, const api_limit_violation *found, b
 void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits, bool margins, api_emit *to)
 {
     if (plan->query->batched) api_emit_array(to);
-    for (size_t row = 0; row < plan->query->rows; row++) {
+    for (size_t row = 0; row < api_answered_rows(plan->query); row++) {
         /* The longest answer, which is measured before the simulation, has null in place of an empty list. */
         const api_limit_violation *found   = limits->violation ? limits->violation + row * limits->list.n : NULL;
         bool                       longest = !found && limits->list.n == 0 && plan->failed_rows;

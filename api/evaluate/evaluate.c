@@ -286,6 +286,23 @@ static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
            api_answer_close(answer, bound);
 }
 
+/* Answers a request whose batches have no rows: every array of the answer has none either. */
+static bool answer_nothing(const api_plan *plan, api_answer *answer, size_t *bound)
+{
+    plan->query->call->stamps.evaluated = api_now();
+    return api_answer_list(answer) && api_answer_open(answer, *bound, false) && api_answer_close(answer, bound);
+}
+
+/* Refuses operations that sum over the rows for batches without rows. */
+static bool check_empty(const api_query *q)
+{
+    for (size_t i = 0; q->empty && i < q->n_selected; i++)
+        if (q->selected[i].operation->finish && !q->selected[i].operation->unordered)
+            return api_fail(q->problem, API_WRONG_SHAPE, q->rows_from, "0 rows given, %s needs at least one",
+                            q->selected[i].operation->name);
+    return true;
+}
+
 /* --- the request ------------------------------------------------------------------------------------------------ */
 
 static bool check_rows(const api_query *q)
@@ -313,7 +330,8 @@ static bool decode(api_query *q, const api_node *request, api_plan *plan, api_an
 {
     if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
         !api_decode_surroundings(q) || !api_measure_state(q) || !api_measure_guess(q) || !api_measure_wrenches(q) ||
-        !check_rows(q) || !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) || !api_failed_rows_open(plan))
+        !check_empty(q) || !check_rows(q) || !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) ||
+        !api_failed_rows_open(plan))
         return false;
     return api_unit_warnings_find(q) && api_answer_bound(answer, bound) && api_decode_payload(q) &&
            api_fill_state(plan) && api_fill_guess(plan) && api_fill_platform(plan) && api_fill_wrenches(plan) &&
@@ -344,9 +362,9 @@ bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_
         return false;
     }
     if (done) {
-        q->call->states         = api_states(q);
+        q->call->states         = api_answered_states(q);
         q->call->stamps.decoded = api_now();
-        done                    = evaluate(&plan, &answer, bytes);
+        done                    = q->empty ? answer_nothing(&plan, &answer, bytes) : evaluate(&plan, &answer, bytes);
     }
     bool rows = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
     api_failed_rows_close(plan.failed_rows);

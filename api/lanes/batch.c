@@ -154,6 +154,15 @@ static bool read_flat(const api_plan *plan, const api_vector *v)
     return true;
 }
 
+/* Fills the lanes of a batch without rows with numbers that are not evaluated. */
+static bool fill_neutral(const api_plan *plan, const api_vector *v)
+{
+    const api_evaluation e = api_evaluation_of(plan);
+    for (size_t state = 0; state < plan->window * plan->lanes; state++)
+        put_neutral(v, plan->lanes, block_of(&e, v, state / plan->lanes) + state % plan->lanes);
+    return true;
+}
+
 static bool fail_number(const api_evaluation *e, const api_place *row, size_t i)
 {
     api_place at = api_place_index(row, i);
@@ -292,6 +301,7 @@ bool api_batch_read(api_plan *plan, const api_vector *v)
     size_t extent[API_PACKED_RANK];
     bool   batch = api_is_batch(v->value, 1),
          packed  = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
+    if (api_is_empty_batch(plan->query, v->value)) return fill_neutral(plan, v);
     if (packed && !plan->window_lanes) return read_all(plan, v);
     if (packed) {
         plan->batches[plan->n_batches++] = *v;

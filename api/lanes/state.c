@@ -23,15 +23,22 @@ static bool check_angles(const api_evaluation *e, const api_vector *v, const dou
 bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,
                           size_t lanes, const api_place *row)
 {
-    double norm = 1;
+    double     norm = 1;
+    const bool any  = e->query->normalise;
     for (size_t lane = 0; lane < lanes; lane++) {
-        if (api_quaternion_normalise(quaternion + lane, stride, &norm)) continue;
+        if (any ? api_quaternion_normalise_any(quaternion + lane, stride, &norm)
+                : api_quaternion_normalise(quaternion + lane, stride, &norm))
+            continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, first);
-        return api_fail_at(
-            e->problem, &at, API_BAD_QUATERNION,
-            "the quaternion [x, y, z, w] that begins here has the norm %.9g, which differs from 1 by more than %g",
-            norm, API_QUATERNION_TOLERANCE);
+        if (any)
+            return api_fail_at(
+                e->problem, &at, API_BAD_QUATERNION,
+                "the quaternion [x, y, z, w] that begins here has the norm %.9g and cannot be normalised", norm);
+        return api_fail_at(e->problem, &at, API_BAD_QUATERNION,
+                           "the quaternion [x, y, z, w] that begins here has the norm %.9g, which differs from 1 by "
+                           "more than %g: normalise it, or give \"normalise\": true",
+                           norm, API_QUATERNION_TOLERANCE);
     }
     return true;
 }

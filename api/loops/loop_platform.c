@@ -165,6 +165,20 @@ static bool all_closed(const api_loop_workspace *c)
     return true;
 }
 
+/* Decides whether the coordinates of one lane are found, after the last iteration. Where the path ends at its start,
+ * and the rank is too low at the last position as well, the pose leaves coordinates undetermined everywhere: legs have
+ * more joints than it determines. */
+static api_loop_status find_status(api_closure *r, size_t lane)
+{
+    memset(r->B, 0, r->rows * sizeof *r->B);
+    const bool solved       = api_closure_solve(r, lane, 1, API_CLOSURE_SINGULAR);
+    const bool undetermined = solved && r->rank[lane] < r->unknowns;
+    if (r->reached[lane] == 0 && undetermined) return API_LOOPS_PASSIVE_UNDETERMINED;
+    if (r->reached[lane] < 1) return API_LOOPS_PATH_SINGULAR;
+    if (!solved || !api_closure_is_closed(r, lane)) return API_LOOPS_OPEN;
+    return undetermined ? API_LOOPS_PASSIVE_UNDETERMINED : API_LOOPS_CLOSED;
+}
+
 bool api_loop_solve_platform(api_loop_workspace *c, const dyn_scene *scene, const api_platform_motion *to,
                              const double *guess, const api_platform_solution *found, size_t live)
 {
@@ -177,14 +191,8 @@ bool api_loop_solve_platform(api_loop_workspace *c, const dyn_scene *scene, cons
     api_continuation_follow(r, scene, &path);
     api_closure_iterate(r, scene);
     memset(c->platform_goal, 0, r->rows * sizeof *c->platform_goal);
-    for (size_t lane = 0; lane < live; lane++) {
-        memset(r->B, 0, r->rows * sizeof *r->B);
-        bool solved     = api_closure_is_closed(r, lane) && api_closure_solve(r, lane, 1, API_CLOSURE_SINGULAR);
-        c->status[lane] = r->reached[lane] < 1          ? API_LOOPS_PATH_SINGULAR
-                          : !solved                     ? API_LOOPS_OPEN
-                          : r->rank[lane] < r->unknowns ? API_LOOPS_PASSIVE_UNDETERMINED
-                                                        : API_LOOPS_CLOSED;
-    }
+    for (size_t lane = 0; lane < live; lane++)
+        c->status[lane] = find_status(r, lane);
     api_coordinates_make_quaternions_positive(c->model->dyn, r->q, c->W);
     find_all_rates(c, to->velocity, NULL, qd);
     api_closure_rate(r, scene, qd, Jd);

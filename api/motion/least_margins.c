@@ -135,7 +135,7 @@ static void emit_all(const api_plan *plan, const api_least_margins *l, emit_one 
 {
     const api_evaluation e = api_evaluation_of(plan);
     if (plan->query->batched) api_emit_array(to);
-    for (size_t row = 0; row < plan->query->rows; row++) {
+    for (size_t row = 0; row < api_answered_rows(plan->query); row++) {
         const size_t first = row * l->motion->samples;
         if (to->buffer && api_failed_rows_has(plan->failed_rows, first)) {
             api_emit_null(to);

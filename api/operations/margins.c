@@ -189,13 +189,19 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     return true;
 }
 
+/* The limits that have a least margin: none without rows. */
+static size_t limits_with_least(const api_plan *plan, const margins_options *o)
+{
+    return plan->query->empty ? 0 : o->limited.limits.n;
+}
+
 static void emit_gradients(const api_plan *plan, const api_selection *selected, api_emit *to)
 {
     const margins_options *o  = selected->options;
     const api_evaluation   e  = api_evaluation_of(plan);
     const size_t           nv = plan->query->model->nv;
     api_emit_array(to);
-    for (size_t i = 0; i < o->limited.limits.n; i++) {
+    for (size_t i = 0; i < limits_with_least(plan, o); i++) {
         api_emit_object(to);
         api_emit_integer_member(to, "row",
                                 (long long)(to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1));
@@ -216,7 +222,7 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
     const margins_options *o = selected->options;
     const api_evaluation   e = api_evaluation_of(plan);
     api_emit_array(to);
-    for (size_t i = 0; i < o->limited.limits.n; i++) {
+    for (size_t i = 0; i < limits_with_least(plan, o); i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
         api_emit_string_member(to, "joint", o->limited.limits.limit[i].name);

@@ -1,4 +1,4 @@
-/* fields.c - read small values of a request, and the fields gravity and friction: see fields.h. */
+/* fields.c - read small values of a request, and the fields gravity, friction and normalise: see fields.h. */
 #include "fields.h"
 #include "operation.h"
 #include "api/model/loops.h"
@@ -170,6 +170,8 @@ bool api_decode_surroundings(api_query *q)
     at        = api_place_key(NULL, "friction");
     bool rubs = true;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
+    at = api_place_key(NULL, "normalise");
+    if (!api_read_flag(q, q->field[API_NORMALISE], &at, &q->normalise)) return false;
     q->scene.terms = rubs ? DYN_ALL_TERMS : DYN_ALL_TERMS & ~DYN_FRICTION;
     for (size_t i = 0; q->model->loops && i < q->n_selected; i++)
         if (q->selected[i].operation->load_in_trees && api_has_load(q))

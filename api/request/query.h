@@ -43,7 +43,8 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
     X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
-    X(API_ON_ERROR, "on_error")                     /* every request may contain on_error */
+    X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \
+    X(API_ON_ERROR, "on_error")
 
 /* Options of one operation; an evaluate request has them in the object of that operation. */
 #define API_OPTION_FIELD_LIST(X)                                                                                       \
@@ -138,24 +139,36 @@ typedef struct api_query {
     /* The model (later with its payload), gravity, and where wrenches act. */
     dyn_scene  scene;
     dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
-    size_t     rows;    /* number of rows of every batch; 1 without a batch */
+    size_t     rows;    /* number of rows of every batch; 1 without a batch, or where batches have no row */
+    bool       empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
     bool       batched; /* true if at least one field is a batch */
     /* JSON Pointer of the field that set `rows`, for messages; NULL: none. */
     const char        *rows_from;
-    size_t             samples;  /* states per row, an additional axis of the answer; 0: each row is one state */
-    const int         *order;    /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
-    const int         *order_q;  /* [nq] the same for the entries of q; NULL: entry i */
-    bool              *driven;   /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
-    size_t             n_higher; /* vectors of "higher_derivatives" */
-    const api_node    *higher;   /* [n_higher] each has the form of a field of the state; NULL: none */
-    api_platform      *platform; /* given instead of q, qd and qdd; NULL: absent */
-    api_unit_warnings *warnings; /* NULL: no warnings */
+    size_t             samples;   /* states per row, an additional axis of the answer; 0: each row is one state */
+    const int         *order;     /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
+    const int         *order_q;   /* [nq] the same for the entries of q; NULL: entry i */
+    bool               normalise; /* quaternions of any length are normalised */
+    bool              *driven;    /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
+    size_t             n_higher;  /* vectors of "higher_derivatives" */
+    const api_node    *higher;    /* [n_higher] each has the form of a field of the state; NULL: none */
+    api_platform      *platform;  /* given instead of q, qd and qdd; NULL: absent */
+    api_unit_warnings *warnings;  /* NULL: no warnings */
 } api_query;
 
 /* Returns the number of states: the rows, or the samples of all rows. */
 static inline size_t api_states(const api_query *q)
 {
     return q->samples > 0 ? q->rows * q->samples : q->rows;
+}
+
+/* Return the rows and the states of the answer. */
+static inline size_t api_answered_rows(const api_query *q)
+{
+    return q->empty ? 0 : q->rows;
+}
+static inline size_t api_answered_states(const api_query *q)
+{
+    return q->empty ? 0 : api_states(q);
 }
 
 /* Returns the means to run tasks of the request in parallel: helper threads, deadline, memory, and a counter of
@@ -171,7 +184,7 @@ static inline api_parallel api_query_parallel(const api_query *q)
 bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: and reads their fields */
 bool api_check_guess(api_query *q);         /* guess_fields.c: refuses "guess" for a model without loops */
 bool api_decode_joints(api_query *q);       /* state_fields.c: reads the order of the coordinates */
-bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity and friction */
+bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity, friction and normalise */
 bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows of q, qd, ... */
 bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
 bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */

@@ -20,17 +20,24 @@ size_t api_row_of(const api_query *q, size_t state)
 
 bool api_batch_measure(api_query *q, const api_node *value, const api_place *at)
 {
-    return !api_is_batch(value, 1) || api_batch_rows(q, api_node_size(value), at);
+    const bool empty = q->model->nv > 0 && api_node_is(value, API_ARRAY) && api_node_size(value) == 0;
+    return !(empty || api_is_batch(value, 1)) || api_batch_rows(q, api_node_size(value), at);
+}
+
+bool api_is_empty_batch(const api_query *q, const api_node *value)
+{
+    return q->empty && api_node_is(value, API_ARRAY) && api_node_size(value) == 0;
 }
 
 bool api_batch_rows(api_query *q, size_t rows, const api_place *at)
 {
-    if (q->batched && rows != q->rows)
+    if (q->batched && rows != api_answered_rows(q))
         return api_fail_at(q->problem, at, API_WRONG_SHAPE,
                            "%zu rows given, but %s has %zu: all batches of a request have the same", rows, q->rows_from,
-                           q->rows);
+                           api_answered_rows(q));
     q->batched = true;
-    q->rows    = rows;
+    q->empty   = rows == 0;
+    q->rows    = rows > 0 ? rows : 1;
     if (q->rows_from) return true;
     api_pointer pointer = api_place_pointer(at);
     char       *from    = api_take(q->pool, pointer.length + 1);

@@ -5,13 +5,16 @@
 /* True if the value is a batch, an array of rows. `depth`: levels of arrays in a row, 1 for a vector. */
 bool api_is_batch(const api_node *value, size_t depth);
 
-/* Sets q->rows if the value is a batch of vectors. False with a problem if an earlier batch has another number of
- * rows. */
+/* Sets q->rows if the value is a batch of vectors; an empty array is a batch without rows if the model has coordinates.
+ * False with a problem if an earlier batch has another number of rows. */
 bool api_batch_measure(api_query *q, const api_node *value, const api_place *at);
 
 /* Sets q->rows to the number of rows of a batch. False with a problem if an earlier batch has another number of
  * rows. */
 bool api_batch_rows(api_query *q, size_t rows, const api_place *at);
+
+/* True if the value is an empty array in a request whose batches have no rows. */
+bool api_is_empty_batch(const api_query *q, const api_node *value);
 
 /* Returns the row to which a state belongs. Padding states after the last one, which fill its block, get the last
  * row. */

@@ -113,6 +113,9 @@ static void check_alternatives(const api_operation *o, const json_t *request)
     assert_true(lists(at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
 }
 
+/* The fields that every request may have. */
+static const api_set always = API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR);
+
 static void test_fields(void **state)
 {
     for (size_t i = 0; api_operations[i]; i++) {
@@ -120,14 +123,14 @@ static void test_fields(void **state)
         const json_t        *request    = request_of(o->name);
         const json_t        *properties = at(request, "properties", NULL), *required = at(request, "required", NULL);
         for (int f = 0; f < API_FIELD_COUNT; f++) {
-            bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f) || f == API_ON_ERROR;
+            bool needed = o->needs & API_BIT(f), taken = needed || (o->takes | always) & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)
                 fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
             needed = (needed && !(stands_for(o) & API_BIT(f))) || o->needs_options & API_BIT(f);
             if (lists(required, api_field_names[f]) != needed)
                 fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
         }
-        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes | API_BIT(API_ON_ERROR)));
+        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes | always));
         assert_int_equal(json_array_size(required), count_bits((o->needs & ~stands_for(o)) | o->needs_options));
         check_alternatives(o, request);
         assert_true(json_is_false(at(request, "additionalProperties", NULL)));
@@ -243,7 +246,8 @@ static void test_evaluate(void **state)
     assert_int_equal(json_object_size(answer), n + count_bits(OF_STATE) + 1);
     for (int f = 0; f < API_SHARED_FIELDS; f++)
         if (shared & API_BIT(f)) at(request, "properties", api_field_names[f], NULL);
-    assert_int_equal(json_object_size(at(request, "properties", NULL)), count_bits(shared) + 1);
+    assert_int_equal(json_object_size(at(request, "properties", NULL)),
+                     count_bits(shared | API_BIT(API_NORMALISE)) + 1);
 }
 
 /* The methods of one resource are those of the contract's path. */

@@ -55,7 +55,8 @@ static void shapes(void **state)
 {
     static const refusal cases[] = {
         {ID, "{'q':[1,2,3]}", "wrong-shape", "/q", -1, "3 entries given, 4 expected (nq of arm)"},
-        {ID, "{'q':[]}", "wrong-shape", "/q", -1, "0 entries given, 4 expected"},
+        {ID, "{'q':[],'qd':[1]}", "wrong-shape", "/qd", -1, "1 entries given, 4 expected"},
+        {ID, "{'q':[],'qd':[[1,2,3,4]]}", "wrong-shape", "/qd", -1, "1 rows given, but /q has 0"},
         {ID, "{'q':[[1,2,3,4],[1,2,3]]}", "wrong-shape", "/q/1", 1, "3 entries given, 4 expected"},
         {ID, "{'q':[[]]}", "wrong-shape", "/q/0", 0, "0 entries given"},
         {ID, "{'q':[[1,2,3,4],[1,2,3,4]],'qd':[[1,2,3,4],[1,2,3,4],[1,2,3,4]]}", "wrong-shape", "/qd", -1,
@@ -158,7 +159,7 @@ static void missing_and_unknown_fields(void **state)
         {ID, "{" Q ",'operations':{}}", "unknown-field", "/operations", -1, ""},
         {ID, "{" Q ",'frame':'tool'}", "unknown-field", "/frame", -1, ""},
         {"arm/mass-matrix", "{" Q ",'gravity':[0,0,0]}", "unknown-field", "/gravity", -1,
-         "q, payload, joints, guess, platform, on_error, outputs"},
+         "q, payload, joints, guess, platform, normalise, on_error, outputs"},
         {"arm/energy", "{" Q ",'wrenches':[]}", "unknown-field", "/wrenches", -1, ""},
         {KIN, "{" Q ",'payload':[]}", "unknown-field", "/payload", -1, ""},
         {EVAL, "{" Q ",'operations':{'bias':{'q':[1,2,3,4]}}}", "unknown-field", "/operations/bias/q", -1,

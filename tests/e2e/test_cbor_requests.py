@@ -236,7 +236,7 @@ class Refused(ServerCase):
         self.refused({"q": CBORTag(40, [[1 << 31, 1 << 31, 4], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[2, 2, 2, 2], doubles([0] * 16)])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[2, 0], doubles([])])}, 422, "wrong-shape")
-        self.refused({"q": CBORTag(40, [[0, 6], doubles([])])}, 422, "wrong-shape", "/q")
+        self.refused({"q": CBORTag(40, [[1, 0], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[-1], doubles([])])}, 422, "wrong-type")
         self.refused({"q": CBORTag(40, q)}, 422, "wrong-type")

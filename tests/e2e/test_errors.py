@@ -29,7 +29,7 @@ class Requests(ErrorCase):
         q = self.Q
         self.bad({"q": q[:3]}, "/q", says=("3", "4"))
         self.bad({"q": q + [1]}, "/q", says=("5", "4"))
-        self.bad({"q": []}, "/q")
+        self.bad({"q": [[]]}, "/q/0", 0, says=("0", "4"))
         self.bad({"q": 1}, "/q")
         self.bad({"q": "1"}, "/q")
         self.bad({"q": None}, "/q")

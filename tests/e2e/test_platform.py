@@ -12,6 +12,7 @@ import numpy as np
 import tap
 from closed import Closed, Rocked
 from harness import PATIENCE, ROOT
+from linkages import link, loop
 from parallel_robots import quaternion, rotation
 
 
@@ -108,6 +109,29 @@ class Stewart(Rocked):
 
 
 class Planar(Closed):
+    def test_legs_with_more_joints(self):
+        """A pose leaves coordinates of such legs undetermined everywhere: that is said, and not that a path meets a crossing."""
+        solid = {"mass": 1, "com": [0.1, 0, 0], "inertia": {"xx": 0.01, "yy": 0.01, "zz": 0.01}}
+        for left in (["a0", "a1"], ["a0", "a1", "a2"], ["a0", "a1", "a2", "a3"]):
+            links = [link(name, parent, "revolute", [0, 0, 1], solid, name not in ("plate", "b1"), home, origin={"xyz": [x, 0, 0]})
+                     for name, parent, home, x in [*((n, left[k - 1] if k else "ground", -0.4 if k else 1.6, 0.25 if k else 0)
+                                                     for k, n in enumerate(left)),
+                                                   ("plate", left[-1], -0.5, 0.25), ("b0", "ground", 1.7, 0.6), ("b1", "b0", 0.4, 0.3)]]
+            frames = [{"name": "joint", "link": "plate", "xyz": [0.2, 0, 0]}, {"name": "end", "link": "b1", "xyz": [0.3, 0, 0]}]
+            self.put_model("legs", {"base": {"link": "ground"}, "links": links, "frames": frames,
+                                    "loops": [loop("joint", "end", "revolute", [0, 0, 1])]})
+            model = self.ok(self.client.get("/v1/models/legs"))
+            q = model["reference"]["q"]
+            pose = self.ask("legs", "kinematics", {"q": q, "frames": ["plate"]})["poses"]["plate"]
+            pose["position"][0] += 0.01
+            answer = self.client.post("/v1/models/legs/mass-matrix", {"platform": {"frame": "plate", **pose}})
+            if len(left) > 2:
+                self.refused(answer, "loop-singular")
+                self.assertIn("does not determine", answer.json()["detail"])
+            else:
+                found = self.ok(answer)["q"]
+                self.near(self.ask("legs", "kinematics", {"q": found, "frames": ["plate"]})["poses"]["plate"]["position"], pose["position"], 1e-9)
+
     def test_tip(self):
         """The tip's motion instead of the motors': the same answers, with the motors' before them."""
         s = self.states("five_bar", 10, 8)

@@ -173,14 +173,25 @@ double api_length(const double v[3])
     return scale * sqrt(x * x + y * y + z * z);
 }
 
-bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
+/* Normalises a quaternion if its length differs from 1 by at most `tolerance`. */
+static bool normalise_within(double tolerance, double *quaternion, size_t stride, double *norm)
 {
     double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
     *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
-    if (!(fabs(*norm - 1) <= API_QUATERNION_TOLERANCE)) return false;
+    if (!(fabs(*norm - 1) <= tolerance) || !(*norm > 0) || isinf(*norm)) return false;
     *x /= *norm;
     *y /= *norm;
     *z /= *norm;
     *w /= *norm;
     return true;
+}
+
+bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
+{
+    return normalise_within(API_QUATERNION_TOLERANCE, quaternion, stride, norm);
+}
+
+bool api_quaternion_normalise_any(double *quaternion, size_t stride, double *norm)
+{
+    return normalise_within(INFINITY, quaternion, stride, norm);
 }

@@ -34,6 +34,9 @@ void api_rotation_orthonormalise(double R[3][3]);
  * the old length. False: the length is not 1, and the quaternion is unchanged. */
 bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm);
 
+/* Normalises a quaternion of any length that is finite and not zero. False: it has no direction, and is unchanged. */
+bool api_quaternion_normalise_any(double *quaternion, size_t stride, double *norm);
+
 /* Euclidean length of a vector, without intermediate overflow or underflow. */
 double api_length(const double v[3]);
 

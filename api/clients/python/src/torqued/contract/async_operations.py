@@ -33,7 +33,7 @@ class AsyncOperations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau']]] =
             None,
             timeout: Optional[float] = None,
@@ -75,6 +75,9 @@ class AsyncOperations:
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. The default
         of `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there
         are no outputs qdd and base_acceleration.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -82,8 +85,8 @@ class AsyncOperations:
         """
         return await self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference":
             qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
@@ -91,7 +94,7 @@ class AsyncOperations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
-            friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            friction_at_rest: Optional[Literal['none', 'stick']] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
             'contact_residual']]] = None,
@@ -151,6 +154,9 @@ class AsyncOperations:
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: Friction of joints whose velocity is zero.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -159,13 +165,13 @@ class AsyncOperations:
         return await self._evaluate("forward-dynamics", ForwardDynamicsAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
             "platform": platform, "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, restitution: Optional[float] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['qd_after', 'contact_impulses', 'energy_loss']]] = None,
             timeout: Optional[float] = None,
     ) -> ImpactAnswer:
@@ -193,19 +199,22 @@ class AsyncOperations:
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
         restitution: Of the velocity along all held axes: 0, the frames stick; 1, no energy is lost.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("impact", ImpactAnswer, {"held": held, "q": q, "qd": qd, "payload": payload, "joints":
-            joints, "guess": guess, "platform": platform, "restitution": restitution, "on_error": on_error, "outputs": outputs},
-            timeout)
+            joints, "guess": guess, "platform": platform, "restitution": restitution, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     async def mass_matrix(
             self, q: Optional[Coordinates] = None, *, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['mass_matrix', 'inverse']]] = None, timeout: Optional[float] = None,
     ) -> MassMatrixAnswer:
         """The joint-space inertia matrix, and its inverse.
@@ -226,20 +235,23 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("mass-matrix", MassMatrixAnswer, {"q": q, "payload": payload, "joints": joints, "guess":
-            guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+            guess, "platform": platform, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def bias(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['bias', 'coriolis', 'gravity', 'friction']]] = None,
             timeout: Optional[float] = None,
     ) -> BiasAnswer:
@@ -265,21 +277,24 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("bias", BiasAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "wrenches":
-            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def kinematics(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, frames: Optional[Sequence[str]] = None, frame: Optional[str] = None,
             points: Optional[Sequence[KinematicsPointsItem]] = None, reference: Optional[Literal['world', 'frame']] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['poses', 'jacobian', 'jacobian_dot', 'velocity', 'acceleration', 'jerk',
             'point_positions', 'point_jacobians', 'point_jacobians_dot', 'point_velocities', 'point_accelerations',
             'd_point_jacobians_dq', 'd_point_velocities_dq', 'd_point_accelerations_dq', 'd_point_accelerations_dqd']]] = None,
@@ -312,6 +327,9 @@ class AsyncOperations:
         points: Points fixed to links or frames, for the outputs whose names begin with `point_` or `d_point_`. With `points`
         the default of `outputs` contains point_positions.
         reference: The axes of the outputs other than `poses`.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -319,13 +337,13 @@ class AsyncOperations:
         """
         return await self._evaluate("kinematics", KinematicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "joints":
             joints, "guess": guess, "platform": platform, "frames": frames, "frame": frame, "points": points, "reference":
-            reference, "on_error": on_error, "outputs": outputs}, timeout)
+            reference, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def energy(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian',
             'momentum', 'momentum_matrix']]] = None,
             timeout: Optional[float] = None,
@@ -352,13 +370,17 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("energy", EnergyAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "joints":
-            joints, "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+            joints, "guess": guess, "platform": platform, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     async def torque_derivative(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -367,7 +389,7 @@ class AsyncOperations:
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd',
             'dtau_dot_dparameters']]] = None,
             timeout: Optional[float] = None,
@@ -405,6 +427,9 @@ class AsyncOperations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -412,7 +437,8 @@ class AsyncOperations:
         """
         return await self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "platform": platform, "tau": tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
+            guess, "platform": platform, "tau": tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs":
+            outputs}, timeout)
 
     async def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -420,7 +446,7 @@ class AsyncOperations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
             'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
             'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]] = None,
@@ -461,6 +487,9 @@ class AsyncOperations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -468,14 +497,14 @@ class AsyncOperations:
         """
         return await self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "tau": tau, "free": free, "on_error": on_error, "outputs": outputs}, timeout)
+            platform, "tau": tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]]
             = None,
@@ -513,6 +542,9 @@ class AsyncOperations:
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -520,14 +552,14 @@ class AsyncOperations:
         """
         return await self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "held": held, "contact_damping": contact_damping, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "platform": platform, "held": held, "contact_damping": contact_damping, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     async def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd',
             'hessian_qd_qdd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd', 'd2tau_dqd_dqdd']]] = None,
@@ -552,23 +584,24 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
-        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
-        joints has a quaternion.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("hessian", HessianAnswer, {"q": q, "qd": qd, "qdd": qdd, "multipliers": multipliers,
-            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def forward_hessian(
             self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau',
             'hessian_qd_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau', 'd2qdd_dqd_dtau']]] = None,
@@ -590,9 +623,10 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
-        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
-        joints has a quaternion.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -600,7 +634,7 @@ class AsyncOperations:
         """
         return await self._evaluate("forward-hessian", ForwardHessianAnswer, {"q": q, "tau": tau, "qd": qd, "multipliers":
             multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
@@ -609,7 +643,7 @@ class AsyncOperations:
             friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
             'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
@@ -677,6 +711,9 @@ class AsyncOperations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -685,7 +722,7 @@ class AsyncOperations:
         return await self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator,
             "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "impact": impact, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
@@ -694,7 +731,7 @@ class AsyncOperations:
             phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
             'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
@@ -738,6 +775,9 @@ class AsyncOperations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -746,12 +786,12 @@ class AsyncOperations:
         return await self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
             integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
             friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
+            joints, "guess": guess, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
-            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['coriolis_matrix', 'christoffel']]] = None, timeout: Optional[float] = None,
     ) -> CoriolisAnswer:
@@ -776,19 +816,22 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("coriolis", CoriolisAnswer, {"q": q, "qd": qd, "payload": payload, "joints": joints,
-            "guess": guess, "platform": platform, "on_error": on_error, "outputs": outputs}, timeout)
+            "guess": guess, "platform": platform, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def regressor(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, joints: Optional[Sequence[str]] = None,
-            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]] = None,
             timeout: Optional[float] = None,
@@ -827,6 +870,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -834,7 +880,7 @@ class AsyncOperations:
         """
         return await self._evaluate("regressor", RegressorAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference": qd_reference,
             "qdd_reference": qdd_reference, "gravity": gravity, "joints": joints, "guess": guess, "platform": platform,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def task_space(
             self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
@@ -842,7 +888,7 @@ class AsyncOperations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None, damping: Optional[float] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias',
             'ellipsoid', 'condition']]] = None,
             timeout: Optional[float] = None,
@@ -876,6 +922,9 @@ class AsyncOperations:
         from the actuated coordinates of the reference and the passive ones of the guess.
         axes: Directions of translation and axes of rotation of the task; the answer has their order.
         damping: Bounds Λ near singular states, by damping⁻².
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -883,7 +932,8 @@ class AsyncOperations:
         """
         return await self._evaluate("task-space", TaskSpaceAnswer, {"frame": frame, "q": q, "qd": qd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "axes": axes, "damping": damping, "on_error": on_error, "outputs": outputs}, timeout)
+            platform, "axes": axes, "damping": damping, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     async def identify(
             self, q: Coordinates, *, qd: Coordinates, qdd: Coordinates, tau: Coordinates,
@@ -891,9 +941,8 @@ class AsyncOperations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             rotor: Optional[bool] = None, consistent: Optional[bool] = None,
-            unknown: Optional[Sequence[Literal['payload', 'payload.mass', 'payload.com', 'payload.inertia', 'friction',
-            'rotors', 'load', 'stribeck']]] = None,
-            frame: Optional[str] = None, prior: Optional[IdentifyPrior] = None, huber: Optional[float] = None,
+            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors', 'load', 'stribeck']]] = None,
+            frame: Optional[str] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
             'unobservable', 'payload', 'model', 'fit', 'observability']]] = None,
@@ -990,10 +1039,9 @@ class AsyncOperations:
         Stribeck's curves, `breakaway` and `stribeck_velocity`, if the model has no mimics. These two are for models without
         `loops`.
         frame: The link or frame that an unknown payload is fixed to.
-        prior: Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without
-        `unknown`.
-        huber: Threshold of Huber's loss in standard deviations, such as 1.345. Absent: all residuals count squared. Not with
-        load and stribeck.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
@@ -1002,7 +1050,7 @@ class AsyncOperations:
         """
         return await self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "prior": prior, "huber": huber,
+            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "normalise": normalise,
             "on_error": on_error, "outputs": outputs}, timeout)
 
     async def trajectory(
@@ -1013,7 +1061,7 @@ class AsyncOperations:
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None, outputs: Optional[Sequence[str]] = None,
             timeout: Optional[float] = None,
     ) -> TrajectoryAnswer:
@@ -1091,6 +1139,9 @@ class AsyncOperations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1099,14 +1150,16 @@ class AsyncOperations:
         return await self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
             control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "kinds":
             kinds, "free": free, "input": input, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "on_error": on_error, "outputs": outputs}, timeout)
+            friction, "joints": joints, "guess": guess, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     async def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, on_error: Optional[Literal['request', 'row']] = None,
+            joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_control_points']]] = None, timeout: Optional[float] = None,
     ) -> TrajectoryHessianAnswer:
         """Second derivatives of torques along a joint motion by its control points.
@@ -1132,9 +1185,10 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
-        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
-        joints has a quaternion.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1143,7 +1197,7 @@ class AsyncOperations:
         return await self._evaluate("trajectory-hessian", TrajectoryHessianAnswer, {"degree": degree, "duration": duration,
             "control_points": control_points, "torque_multipliers": torque_multipliers, "knots": knots, "samples": samples,
             "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "on_error": on_error, "outputs": outputs}, timeout)
+            joints, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def simulate(
             self, q: Coordinates, *, duration: float, qd: Optional[Coordinates] = None, step: Optional[float] = None,
@@ -1153,7 +1207,7 @@ class AsyncOperations:
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
+            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
@@ -1265,6 +1319,9 @@ class AsyncOperations:
         held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
         `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1273,8 +1330,8 @@ class AsyncOperations:
         return await self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step,
             "tolerance": tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed,
             "samples": samples, "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def ground_reaction(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -1283,7 +1340,8 @@ class AsyncOperations:
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             feet: Optional[Sequence[KinematicsPointsItem]] = None,
             supports: Optional[Union[Literal['both', 'first', 'second'], Sequence[Literal['both', 'first', 'second']]]] = None,
-            plane: Optional[Plane] = None, on_error: Optional[Literal['request', 'row']] = None,
+            plane: Optional[Plane] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['resultant', 'zero_moment_point', 'foot_wrenches', 'tau', 'd_resultant_dq',
             'd_resultant_dqd', 'd_resultant_dqdd', 'd_zero_moment_point_dq', 'd_zero_moment_point_dqd',
             'd_zero_moment_point_dqdd', 'd_foot_wrenches_dq', 'd_foot_wrenches_dqd', 'd_foot_wrenches_dqdd', 'dtau_dq',
@@ -1333,6 +1391,9 @@ class AsyncOperations:
         supports: Which of two feet stand: one for all rows, or one for each row. The other foot is lifted and its wrench is
         zero.
         plane
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1340,7 +1401,7 @@ class AsyncOperations:
         """
         return await self._evaluate("ground-reaction", GroundReactionAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity,
             "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "feet": feet,
-            "supports": supports, "plane": plane, "on_error": on_error, "outputs": outputs}, timeout)
+            "supports": supports, "plane": plane, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def inverse_kinematics(
             self, q: Optional[Coordinates] = None, *, frame: str, position: npt.ArrayLike,
@@ -1348,9 +1409,9 @@ class AsyncOperations:
             direction: Optional[npt.ArrayLike] = None, axis: Optional[npt.ArrayLike] = None,
             velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
             limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
-            damping: Optional[float] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
-            'at_limits']]] = None,
+            damping: Optional[float] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
@@ -1386,6 +1447,9 @@ class AsyncOperations:
         starts: Starting positions that are tried at most.
         tolerance: m and rad.
         damping: Of the rates; 0.01 to 0.1 is usual.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs: With velocity or acceleration also the rates they determine.
@@ -1394,7 +1458,7 @@ class AsyncOperations:
         return await self._evaluate("inverse-kinematics", InverseKinematicsAnswer, {"frame": frame, "position": position, "q":
             q, "joints": joints, "orientation": orientation, "direction": direction, "axis": axis, "velocity": velocity,
             "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -1403,7 +1467,7 @@ class AsyncOperations:
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
             'dmargins_dqddd', 'least', 'least_gradients']]] = None,
             timeout: Optional[float] = None,
@@ -1437,33 +1501,25 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
-        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
-        joints has a quaternion.
-        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
-        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
-        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
-        arrays.
-        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
-        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
-        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
-        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
-        from the actuated coordinates of the reference and the passive ones of the guess.
-        kinds: Of limits; default all.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        kinds: Of limits; default all that the model has.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "kinds": kinds, "on_error": on_error, "outputs": outputs}, timeout)
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds',
             'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c',
@@ -1505,21 +1561,24 @@ class AsyncOperations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("path", PathAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
             higher_derivatives: Optional[Sequence[Coordinates]] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau']]] = None, timeout: Optional[float] = None,
     ) -> FeedForwardAnswer:
@@ -1549,9 +1608,10 @@ class AsyncOperations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
-        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
-        joints has a quaternion.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs
@@ -1559,7 +1619,7 @@ class AsyncOperations:
         """
         return await self._evaluate("feed-forward", FeedForwardAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd":
             qdddd, "higher_derivatives": higher_derivatives, "gravity": gravity, "payload": payload, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "on_error": on_error, "outputs": outputs}, timeout)
+            "friction": friction, "joints": joints, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     async def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
@@ -1570,7 +1630,8 @@ class AsyncOperations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            timeout: Optional[float] = None,
     ) -> EvaluateAnswer:
         """Several operations on one state or batch.
 
@@ -1605,6 +1666,9 @@ class AsyncOperations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         timeout: of this call, s; the server then stops working on it, too.
@@ -1612,5 +1676,5 @@ class AsyncOperations:
         return await self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd":
             qddd, "qdddd": qdddd, "higher_derivatives": higher_derivatives, "tau": tau, "qd_reference": qd_reference,
             "qdd_reference": qdd_reference, "multipliers": multipliers, "gravity": gravity, "payload": payload, "wrenches":
-            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "on_error": on_error},
-            timeout)
+            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "normalise": normalise,
+            "on_error": on_error}, timeout)
