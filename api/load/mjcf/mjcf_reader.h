@@ -97,7 +97,7 @@ typedef struct api_mjcf_body {
     dyn_inertia    from_geoms; /* sum over its geoms */
     size_t         n_geoms;    /* geoms in `from_geoms` */
     dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
-    bool           has_principal;
+    bool           has_principal, aligned;
     const xmlNode *shapeless; /* a geom with a mass that only a mesh would tell; NULL: none */
 } api_mjcf_body;
 
