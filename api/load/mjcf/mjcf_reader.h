@@ -165,6 +165,9 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
                      int *index);
 bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
 
+/* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
+bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
+
 /* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
  * model cannot hold. */
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
