@@ -110,8 +110,8 @@ static bool add_to_joint(api_mjcf *m, actuator *a, api_mjcf_joint *joint)
     joint->effort[0] += fmin(ends[0], ends[1]);
     joint->effort[1] += fmax(ends[0], ends[1]);
     if (a->limited) joint->effort_from = a->item.element;
-    joint->motor_armature += a->gear * a->gear * a->armature;
-    joint->motor_damping += a->gear * a->gear * a->damping;
+    joint->motor_armature += a->armature == 0 ? 0 : a->gear * a->gear * a->armature;
+    joint->motor_damping += a->damping == 0 ? 0 : a->gear * a->gear * a->damping; /* gear^2 may be infinite */
     return true;
 }
 

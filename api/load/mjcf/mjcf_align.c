@@ -88,7 +88,7 @@ static bool is_aligned(api_mjcf *m, size_t index, bool *aligned)
     return true;
 }
 
-/* Moves the frame of the body to its inertial frame, and the body's sites against it. */
+/* Moves the frame of the body to its inertial frame; body->principal becomes the old frame in the new one. */
 static void align(api_mjcf *m, size_t index)
 {
     api_mjcf_body *body = &m->bodies[index];
@@ -100,10 +100,10 @@ static void align(api_mjcf *m, size_t index)
     api_tensor_rotate((const double(*)[3])back.R, body->inertia.about_com, turned);
     memcpy(body->inertia.about_com, turned, sizeof turned);
     memset(body->inertia.com, 0, sizeof body->inertia.com);
-    body->X_pb = api_pose_compose(&body->X_pb, &X);
-    body->X_wb = body->X_pb;
-    for (size_t i = 0; i < m->n_sites; i++)
-        if (m->sites[i].body == (int)index) m->sites[i].X_bs = api_pose_compose(&back, &m->sites[i].X_bs);
+    body->X_pb      = api_pose_compose(&body->X_pb, &X);
+    body->X_wb      = body->X_pb;
+    body->principal = back;
+    body->aligned   = true;
 }
 
 bool api_mjcf_align(api_mjcf *m)
@@ -117,6 +117,11 @@ bool api_mjcf_align(api_mjcf *m)
         if (!api_xml_report(&m->xml, m->bodies[i].element, "info", "aligned",
                             "the free body is aligned: its frame is its centre of mass with its principal axes"))
             return false;
+    }
+    for (size_t i = 0; i < m->n_sites; i++) {
+        api_mjcf_site *site = &m->sites[i];
+        if (site->body >= 0 && m->bodies[site->body].aligned)
+            site->X_bs = api_pose_compose(&m->bodies[site->body].principal, &site->X_bs);
     }
     return true;
 }

@@ -3,6 +3,7 @@
  * A nested class begins as a copy of the class around it, so an attribute is that of the nearest class that states it.
  * Several outermost <default> sections continue one class, "main". */
 #include "mjcf_reader.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,4 +181,9 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
                      int *index)
 {
     return api_xml_choice(&m->xml, api_mjcf_with(m, item, attribute), attribute, values, index);
+}
+
+bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value)
+{
+    return isfinite(value) || api_xml_fail(&m->xml, element, API_BAD_VALUE, "%s is beyond the range of numbers", what);
 }

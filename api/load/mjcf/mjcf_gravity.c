@@ -64,8 +64,10 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
             "actuatorgravcomp of all joints: efforts of the model include the compensation of gravity, "
             "which MuJoCo adds to the forces of the actuators beside their ranges");
     if (n > 0) return not_held(m, first->element, "the actuators of some joints compensate, those of others do not");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         gravity[i] = (1 - share) * m->settings.gravity[i] + 0.0;
+        if (!api_mjcf_check_finite(m, m->xml.root, "gravity with its compensation", gravity[i])) return false;
+    }
     return api_xml_report(&m->xml, m->xml.root, "info", "compensated",
                           "gravcomp %.9g of all bodies: gravity is %.9g times that of the file", share, 1 - share);
 }

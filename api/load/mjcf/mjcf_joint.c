@@ -78,6 +78,7 @@ static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces
         f->damping   = joint->springdamper[1];
     }
     f->damping += joint->motor_damping;
+    if (!api_mjcf_check_finite(m, joint->element, "damping with that of the actuators", f->damping)) return false;
     if (m->settings.no_springs) f->stiffness = 0;
     if (m->settings.no_dampers) f->damping = 0;
     if (m->settings.no_friction) f->loss = 0;
@@ -107,6 +108,7 @@ bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *ar
     *armature = 0;
     if (!api_mjcf_numbers(m, &joint->item, "armature", armature, 1)) return false;
     *armature += joint->motor_armature;
+    if (!api_mjcf_check_finite(m, joint->element, "armature with that of the actuators", *armature)) return false;
     return *armature >= 0 || api_xml_fail(&m->xml, joint->element, API_BAD_INERTIA,
                                           "armature %.9g is negative, that of the actuators included", *armature);
 }

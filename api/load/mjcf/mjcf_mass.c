@@ -243,13 +243,25 @@ static void scale(api_mjcf *m)
     }
 }
 
-/* Checks that each body with joints has a mass, by itself or by bodies that are fixed to it. */
+static bool check_finite(api_mjcf *m, const api_mjcf_body *body)
+{
+    double sum = body->inertia.mass;
+    for (int i = 0; i < 3; i++)
+        sum += fabs(body->inertia.com[i]);
+    for (int k = 0; k < 6; k++)
+        sum += fabs(body->inertia.about_com[k]);
+    return api_mjcf_check_finite(m, body->element, "mass, centre of mass or inertia", sum);
+}
+
+/* Checks that inertias are numbers, and that each body with joints has a mass, by itself or by bodies that are fixed to
+ * it. */
 static bool check_masses(api_mjcf *m)
 {
     double *mass = api_arena_take(m->xml.base.arena, m->n_bodies, sizeof *mass);
     if (!mass) return api_reader_no_memory(&m->xml.base);
     for (size_t i = m->n_bodies; i-- > 0;) {
         const api_mjcf_body *body = &m->bodies[i];
+        if (!check_finite(m, body)) return false;
         mass[i] += body->inertia.mass;
         if (body->n_joints == 0 && body->parent >= 0) mass[body->parent] += mass[i];
         if (body->n_joints > 0 && !(mass[i] >= LEAST_MASS))

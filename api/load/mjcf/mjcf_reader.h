@@ -97,7 +97,7 @@ typedef struct api_mjcf_body {
     dyn_inertia    from_geoms; /* sum over its geoms */
     size_t         n_geoms;    /* geoms in `from_geoms` */
     dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
-    bool           has_principal;
+    bool           has_principal, aligned;
     const xmlNode *shapeless; /* a geom with a mass that only a mesh would tell; NULL: none */
 } api_mjcf_body;
 
@@ -164,6 +164,9 @@ bool api_mjcf_span(api_mjcf *m, const api_mjcf_item *item, const char *attribute
 bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribute, const char *const *values,
                      int *index);
 bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
+
+/* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
+bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
 
 /* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
  * model cannot hold. */

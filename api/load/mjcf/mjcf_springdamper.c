@@ -27,7 +27,8 @@ typedef struct coordinate {
 typedef struct matrix {
     size_t      n;
     coordinate *at;
-    double     *M; /* [n n], then its Cholesky factor */
+    double     *M;   /* [n n], then its Cholesky factor; then [n] for a column */
+    int        *end; /* [n_bodies] one past the last body that is in the body; its own bodies follow a body */
 } matrix;
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
@@ -86,22 +87,30 @@ static void add_momentum(const api_mjcf_body *body, const twist *S, twist *sum)
     }
 }
 
-static bool is_below(const api_mjcf *m, int body, int ancestor)
+static bool is_in(const matrix *t, int body, int ancestor)
 {
-    while (body > ancestor)
-        body = m->bodies[body].parent;
-    return body == ancestor;
+    return body >= ancestor && body < t->end[ancestor];
+}
+
+static void find_ends(matrix *t, const api_mjcf *m)
+{
+    for (size_t i = m->n_bodies; i-- > 0;) { /* children before parents */
+        int parent = m->bodies[i].parent;
+        if (t->end[i] <= (int)i) t->end[i] = (int)i + 1;
+        if (parent >= 0 && t->end[parent] < t->end[i]) t->end[parent] = t->end[i];
+    }
 }
 
 static void fill(matrix *t, const api_mjcf *m)
 {
+    find_ends(t, m);
     for (size_t i = 0; i < t->n; i++) {
         coordinate *c = &t->at[i];
-        for (int k = c->body; k < (int)m->n_bodies && is_below(m, k, c->body); k++)
+        for (int k = c->body; k < t->end[c->body]; k++)
             add_momentum(&m->bodies[k], &c->S, &c->IS);
         for (size_t j = 0; j <= i; j++) {
             const coordinate *a     = &t->at[j];
-            bool              moves = is_below(m, c->body, a->body);
+            bool              moves = is_in(t, c->body, a->body);
             t->M[i * t->n + j]      = moves ? api_dot(a->S.w, c->IS.w) + api_dot(a->S.v, c->IS.v) : 0;
         }
         t->M[i * t->n + i] += c->armature;
@@ -178,8 +187,9 @@ static bool open_matrix(api_mjcf *m, matrix *t)
         add_joint(t, m, &m->joints[i], armature);
     }
     if (t->n > MOST_COORDINATES) return true;
-    t->M = api_arena_take(m->xml.base.arena, (t->n + 1) * t->n, sizeof *t->M);
-    return t->M || api_reader_no_memory(&m->xml.base);
+    t->end = api_arena_take(m->xml.base.arena, m->n_bodies, sizeof *t->end);
+    t->M   = api_arena_take(m->xml.base.arena, (t->n + 1) * t->n, sizeof *t->M);
+    return (t->M && t->end) || api_reader_no_memory(&m->xml.base);
 }
 
 bool api_mjcf_read_springdampers(api_mjcf *m)
