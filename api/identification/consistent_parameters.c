@@ -19,32 +19,36 @@ enum {
 typedef struct search {
     const api_consistent *c;
     size_t n_base, n_bodies, n_cones, n; /* n: unknowns, 10 for each body, then rotors (up to n_cones), then friction */
+    size_t first;                        /* row of the first body */
     size_t *parameter;                   /* [n] index of each unknown among the parameters */
-    double *J0_inverse;                  /* [n_bodies] 4 x 4: inverse of the model's pseudo-inertia J0 */
-    double *at0;                         /* [n] the model's values r0 and f0 of rotors and friction */
+    double *J0_inverse;                  /* [n_bodies] 4 x 4: inverse of the reference's pseudo-inertia J0 */
+    double *at0;                         /* [n] the reference's values r0 and f0 of rotors and friction */
     double *A, *b;                       /* (R/s) P, n_base x n column-major; (R/s) beta' */
     double *x, *step, *trial;            /* [n] */
     double *H, *r;                       /* matrix (n_base + n) x n, column-major, and right side of a Newton step */
     double  weight;                      /* c, weight of the distance from the model */
 } search;
 
-static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
+/* Counts the unknowns with the parameters of all bodies. Those of friction curves are unknown where `base` has them. */
+static size_t count_unknowns(const api_model *m, const api_base *base, unsigned with, size_t *rotors)
 {
-    size_t movers = 0;
+    size_t movers = 0, curves = 0;
     for (size_t j = 0; j < m->n_movers; j++)
         movers += api_mover_is_estimated(m, j);
+    for (size_t k = 0; k < base->n; k++)
+        curves += base->parameter[k] >= api_parameter_count(m);
     *rotors         = with & API_BASE_ROTORS ? movers : 0;
     size_t friction = with & API_BASE_FRICTION ? 3 * movers : 0;
-    return API_PER_BODY * m->n_bodies + *rotors + friction;
+    return API_PER_BODY * m->n_bodies + *rotors + friction + curves;
 }
 
 size_t api_consistent_scratch(const api_model *m, const api_base *base, unsigned with)
 {
-    size_t rotors, n = count_unknowns(m, with, &rotors);
+    size_t rotors, n = count_unknowns(m, base, with, &rotors);
     return 16 * m->n_bodies + base->n * (n + 1) + (base->n + n) * (n + 1) + 6 * n;
 }
 
-/* --- the parameters of the model as the start of the search ---------------------------------------------------------
+/* --- the reference as the start of the search ------------------------------------------------------------------------
  */
 
 /* Replaces the lower half of the symmetric matrix J (4 x 4) by its Cholesky factor L, J = L LT. Returns false if J is
@@ -60,7 +64,7 @@ static void find_typical_scales(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];
     for (size_t i = 0; i < s->n_bodies; i++) {
-        api_pseudo_inertia(s->c->parameters + API_PER_BODY * i, J);
+        api_pseudo_inertia(s->c->parameters + API_PER_BODY * (s->first + i), J);
         m += J[15];
         E += fabs(J[0] + J[5] + J[10]);
     }
@@ -89,7 +93,7 @@ static bool centre_body(double J[16], double mass, double square)
     return true;
 }
 
-/* Starts the search at the parameters of the model: sets x, J0_inverse and at0. Returns false if a matrix could not be
+/* Starts the search at the reference: sets x, J0_inverse and at0. Returns false if a matrix could not be
  * factored. */
 static bool centre(search *s)
 {
@@ -97,7 +101,7 @@ static bool centre(search *s)
     find_typical_scales(s, &mass, &square);
     for (size_t i = 0; i < s->n_bodies; i++) {
         double *J = s->J0_inverse + 16 * i;
-        api_pseudo_inertia(s->c->parameters + API_PER_BODY * i, J);
+        api_pseudo_inertia(s->c->parameters + API_PER_BODY * (s->first + i), J);
         if (!centre_body(J, mass, square)) return false;
         api_pseudo_inertia_parameters(J, s->x + API_PER_BODY * i);
         if (!cholesky(J) || LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) != 0) return false;
@@ -260,13 +264,15 @@ static void list_unknowns(search *s)
 {
     const api_model *m = s->c->model;
     size_t           n = 0;
-    for (; n < API_PER_BODY * m->n_bodies; n++)
-        s->parameter[n] = n;
+    for (; n < API_PER_BODY * s->n_bodies; n++)
+        s->parameter[n] = API_PER_BODY * s->first + n;
     for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_ROTORS); j++)
         if (api_mover_is_estimated(m, j)) s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
     for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_FRICTION); j++)
         for (size_t c = API_VISCOUS; api_mover_is_estimated(m, j) && c < API_PER_JOINT; c++)
             s->parameter[n++] = api_joint_parameter(m, j, c);
+    for (size_t k = 0; k < s->n_base; k++)
+        if (s->c->base->parameter[k] >= api_parameter_count(m)) s->parameter[n++] = s->c->base->parameter[k];
 }
 
 /* Sets A = (R/s) P and b = (R/s) beta' of the least squares problem. P maps all parameters to base parameters: row k
@@ -293,8 +299,9 @@ static void project(const search *s)
 
 static search lay_out(const api_consistent *c, double *scratch)
 {
-    size_t rotors, n = count_unknowns(c->model, c->with, &rotors), nb = c->base->n;
-    search s     = {.c = c, .n_base = nb, .n_bodies = c->model->n_bodies, .n = n};
+    const size_t all = c->model->n_bodies, bodies = c->row == API_ALL_BODIES ? all : c->row >= 0;
+    size_t       rotors, n = count_unknowns(c->model, c->base, c->with, &rotors) - API_PER_BODY * (all - bodies), nb = c->base->n;
+    search s     = {.c = c, .n_base = nb, .n_bodies = bodies, .first = c->row >= 0 ? (size_t)c->row : 0, .n = n};
     s.n_cones    = API_PER_BODY * s.n_bodies + rotors;
     s.J0_inverse = scratch;
     s.A          = s.J0_inverse + 16 * s.n_bodies;
@@ -313,7 +320,6 @@ bool api_consistent_find(const api_consistent *c, double *scratch)
 {
     search s = lay_out(c, scratch);
     list_unknowns(&s);
-    api_parameters_compute(c->model, c->parameters);
     if (!centre(&s)) return false;
     project(&s);
     double last = API_CONSISTENT_WEIGHT, first = square_of_rest(&s, s.x) / (double)(s.n + 1);

@@ -1,9 +1,11 @@
-/* identification.h - the state of the operation identify, which identify_options.c prepares, identify.c computes and
- * identify_answer.c writes. */
+/* identification.h - the state of the operation identify, which identify_options.c prepares, identify.c fills with
+ * rows, identify_result.c solves and identify_answer.c writes. */
 #pragma once
 #include "chosen_unknowns.h"
 #include "estimate.h"
 #include "friction_curves.h"
+#include "prior.h"
+#include "shown_parameters.h"
 #include "api/request/operation.h"
 
 /* The outputs. */
@@ -15,7 +17,9 @@ enum {
     API_IDENTIFY_CONDITION,
     API_IDENTIFY_UNOBSERVABLE,
     API_IDENTIFY_PAYLOAD,
-    API_IDENTIFY_MODEL
+    API_IDENTIFY_MODEL,
+    API_IDENTIFY_FIT,
+    API_IDENTIFY_SHOWN
 };
 
 /* The options and the state of the operation. */
@@ -25,12 +29,18 @@ typedef struct api_identification {
     const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
     api_estimate               estimate;
     api_friction_curves       *curves; /* NULL: neither load coefficients nor Stribeck's curves are unknown */
-    double                    *own;    /* [api_identify_parameter_count] parameters of the model, with zero friction */
-    double *parameters; /* [api_identify_parameter_count] consistent ones, or the model's with the chosen ones; NULL:
-                           not requested */
-    double *scratch;    /* memory for api_consistent_find; NULL if not all bodies are unknown */
-    bool    found;      /* true: `parameters` are final */
-    double  payload[API_PER_BODY]; /* estimated parameters of the payload */
+    api_prior                  prior;
+    double                    *own; /* [api_identify_parameter_count] parameters of the model, with zero friction */
+    /* [api_identify_parameter_count] physically consistent parameters: those of all bodies, or the model's with the
+     * chosen ones; NULL: no output needs them. */
+    double        *parameters;
+    double        *scratch;               /* memory for api_consistent_find; NULL without `parameters` */
+    bool           found;                 /* true: the results are final */
+    double         payload[API_PER_BODY]; /* consistent parameters of the payload */
+    double         mass_deviation;        /* kg, of the payload; < 0: the rows do not show its mass alone */
+    double         fit;                   /* root mean square of the residuals with `parameters` */
+    double        *fit_coordinates;       /* [nv] of each coordinate */
+    unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] api_shown: by the rows, by any motion */
 } api_identification;
 
 /* The number of parameters, with those of friction curves. */
@@ -42,6 +52,9 @@ static inline size_t api_identify_parameter_count(const api_model *m)
 /* identify_options.c: `options` and `prepare` of the operation. */
 bool api_identify_options(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 bool api_identify_prepare(api_plan *plan, api_selection *selected);
+
+/* identify_result.c: `finish` of the operation. */
+bool api_identify_finish(const api_evaluation *e, const api_selection *selected);
 
 /* identify_answer.c: `emit` of the operation. */
 void api_identify_emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);

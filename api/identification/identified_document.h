@@ -5,10 +5,8 @@
  * rigid joint, and a magnitude below zero, which no document holds, as zero. It was fitted as all of the friction, so a
  * Stribeck curve of the model that was not identified is left out. */
 #pragma once
-#include "api/model/base_parameters.h"
+#include "consistent_parameters.h"
 #include "api/wire/emit.h"
-
-enum { API_ALL_BODIES = -1, API_NO_BODY = -2 };
 
 typedef struct api_identified {
     const api_model *model;

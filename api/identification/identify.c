@@ -1,15 +1,12 @@
-/* identify.c - find a robot's parameters from measured motion and torques.
+/* identify.c - find a robot's parameters from measured motion and torques: the operation, and its rows.
  *
  * The results are the base parameters with standard deviations, the parameters without effect on the torques, and on
- * request a full set of physically consistent parameters. */
-#include "consistent_parameters.h"
+ * request a full set of physically consistent parameters (identify_result.c). */
 #include "identification.h"
 #include "shared_base_parameters.h"
 #include "api/lanes/evaluation.h"
 #include "api/lanes/failed_rows.h"
 #include "api/loops/loop_kernels.h"
-#include <math.h>
-#include <string.h>
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
 
@@ -68,128 +65,6 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return add_states(e, selected, block, &at);
 }
 
-/* --- the result ------------------------------------------------------------------------------------------------- */
-
-/* Returns advice how to determine the parameters marked in `unseen`, which depends on their kinds. */
-static const char *advice(const api_identification *id, const bool *unseen)
-{
-    size_t joints = 0, bodies = 0, first = API_PER_BODY * id->estimate.model->n_bodies;
-    for (size_t k = 0; k < id->base->n; k++)
-        if (unseen[k]) *(id->base->parameter[k] < first ? &bodies : &joints) += 1;
-    if (bodies > 0)
-        return joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
-                           : "give rows in which their joints move further and faster, at several speeds both ways";
-    if (!id->chosen) return "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out";
-    return id->curves ? "move these joints both ways, slowly and fast, under several loads, or list less in \"unknown\""
-                      : "move these joints at several speeds both ways, or list less in \"unknown\"";
-}
-
-static bool fail_deficient(const api_evaluation *e, const api_selection *selected)
-{
-    enum { SHOWN = 8 };
-    const api_identification *id = selected->options;
-    const api_estimate       *t  = &id->estimate;
-    char                      name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
-    size_t                    unseen = 0, length = 0;
-    if (t->used <= t->n)
-        return api_fail(e->problem, API_RANK_DEFICIENT, t->weighted ? "/weights" : NULL,
-                        "%zu base parameters are looked for, and only %zu rows%s are left%s: give more", t->n, t->used,
-                        t->weighted ? " with a weight above zero" : "",
-                        e->plan->failed_rows ? " of rows that can be evaluated" : "");
-    for (size_t k = 0; k < t->n; k++) {
-        if (!t->unknowns.unseen[k] || unseen++ >= SHOWN) continue;
-        api_parameter_name(t->model, t->base->parameter[k], name);
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.64s", length > 0 ? ", " : "", name);
-    }
-    return api_fail(e->problem, API_RANK_DEFICIENT, NULL,
-                    "the data do not tell %zu of the %zu base parameters apart: %s%s; %s", unseen, t->n, list,
-                    unseen > SHOWN ? " ..." : "", advice(id, t->unknowns.unseen));
-}
-
-static bool go_on(void *arg)
-{
-    const api_evaluation *e = arg;
-    return api_deadline_check(e->query->input->deadline, e->problem);
-}
-
-static bool find_consistent(const api_evaluation *e, const api_selection *selected, const double *beta)
-{
-    const api_identification *id = selected->options;
-    const api_consistent      c  = {.model      = e->model,
-                                    .base       = id->base,
-                                    .with       = id->with,
-                                    .R          = id->estimate.R,
-                                    .s          = api_estimate_row_deviation(&id->estimate),
-                                    .beta       = beta,
-                                    .parameters = id->parameters,
-                                    .go_on      = go_on,
-                                    .arg        = (void *)(uintptr_t)e};
-    return api_consistent_find(&c, id->scratch) || api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
-                                                            "figures are too large to find consistent parameters with");
-}
-
-/* Finds all parameters of the robot: consistent ones, or those of the model with the chosen ones in their place. */
-static bool find_parameters(const api_evaluation *e, const api_selection *selected, const double *beta)
-{
-    api_identification *id = selected->options;
-    if (!id->parameters) return true;
-    id->found = true;
-    if (!id->chosen) return find_consistent(e, selected, beta);
-    memset(id->parameters, 0, api_identify_parameter_count(e->model) * sizeof *id->parameters);
-    api_parameters_compute(e->model, id->parameters);
-    for (size_t k = 0; k < id->base->n; k++)
-        id->parameters[id->base->parameter[k]] = beta[k];
-    return true;
-}
-
-/* Copies the payload's parameters, before those of the model are added. A payload without mass has no centre. */
-static bool keep_payload(const api_evaluation *e, api_identification *id, const double *beta)
-{
-    if (!id->chosen || !id->chosen->payload) return true;
-    memcpy(id->payload, beta, sizeof id->payload);
-    return id->payload[0] != 0 ||
-           api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the estimated mass of the payload is zero");
-}
-
-/* Adds the rows of friction curves, and the velocities about which they are linearised to the model's parameters. */
-static bool add_curves(const api_evaluation *e, api_identification *id)
-{
-    id->estimate.problem = e->problem;
-    if (!api_friction_curves_add(id->curves, &id->estimate)) return false;
-    for (size_t j = 0; j < e->model->n_movers; j++)
-        id->own[api_curve_parameter(e->model, j, API_STRIBECK_VELOCITY)] = api_friction_curves_velocity(id->curves, j);
-    return true;
-}
-
-/* Solves for the base parameters, adds those of the model, puts the noise in the request's order of joints, and finds
- * the consistent parameters if requested. */
-static bool finish(const api_evaluation *e, const api_selection *selected)
-{
-    api_identification *id   = selected->options;
-    api_estimate       *t    = &id->estimate;
-    double             *beta = t->unknowns.x, sum = 0;
-    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* no state is left: the outputs are null */
-    if (id->curves && !add_curves(e, id)) return false;
-    switch (api_estimate_solve(t)) {
-    case API_SOLVED: break;
-    case API_DEFICIENT: return fail_deficient(e, selected);
-    case API_UNSOLVED:
-        return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    }
-    if (!keep_payload(e, id, beta)) return false;
-    for (size_t k = 0; k < t->n; k++) {
-        beta[k] += api_base_value(id->base, k, id->own);
-        sum += fabs(beta[k]) + t->deviation[k];
-    }
-    for (size_t v = 0; v < e->model->nv; v++)
-        sum += t->scratch[v] = t->noise[v];
-    for (size_t v = 0; v < e->model->nv && e->query->order; v++)
-        t->noise[v] = t->scratch[e->query->order[v]];
-    if (!isfinite(sum + t->residual + t->unknowns.condition))
-        return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    return find_parameters(e, selected, beta) && api_deadline_check(e->query->input->deadline, e->problem);
-}
-
 /* --- the operation ----------------------------------------------------------------------------------------------- */
 
 /* Returns an upper bound of the seconds to find the base parameters: with all joint parameters the search takes
@@ -210,7 +85,8 @@ const api_operation api_identify = {
     .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
     .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR) | API_BIT(API_UNKNOWN) | API_BIT(API_FRAME),
+             API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR) | API_BIT(API_UNKNOWN) | API_BIT(API_FRAME) |
+             API_BIT(API_PRIOR) | API_BIT(API_HUBER),
     .outputs         = {[API_IDENTIFY_BASE]         = {"base_parameters", true, {API_STRUCTURED}},
                         [API_IDENTIFY_PARAMETERS]   = {"parameters", false, {API_STRUCTURED}},
                         [API_IDENTIFY_RESIDUAL]     = {"residual", true, {API_STRUCTURED}},
@@ -218,7 +94,9 @@ const api_operation api_identify = {
                         [API_IDENTIFY_CONDITION]    = {"condition", true, {API_STRUCTURED}},
                         [API_IDENTIFY_UNOBSERVABLE] = {"unobservable", true, {API_STRUCTURED}},
                         [API_IDENTIFY_PAYLOAD]      = {"payload", false, {API_STRUCTURED}},
-                        [API_IDENTIFY_MODEL]        = {"model", false, {API_STRUCTURED}}},
+                        [API_IDENTIFY_MODEL]        = {"model", false, {API_STRUCTURED}},
+                        [API_IDENTIFY_FIT]          = {"fit", false, {API_STRUCTURED}},
+                        [API_IDENTIFY_SHOWN]        = {"observability", false, {API_STRUCTURED}}},
     .alone           = true,
     .one_by_one      = true,
     .regresses       = true,
@@ -230,6 +108,6 @@ const api_operation api_identify = {
     .prepare         = api_identify_prepare,
     .spare           = spare,
     .evaluate        = evaluate,
-    .finish          = finish,
+    .finish          = api_identify_finish,
     .emit            = api_identify_emit,
 };

@@ -15,30 +15,51 @@ static void emit_vector(api_emit *to, const char *key, const double *values, siz
     api_emit_numbers(to, values, 1, &n);
 }
 
+/* Measures a base parameter: of a payload, the rows may combine every other one with it. */
+static void measure_grouping(api_emit *to, const api_model *m, const api_identification *id, size_t k)
+{
+    const api_base *b      = id->base;
+    size_t          bodies = API_PER_BODY * m->n_bodies;
+    for (size_t l = 0; id->chosen && b->parameter[k] < bodies && l < b->n && b->parameter[l] < bodies; l++) {
+        api_emit_key(to, "coefficient");
+        api_base_emit(to, m, b, l);
+    }
+    api_emit_key(to, "grouping");
+    api_base_emit(to, m, b, k);
+}
+
 static void emit_base(api_emit *to, const api_model *m, const api_identification *id)
 {
-    const api_estimate *t = &id->estimate;
+    const api_estimate *t    = &id->estimate;
+    const api_base     *base = id->found ? t->base : id->base;
     api_emit_array(to);
-    for (size_t k = 0; k < id->base->n; k++) {
+    for (size_t k = 0; k < base->n; k++) {
         api_emit_object(to);
-        api_emit_key(to, "grouping");
-        api_base_emit(to, m, id->base, k);
-        emit_member(to, "value", t->deviation ? t->unknowns.x[k] : 0);
-        emit_member(to, "deviation", t->deviation ? t->deviation[k] : 0);
+        if (to->buffer) {
+            api_emit_key(to, "grouping");
+            api_base_emit(to, m, base, k);
+        } else {
+            measure_grouping(to, m, id, k);
+        }
+        emit_member(to, "value", id->found ? t->unknowns.x[k] : 0);
+        emit_member(to, "deviation", id->found ? t->deviation[k] : 0);
         api_emit_end(to);
     }
     api_emit_end(to);
 }
 
-static void emit_inertial(api_emit *to, const double p[API_PER_BODY])
+static void emit_mass(api_emit *to, const api_inertial *in)
 {
-    api_inertial in = api_parameters_inertial(p);
-    emit_member(to, "mass", in.mass);
-    emit_vector(to, "com", in.com, 3);
+    emit_member(to, "mass", in->mass);
+    emit_vector(to, "com", in->com, 3);
+}
+
+static void emit_inertia(api_emit *to, const api_inertial *in)
+{
     api_emit_key(to, "inertia");
     api_emit_object(to);
     for (int i = 0; i < API_TENSOR; i++)
-        emit_member(to, api_tensor_names[i], in.inertia[i]);
+        emit_member(to, api_tensor_names[i], in->inertia[i]);
     api_emit_end(to);
 }
 
@@ -65,7 +86,9 @@ static void emit_body(api_emit *to, const api_model *m, size_t i, const double *
 {
     api_emit_key(to, "link");
     api_emit_string(to, m->body_names[i]);
-    emit_inertial(to, p);
+    const api_inertial in = api_parameters_inertial(p);
+    emit_mass(to, &in);
+    emit_inertia(to, &in);
     emit_vector(to, "inertial_parameters", p, API_PER_BODY);
 }
 
@@ -98,13 +121,61 @@ static void emit_unobservable(api_emit *to, const api_model *m, const api_base *
 /* Writes the payload as a request takes it, with the standard deviation of its mass. */
 static void emit_payload(api_emit *to, const api_model *m, const api_identification *id)
 {
-    const api_estimate *t                 = &id->estimate;
-    const double        any[API_PER_BODY] = {1};
+    const double       any[API_PER_BODY] = {1};
+    const api_inertial in                = api_parameters_inertial(id->found ? id->payload : any);
     api_emit_object(to);
     api_emit_key(to, "link");
     api_emit_string(to, m->body_names[id->chosen->row]);
-    emit_inertial(to, t->deviation ? id->payload : any);
-    emit_member(to, "mass_deviation", t->deviation ? t->deviation[0] : 0);
+    emit_mass(to, &in);
+    if (id->chosen->inertia) emit_inertia(to, &in);
+    api_emit_key(to, "mass_deviation");
+    if (id->found && id->mass_deviation < 0)
+        api_emit_null(to);
+    else
+        api_emit_number(to, id->found ? id->mass_deviation : 0);
+    api_emit_end(to);
+}
+
+/* Writes how well the physically consistent parameters fit. */
+static void emit_fit(api_emit *to, const api_model *m, const api_identification *id)
+{
+    api_emit_object(to);
+    emit_member(to, "residual", id->fit);
+    emit_vector(to, "coordinates", id->fit_coordinates, m->nv);
+    api_emit_end(to);
+}
+
+static void emit_shown_parameter(api_emit *to, const api_model *m, const api_identification *id, size_t parameter)
+{
+    char name[API_PARAMETER_NAME];
+    api_parameter_name(m, parameter, name);
+    api_emit_object(to);
+    api_emit_string_member(to, "parameter", name);
+    api_emit_string_member(to, "these_rows", api_shown_names[to->buffer ? id->by_rows[parameter] : API_SHOWN_COMBINED]);
+    api_emit_string_member(to, "any_motion", api_shown_names[to->buffer ? id->by_motion[parameter] : API_SHOWN_COMBINED]);
+    api_emit_end(to);
+}
+
+/* Measures at least one entry for each parameter of a base. */
+static void measure_shown(api_emit *to, const api_model *m, const api_identification *id)
+{
+    const api_base *b = id->base;
+    for (size_t k = 0; k < b->n; k++)
+        emit_shown_parameter(to, m, id, b->parameter[k]);
+    for (size_t i = 0; i < b->first[b->n]; i++)
+        emit_shown_parameter(to, m, id, b->term[i].parameter);
+    for (size_t i = 0; i < b->n_no_effect; i++)
+        emit_shown_parameter(to, m, id, b->no_effect[i]);
+}
+
+/* Writes each parameter that is sought, and how the rows and any motion show it. */
+static void emit_shown(api_emit *to, const api_model *m, const api_identification *id)
+{
+    size_t count = to->buffer ? api_identify_parameter_count(m) : 0;
+    api_emit_array(to);
+    if (!to->buffer) measure_shown(to, m, id);
+    for (size_t i = 0; i < count; i++)
+        if (id->by_motion[i] != API_NOT_SOUGHT) emit_shown_parameter(to, m, id, i);
     api_emit_end(to);
 }
 
@@ -137,6 +208,8 @@ void api_identify_emit(const api_plan *plan, const api_selection *selected, size
     case API_IDENTIFY_UNOBSERVABLE: emit_unobservable(to, plan->query->model, id->base); break;
     case API_IDENTIFY_PAYLOAD: emit_payload(to, plan->query->model, id); break;
     case API_IDENTIFY_MODEL: emit_model(to, plan->query->model, id); break;
+    case API_IDENTIFY_FIT: emit_fit(to, plan->query->model, id); break;
+    case API_IDENTIFY_SHOWN: emit_shown(to, plan->query->model, id); break;
     default: break;
     }
 }

@@ -23,7 +23,7 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
             return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s cannot be combined with unknown",
                                api_field_names[replaced[i]]);
     }
-    id->chosen = api_chosen_unknowns_read(q);
+    id->chosen = api_decode_surroundings(q) ? api_chosen_unknowns_read(q) : NULL;
     if (!id->chosen) return false;
     if (id->with & ~id->chosen->with) {
         api_place at = api_place_key(NULL, "friction");
@@ -35,8 +35,26 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
     }
     id->base = &id->chosen->base;
     id->with = id->chosen->with;
-    if (id->chosen->payload && !q->field[API_OUTPUTS]) selected->outputs |= API_BIT(API_IDENTIFY_PAYLOAD);
+    if (id->chosen->payload && !q->field[API_OUTPUTS])
+        selected->outputs |=
+            API_BIT(API_IDENTIFY_PAYLOAD) | API_BIT(API_IDENTIFY_FIT) | API_BIT(API_IDENTIFY_SHOWN);
     return true;
+}
+
+/* Reads the prior and the robust loss. */
+static bool read_statistics(const api_query *q, api_selection *selected, api_identification *id)
+{
+    api_place       at    = api_place_key(NULL, "huber");
+    const api_node *huber = q->field[API_HUBER];
+    if (!api_prior_read(q, id->with, !id->chosen, &id->prior)) return false;
+    if (q->field[API_PRIOR] && !q->field[API_OUTPUTS]) selected->outputs |= API_BIT(API_IDENTIFY_SHOWN);
+    if (!huber) return true;
+    if (!api_read_number(q, huber, &at, &id->estimate.huber)) return false;
+    if (!(id->estimate.huber > 0))
+        return api_fail_at(q->problem, &at, API_BAD_VALUE, "the threshold must be greater than 0");
+    return !(id->chosen && (id->chosen->load || id->chosen->stribeck)) ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE,
+                       "load and stribeck are estimated by least squares alone: leave huber out");
 }
 
 /* Checks the outputs that need an unknown payload, all parameters of the bodies, or a document that holds them. */
@@ -65,14 +83,16 @@ bool api_identify_options(api_query *q, api_selection *selected, const api_node 
     *id               = (api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
                                                      (rotor ? (unsigned)API_BASE_ROTORS : 0)};
     selected->options = id;
-    if (q->field[API_UNKNOWN]) return choose(q, selected, id) && check_outputs(q, selected, given, up);
+    if (q->field[API_UNKNOWN])
+        return choose(q, selected, id) && read_statistics(q, selected, id) && check_outputs(q, selected, given, up);
     if (q->field[API_FRAME]) {
         api_place at = api_place_key(NULL, "frame");
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "frame is given without an unknown payload");
     }
     id->base = api_base_share(q, id->with);
     if (consistent) selected->outputs |= API_BIT(API_IDENTIFY_PARAMETERS);
-    return id->base != NULL && check_outputs(q, selected, given, up);
+    if (consistent && !q->field[API_OUTPUTS]) selected->outputs |= API_BIT(API_IDENTIFY_FIT);
+    return id->base != NULL && read_statistics(q, selected, id) && check_outputs(q, selected, given, up);
 }
 
 /* Lists the parameters that the computed torques of the model contain. Friction parameters are zero, because the
@@ -90,20 +110,36 @@ static bool list_own(const api_query *q, api_identification *id)
     return true;
 }
 
-/* Allocates memory for the outputs API_IDENTIFY_PARAMETERS and API_IDENTIFY_MODEL. */
+/* Allocates memory for the outputs that all parameters of the robot are found for. */
 static bool prepare_parameters(api_plan *plan, api_selection *selected)
 {
-    const api_model    *m    = plan->query->model;
-    api_pool           *pool = plan->query->pool;
-    api_identification *id   = selected->options;
-    if (!(selected->outputs & (API_BIT(API_IDENTIFY_PARAMETERS) | API_BIT(API_IDENTIFY_MODEL)))) return true;
+    const api_set       needing = API_BIT(API_IDENTIFY_PARAMETERS) | API_BIT(API_IDENTIFY_MODEL) |
+                            API_BIT(API_IDENTIFY_FIT) | API_BIT(API_IDENTIFY_PAYLOAD);
+    const api_model    *m     = plan->query->model;
+    api_pool           *pool  = plan->query->pool;
+    api_identification *id    = selected->options;
+    const size_t        count = api_identify_parameter_count(m) + 1;
+    id->by_rows               = api_take(pool, 2 * count);
+    if (!id->by_rows) return false;
+    id->by_motion = id->by_rows + count;
+    memset(id->by_rows, API_NOT_SOUGHT, 2 * count);
+    if (!(selected->outputs & needing)) return true;
     if (selected->outputs & API_BIT(API_IDENTIFY_MODEL) && !api_pool_claim(pool, api_identified_document_memory(m)))
         return false;
-    id->parameters = api_take(pool, (api_identify_parameter_count(m) + 1) * sizeof *id->parameters);
-    if (!id->parameters || id->chosen) return id->parameters != NULL;
-    size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
-    id->scratch    = api_take(pool, scratch);
-    return id->scratch && api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+    size_t scratch      = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
+    id->parameters      = api_take(pool, count * sizeof *id->parameters);
+    id->fit_coordinates = api_take(pool, (m->nv + 1) * sizeof *id->fit_coordinates);
+    id->scratch         = api_take(pool, scratch);
+    return id->parameters && id->fit_coordinates && id->scratch &&
+           api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+}
+
+/* Writes the rows of the prior. */
+static bool prepare_prior(const api_query *q, api_identification *id)
+{
+    if (!q->field[API_PRIOR]) return true;
+    id->estimate.prior = api_prior_rows(q, &id->prior, id->base, id->own, &id->estimate.n_prior);
+    return id->estimate.prior != NULL;
 }
 
 /* Prepares the estimate of load coefficients and Stribeck's curves. A model whose friction depends on the load is
@@ -125,7 +161,7 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
     size_t              n  = id->base->n;
     if (!prepare_curves(plan->query, id)) return false;
     if (!id->chosen && !api_base_check_gravity(plan->query, plan->query->problem)) return false;
-    if (plan->query->rows * m->nv <= n)
+    if (plan->query->rows * m->nv <= n && !(id->chosen && id->chosen->payload))
         return api_fail_at(plan->query->problem, NULL, API_RANK_DEFICIENT,
                            "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
                            "that: give at least %zu states, several times as many where torques are noisy",
@@ -134,7 +170,8 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
                                   .base     = id->base,
                                   .deadline = plan->query->input->deadline,
                                   .problem  = plan->query->problem,
-                                  .weighted = plan->state[API_WEIGHTS] != NULL};
-    if (!list_own(plan->query, id) || !api_estimate_open(plan->query, &id->estimate)) return false;
+                                  .weighted = plan->state[API_WEIGHTS] != NULL,
+                                  .huber    = id->estimate.huber};
+    if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) || !api_estimate_open(plan->query, &id->estimate)) return false;
     return prepare_parameters(plan, selected);
 }

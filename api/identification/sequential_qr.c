@@ -99,20 +99,114 @@ static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *d
     return true;
 }
 
-api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch)
+api_solved api_qr_examine(const double *R, api_unknowns *u, double *scratch)
 {
-    size_t     n         = u->n;
-    lapack_int N         = (lapack_int)n;
-    bool       deficient = false;
-    u->condition         = 1;
-    if (n == 0) return API_SOLVED;
-    if (!find_rank(R, u, scratch, &deficient)) return API_UNSOLVED;
-    if (deficient) return API_DEFICIENT;
+    bool deficient = false;
+    u->condition   = 1;
+    if (u->n > 0 && !find_rank(R, u, scratch, &deficient)) return API_UNSOLVED;
+    return deficient ? API_DEFICIENT : API_SOLVED;
+}
+
+bool api_qr_substitute(const double *R, api_unknowns *u)
+{
+    size_t     n = u->n;
+    lapack_int N = (lapack_int)n;
+    if (n == 0) return true;
     for (size_t j = 0; j < n; j++)
         memcpy(u->inverse + j * n, R + j * (n + 1), n * sizeof *R);
     memcpy(u->x, R + n * (n + 1), n * sizeof *R);
-    if (LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', N, 1, u->inverse, N, u->x, N) != 0 ||
-        LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', N, u->inverse, N) != 0)
-        return API_UNSOLVED;
-    return API_SOLVED;
+    return LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', N, 1, u->inverse, N, u->x, N) == 0 &&
+           LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', N, u->inverse, N) == 0;
+}
+
+api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch)
+{
+    api_solved found = api_qr_examine(R, u, scratch);
+    if (found != API_SOLVED) return found;
+    return api_qr_substitute(R, u) ? API_SOLVED : API_UNSOLVED;
+}
+
+double api_qr_condition(const double *R, size_t n, double *scratch)
+{
+    double *singular = scratch + 2 * n * n;
+    if (n == 0) return 1;
+    return decompose(R, n, scratch, singular, NULL) ? singular[0] / singular[n - 1] : NAN;
+}
+
+/* --- combinations --------------------------------------------------------------------------------------------------- */
+
+size_t api_qr_combine_scratch(size_t n)
+{
+    return 3 * n * n + n;
+}
+
+/* Removes from v its parts along the m orthonormal columns of Q, and adds these to `parts`; twice, for the digits that
+ * the first time loses. */
+static void orthogonalise(double *v, size_t n, const double *Q, size_t m, double *parts)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = 0; k < m; k++) {
+            double part = 0;
+            for (size_t i = 0; i < n; i++)
+                part += Q[k * n + i] * v[i];
+            for (size_t i = 0; i < n; i++)
+                v[i] -= part * Q[k * n + i];
+            parts[k] += part;
+        }
+}
+
+/* Examines the columns by the Gram-Schmidt process, S = Q T. A column whose independent part is at most `negligible` is
+ * not kept. */
+static void keep_columns(const double *S, api_combinations *c, double negligible, double *Q, double *T)
+{
+    size_t n  = c->n;
+    c->n_kept = 0;
+    memset(T, 0, n * n * sizeof *T);
+    for (size_t at = 0; at < n; at++) {
+        size_t  j = c->order[at], m = c->n_kept;
+        double *v = Q + m * n;
+        memcpy(v, S + j * n, n * sizeof *v);
+        orthogonalise(v, n, Q, m, T + j * n);
+        double length = length_of(v, n);
+        if (!(length > negligible)) continue;
+        T[j * n + m] = length;
+        for (size_t i = 0; i < n; i++)
+            v[i] /= length;
+        c->kept[c->n_kept++] = j;
+    }
+}
+
+/* Solves T_kept K_j = T_j by back substitution for one column, and scales K_j to columns of any length. */
+static void find_coefficients(const double *R, const api_combinations *c, const double *T, size_t j, double *K)
+{
+    size_t n = c->n, m = c->n_kept;
+    double length = length_of(R + j * (n + 1), j + 1);
+    memcpy(K, T + j * n, m * sizeof *K);
+    for (size_t k = m; k-- > 0;) {
+        size_t own = c->kept[k];
+        for (size_t l = k + 1; l < m; l++)
+            K[k] -= T[c->kept[l] * n + k] * K[l];
+        K[k] /= T[own * n + k];
+    }
+    for (size_t k = 0; k < m; k++)
+        c->K[j * n + c->kept[k]] =
+            fabs(K[k]) > NEGLIGIBLE ? K[k] * length / length_of(R + c->kept[k] * (n + 1), c->kept[k] + 1) : 0;
+}
+
+void api_qr_combine(const double *R, api_combinations *c, double *scratch)
+{
+    size_t  n = c->n;
+    double *S = scratch, *Q = S + n * n, *T = Q + n * n, *K = T + n * n, negligible = NEGLIGIBLE;
+    scale_columns(R, n, S);
+    do {
+        keep_columns(S, c, negligible, Q, T);
+        negligible *= 10;
+    } while (c->n_kept == n && negligible < 1);
+    memset(c->K, 0, n * n * sizeof *c->K);
+    for (size_t j = 0; j < n; j++) {
+        bool kept = false;
+        for (size_t k = 0; k < c->n_kept; k++)
+            kept = kept || c->kept[k] == j;
+        if (!kept) find_coefficients(R, c, T, j, K);
+    }
 }

@@ -40,3 +40,27 @@ typedef enum api_solved { API_SOLVED, API_DEFICIENT, API_UNSOLVED } api_solved;
 /* Solves the least squares problem with R over u->n + 1 columns. Returns API_DEFICIENT if some unknowns are marked as
  * `unseen` (x and inverse are then not set), API_UNSOLVED if there is no memory or R is not finite. */
 api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch);
+
+/* The two parts of api_qr_solve: the first sets only `condition` and `unseen`. The second sets only `x` and `inverse`,
+ * for rows that determine the unknowns; false if R is singular. */
+api_solved api_qr_examine(const double *R, api_unknowns *u, double *scratch);
+bool       api_qr_substitute(const double *R, api_unknowns *u);
+
+/* Returns the condition number of api_unknowns; not finite if there is no memory, or R is not finite. */
+double api_qr_condition(const double *R, size_t n, double *scratch);
+
+/* The columns of n unknowns, of which some are combinations of others. */
+typedef struct api_combinations {
+    size_t        n;
+    const size_t *order;  /* [n] the unknowns in the order in which they are examined */
+    size_t        n_kept; /* result: number of columns that are no combination of those kept before */
+    size_t       *kept;   /* [n] result: these columns, in the order in which they were examined */
+    double       *K;      /* n x n, column-major: column j = sum over kept i of K_ij column i; zero for kept j */
+} api_combinations;
+
+/* Returns the number of doubles of scratch that api_qr_combine needs with n unknowns. */
+size_t api_qr_combine_scratch(size_t n);
+
+/* Finds the combinations among the columns of R over n + 1 columns, of which api_qr_examine found that some are. A
+ * column that counts as zero is not kept, and has no coefficients. */
+void api_qr_combine(const double *R, api_combinations *c, double *scratch);

@@ -21,29 +21,49 @@ static const double *tree_rates(void *arg)
     return api_loop_tree_qd(walk->closed);
 }
 
-/* Finds the base parameters of a model with loops. Returns NULL if the deadline has passed, or there is no memory. */
-static api_base *find_closed(api_query *q, unsigned with)
+/* Finds the base parameters of a model with loops: those among the candidates or, where these are NULL, with the joint
+ * parameters `with`. Returns NULL if the deadline has passed, or there is no memory. */
+static api_base *find_closed(const api_query *q, unsigned with, const api_base_candidates *among)
 {
     const dyn_kernels         *tree = q->call->api->kernels;
     dyn_kernels                over = api_loop_kernels(tree);
     api_reference_continuation walk;
     if (!api_reference_continuation_open(q->pool, q->model, tree, q->input->deadline, &walk)) return NULL;
     api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
-    api_base            *base    = api_base_find(q->model, &over, &closing, with, q->input->deadline, q->problem);
+    const api_deadline  *until   = q->input->deadline;
+    api_base            *base    = among ? api_base_find_among(q->model, &over, &closing, among, until, q->problem)
+                                         : api_base_find(q->model, &over, &closing, with, until, q->problem);
     if (api_deadline_check(q->input->deadline, q->problem)) return base;
     api_base_free(base); /* result of a search that the deadline cut short */
     return NULL;
 }
 
-static api_base *find(api_query *q, unsigned with)
+static api_base *check_found(const api_query *q, api_base *base)
 {
-    if (!api_pool_claim(q->pool, api_base_estimate_bytes(q->model, with))) return NULL;
-    api_base *base = q->model->loops
-                         ? find_closed(q, with)
-                         : api_base_find(q->model, q->call->api->kernels, NULL, with, q->input->deadline, q->problem);
     if (!base) /* a problem that was set before is kept */
         api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
     return base;
+}
+
+static api_base *find(const api_query *q, unsigned with)
+{
+    const dyn_kernels *tree = q->call->api->kernels;
+    if (!api_pool_claim(q->pool, api_base_estimate_bytes(q->model, with))) return NULL;
+    return check_found(q, q->model->loops
+                              ? find_closed(q, with, NULL)
+                              : api_base_find(q->model, tree, NULL, with, q->input->deadline, q->problem));
+}
+
+api_base *api_base_find_in_request(const api_query *q, const api_base_candidates *among)
+{
+    const dyn_kernels *tree = q->call->api->kernels;
+    const api_model   *m    = q->model;
+    const size_t       rows = among->states * m->nv, kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
+    if (!api_pool_claim(q->pool,
+                        sizeof(double) * (among->n * (rows + 2 * among->n) + kernel * m->nv * DYN_MAX_LANES)))
+        return NULL;
+    return check_found(q, m->loops ? find_closed(q, 0, among)
+                                   : api_base_find_among(m, tree, NULL, among, q->input->deadline, q->problem));
 }
 
 /* Two requests may find the same base parameters at the same time: the model keeps the first, the second is freed. */

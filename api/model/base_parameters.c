@@ -17,17 +17,15 @@ enum { STATES_PER_BODY = 24 };
 #define ZERO       1e-12 /* length of a column, relative to the longest, that counts as zero */
 #define LEFT_OVER  1e-12 /* relative rounding error of a coefficient */
 
-/* The order of a body's columns: inertias first, masses last. The effect of a mass is then expressed by inertias,
- * with lengths and their squares as coefficients, and not the reverse. */
-static const size_t order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
+const size_t api_base_order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 
 /* A regressor over many states, column-major; factored in place. */
 typedef struct samples {
-    size_t  states, rows, columns;
-    size_t *parameter; /* [columns] index of each column's parameter */
-    double *Y;         /* rows x columns: the regressor, then its factors */
-    double *length;    /* [columns] length before scaling; 0: the column is always zero */
-    double *tau;       /* [columns] Householder factors (LAPACK) */
+    size_t        states, rows, columns;
+    const size_t *parameter; /* [columns] index of each column's parameter */
+    double       *Y;         /* rows x columns: the regressor, then its factors */
+    double       *length;    /* [columns] length before scaling; 0: the column is always zero */
+    double       *tau;       /* [columns] Householder factors (LAPACK) */
 } samples;
 
 /* Lists the parameters of all columns. Those of a joint come after those of its body, so that an effect that both
@@ -39,19 +37,30 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
     size_t                n = 0, fixed = m->n_bodies - m->n_joints;
     for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last, without a body */
         for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
-            parameter[n++] = API_PER_BODY * i + order[c];
+            parameter[n++] = API_PER_BODY * i + api_base_order[c];
         for (size_t c = 0; i >= fixed && api_mover_is_estimated(m, i - fixed) && c < API_PER_JOINT; c++)
             if (with & needs[c]) parameter[n++] = api_joint_parameter(m, i - fixed, c);
     }
     return n;
 }
 
-/* Returns a multiple of every lane width, so that every target samples the same states. */
-size_t api_base_sample_count(const api_model *m)
+/* Returns the number of states with at least `rows` rows, and a multiple of every lane width, so that every target
+ * samples the same states. */
+static size_t count_states(const api_model *m, size_t rows)
 {
-    size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
+    size_t states = m->nv > 0 ? (rows + m->nv - 1) / m->nv : 0;
     if (states < STATES_PER_BODY) states = STATES_PER_BODY;
     return (states + DYN_MAX_LANES - 1) / DYN_MAX_LANES * DYN_MAX_LANES;
+}
+
+size_t api_base_sample_count(const api_model *m)
+{
+    return count_states(m, STATES_PER_BODY * m->n_bodies);
+}
+
+size_t api_base_candidate_states(const api_model *m, size_t n)
+{
+    return count_states(m, 3 * n);
 }
 
 static size_t count_columns(const api_model *m, unsigned with)
@@ -159,13 +168,14 @@ static void copy_state(const api_model *m, const api_regressor_lane *state, samp
             s->Y[j * s->rows + row + v] = api_parameter_effort(m, state, s->parameter[j], v);
 }
 
-static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing, samples *s)
+static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+                   const double gravity[3], samples *s)
 {
     size_t    W     = (size_t)kernels->lanes;
     uint64_t  seed  = 1;
     dyn_scene scene = {.model = m->dyn};
     block     b;
-    memcpy(scene.gravity, m->dyn->gravity, sizeof scene.gravity);
+    memcpy(scene.gravity, gravity, sizeof scene.gravity);
     bool good = take_block(&b, m, kernels, closing != NULL);
     for (size_t first = 0; good && first < s->states; first += W) {
         for (size_t lane = 0; lane < W; lane++)
@@ -240,9 +250,7 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
 
 /* --- grouping ----------------------------------------------------------------------------------------------------- */
 
-/* Rounds a coefficient to ten digits if that changes it by no more than rounding error; otherwise returns it
- * unchanged. */
-static double tidy(double coefficient)
+double api_base_tidy(double coefficient)
 {
     char text[40];
     snprintf(text, sizeof text, "%.10g", coefficient);
@@ -278,7 +286,7 @@ static bool group(const samples *s, const double *K, api_base *base)
         for (size_t j = kept + 1; j < s->columns; j++)
             if (belongs(s, K, base, k, j))
                 base->term[parts++] =
-                    (api_base_term){s->parameter[j], tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
+                    (api_base_term){s->parameter[j], api_base_tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
         base->first[k + 1] = parts;
     }
     for (size_t j = 0; j < s->columns; j++)
@@ -354,27 +362,40 @@ static bool read_factors(const samples *s, api_base *base)
     return ok;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
-                        unsigned with, const api_deadline *deadline, api_problem *problem)
+api_base *api_base_find_among(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+                              const api_base_candidates *among, const api_deadline *deadline, api_problem *problem)
 {
-    samples   s    = {.states = api_base_sample_count(m), .columns = count_columns(m, with)};
+    samples   s    = {.states = among->states, .columns = among->n, .parameter = among->parameter};
     api_base *base = calloc(1, sizeof *base);
     s.rows         = s.states * m->nv;
-    s.parameter    = calloc(s.columns + 1, sizeof *s.parameter);
     s.Y            = calloc(s.rows * s.columns + 1, sizeof *s.Y);
     s.length       = calloc(s.columns + 1, sizeof *s.length);
     s.tau          = calloc(s.columns + 1, sizeof *s.tau);
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
-    bool found = base && base->parameter && s.parameter && s.Y && s.length && s.tau;
-    if (found) list_columns(m, with, s.parameter);
-    found = found && sample(m, kernels, closing, &s) && factor(&s, deadline, problem) && read_factors(&s, base);
-    free(s.parameter);
+    bool found = base && base->parameter && s.Y && s.length && s.tau;
+    found      = found && sample(m, kernels, closing, among->gravity, &s) && factor(&s, deadline, problem) &&
+            read_factors(&s, base);
     free(s.Y);
     free(s.length);
     free(s.tau);
     if (found) return base;
     api_base_free(base);
     return NULL;
+}
+
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+                        unsigned with, const api_deadline *deadline, api_problem *problem)
+{
+    size_t             *parameter = calloc(count_columns(m, with) + 1, sizeof *parameter);
+    api_base_candidates among     = {.parameter = parameter, .states = api_base_sample_count(m)};
+    api_base           *base      = NULL;
+    memcpy(among.gravity, m->dyn->gravity, sizeof among.gravity);
+    if (parameter) {
+        among.n = list_columns(m, with, parameter);
+        base    = api_base_find_among(m, kernels, closing, &among, deadline, problem);
+    }
+    free(parameter);
+    return base;
 }
 
 void api_base_free(api_base *base)

@@ -19,6 +19,14 @@ enum { API_BASE_MAX_BODIES = 100 }; /* the time grows with the cube of the numbe
 /* Flags: which joint parameters are examined in addition to the parameters of the bodies. */
 enum { API_BASE_ROTORS = 1, API_BASE_FRICTION = 2 };
 
+/* The order in which the parameters of a body are examined: inertias first, masses last. The effect of a mass is then
+ * expressed by inertias, with lengths and their squares as coefficients, and not the reverse. */
+extern const size_t api_base_order[API_PER_BODY];
+
+/* Rounds a coefficient of a combination to ten digits if that changes it by no more than rounding error; otherwise
+ * returns it unchanged. */
+double api_base_tidy(double coefficient);
+
 typedef struct api_base_term {
     size_t parameter;
     double coefficient;
@@ -51,6 +59,22 @@ typedef struct api_base_loop_solver {
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
                         unsigned with, const api_deadline *deadline, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */
+
+/* The parameters whose columns are examined, in this order, and the states that are sampled for them. */
+typedef struct api_base_candidates {
+    size_t        n;
+    const size_t *parameter; /* [n] */
+    size_t        states;    /* a multiple of DYN_MAX_LANES; at least n rows */
+    double        gravity[3];
+} api_base_candidates;
+
+/* Returns the number of states to sample for n candidates. */
+size_t api_base_candidate_states(const api_model *model, size_t n);
+
+/* Like api_base_find, among some parameters of a model of any size, and at another gravity. */
+api_base *api_base_find_among(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+                              const api_base_candidates *candidates, const api_deadline *deadline,
+                              api_problem *problem);
 
 /* Estimates for api_base_find: the number of states that it samples, its bytes, and its seconds (without the time
  * for closing the loops of these states). */

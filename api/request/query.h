@@ -85,6 +85,8 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_LIMITS, "limits")                                                                                            \
     X(API_STARTS, "starts")                                                                                            \
     X(API_UNKNOWN, "unknown")                                                                                          \
+    X(API_PRIOR, "prior")                                                                                              \
+    X(API_HUBER, "huber")                                                                                              \
     X(API_TORQUES, "torques")                                                                                          \
     X(API_POINTS_FIELD, "points")                                                                                      \
     X(API_KINDS, "kinds")                                                                                              \

@@ -91,8 +91,9 @@ static void check_least(uint64_t seed, double known)
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
+    memcpy(found, own, n * sizeof *own);
     api_consistent c = {
-        .model = m, .base = base, .with = WITH, .R = R, .s = 0.5, .beta = beta, .parameters = found, .go_on = always};
+        .model = m, .base = base, .with = WITH, .row = API_ALL_BODIES, .R = R, .s = 0.5, .beta = beta, .parameters = found, .go_on = always};
     assert_true(api_consistent_find(&c, scratch));
     double least = objective(&c, own, found);
     assert_true(isfinite(least) && least < objective(&c, own, own));
@@ -103,6 +104,7 @@ static void check_least(uint64_t seed, double known)
         if (objective(&c, own, near) < least * (1 - 1e-13)) fail_msg("known %g: better at a size of %g", known, size);
     }
     c.go_on = never;
+    memcpy(found, own, n * sizeof *own);
     assert_false(api_consistent_find(&c, scratch));
     free(own);
     free(found);

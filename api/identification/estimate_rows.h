@@ -1,0 +1,47 @@
+/* estimate_rows.h - the rows of one coordinate in an estimate (estimate.h), shared by the files that fill, weight and
+ * solve them. */
+#pragma once
+#include "estimate.h"
+
+enum { API_ROWS = 64 /* rows that are factored at a time */ };
+
+/* The deviation of a coordinate's rows is at least API_ROUNDING times the mean torque, or API_BELIEVED times where a
+ * prior stands beside the rows: rows with much smaller weights than others would lose digits. */
+#define API_ROUNDING 1e-14
+#define API_BELIEVED 1e-8
+
+struct api_coordinate {
+    size_t  n;         /* base parameters that affect this coordinate's torque */
+    size_t *parameter; /* [n] indices in base->parameter, ascending */
+    size_t  rows;      /* rows in `row`, not factored yet */
+    size_t  used;      /* rows added in total */
+    double *row;       /* API_ROWS x (n + 1), column-major: rows to be factored */
+    double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
+    double *kept;      /* [used x (n + 1)] all rows, for a robust loss; else NULL */
+    double *rest;      /* [2 used] residuals of `kept`, then their sizes in order */
+    double  free;      /* degrees of freedom: rows less leverage */
+    double  deviation; /* standard deviation by which the rows are divided */
+};
+
+/* Returns false with a problem if the deadline has passed. */
+bool api_estimate_go_on(const api_estimate *t);
+
+/* Factors the rows in c->row. Returns as api_estimate_add does. */
+bool api_coordinate_factor(const api_estimate *t, api_coordinate *c);
+
+/* Joins the factors of all coordinates, each divided by its deviation, and the prior if `prior`, into t->R. Returns
+ * false if the deadline has passed, there is no memory, or an entry is not finite. */
+bool api_estimate_join(const api_estimate *t, bool prior);
+
+/* The root mean square of the measured torques. */
+double api_estimate_mean_torque(const api_estimate *t);
+
+/* The least deviation of a coordinate's rows. */
+double api_estimate_least_deviation(const api_estimate *t);
+
+/* Returns the leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT, where A has the weighted rows
+ * of all coordinates. Over all coordinates, without a prior, the leverage sums to n. */
+double api_coordinate_leverage(const api_estimate *t, const api_coordinate *c);
+
+/* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */
+void api_estimate_deviations(api_estimate *t);

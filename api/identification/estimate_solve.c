@@ -1,0 +1,226 @@
+/* estimate_solve.c - weight the rows of an estimate by their noise, and solve them: see estimate.h. */
+#include "estimate_rows.h"
+#include "robust_loss.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 60 /* most times that the weights are updated */ };
+
+/* The deviation of a coordinate's rows is at least RANGE times the largest of all coordinates: beyond that the rows of
+ * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since torques
+ * without noise leave residuals of rounding errors. */
+#define RANGE 1e-9
+#define ZERO  1e-13
+
+bool api_estimate_go_on(const api_estimate *t)
+{
+    return api_deadline_check(t->deadline, t->problem);
+}
+
+double api_estimate_mean_torque(const api_estimate *t)
+{
+    return sqrt(t->square / (double)t->used);
+}
+
+double api_estimate_least_deviation(const api_estimate *t)
+{
+    return (t->prior ? API_BELIEVED : API_ROUNDING) * api_estimate_mean_torque(t);
+}
+
+/* --- joining ------------------------------------------------------------------------------------------------------ */
+
+/* Adds a coordinate's factor, divided by its deviation, to t->R. Spread over all columns, it is still triangular from
+ * its first column on. */
+static bool join_coordinate(const api_estimate *t, const api_coordinate *c)
+{
+    size_t n = t->n + 1, m = c->n + 1;
+    memset(t->sheet, 0, m * n * sizeof *t->sheet);
+    for (size_t k = 0; k < m; k++)
+        for (size_t i = 0; i <= k; i++)
+            t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
+    return api_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch);
+}
+
+/* Adds the rows of the prior, times the deviation of the weighted rows, to t->R. */
+static bool join_prior(const api_estimate *t)
+{
+    size_t entries = t->n_prior * (t->n + 1);
+    for (size_t i = 0; i < entries; i++)
+        t->sheet[i] = t->prior_unit * t->prior[i];
+    return api_qr_add_rows(t->R, t->n + 1, t->sheet, t->n_prior, t->n_prior, t->scratch);
+}
+
+bool api_estimate_join(const api_estimate *t, bool prior)
+{
+    memset(t->R, 0, (t->n + 1) * (t->n + 1) * sizeof *t->R);
+    for (size_t v = 0; v < t->model->nv; v++)
+        if (!api_estimate_go_on(t) || !join_coordinate(t, &t->at[v])) return false;
+    return !prior || !t->prior || join_prior(t);
+}
+
+/* --- noise -------------------------------------------------------------------------------------------------------- */
+
+/* Returns the sum of squared residuals of a coordinate's rows at values x of the base parameters, with the weights of
+ * the request. */
+static double squared_residuals(const api_coordinate *c, const double *x)
+{
+    size_t m   = c->n + 1;
+    double sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        double rest = c->R[c->n * m + i];
+        for (size_t k = i; k < c->n; k++)
+            rest -= c->R[k * m + i] * x[c->parameter[k]];
+        sum += rest * rest;
+    }
+    return sum;
+}
+
+double api_coordinate_leverage(const api_estimate *t, const api_coordinate *c)
+{
+    size_t m   = c->n + 1;
+    double sum = 0;
+    for (size_t j = 0; j < t->n; j++) {
+        const double *inverse = t->unknowns.inverse + j * t->n;
+        for (size_t i = 0; i < c->n; i++) {
+            double entry = 0;
+            for (size_t k = i; k < c->n && c->parameter[k] <= j; k++)
+                entry += c->R[k * m + i] * inverse[c->parameter[k]];
+            sum += entry * entry;
+        }
+    }
+    return sum / (c->deviation * c->deviation);
+}
+
+/* Sets the noise of each coordinate, the root of squared residuals over degrees of freedom (rows - leverage), zero
+ * without a degree of freedom; and t->s, the same of all weighted rows. Returns false if the deadline has passed. */
+static bool measure_noise(api_estimate *t)
+{
+    double all = 0, weighted = 0, settled = 0;
+    for (size_t v = 0; v < t->model->nv; v++) {
+        if (!api_estimate_go_on(t)) return false;
+        const api_coordinate *c      = &t->at[v];
+        double                square = squared_residuals(c, t->unknowns.x), held = api_coordinate_leverage(t, c);
+        double                free = (double)c->used - held;
+        t->at[v].free              = free;
+        t->noise[v]                = free > 0.5 ? sqrt(square / free) : 0;
+        settled += held;
+        all += square;
+        weighted += square / (c->deviation * c->deviation);
+    }
+    if (!t->prior) settled = (double)t->n; /* the sum, without its rounding errors */
+    t->residual = sqrt(all / (double)t->used);
+    t->s        = sqrt(weighted / fmax((double)t->used - settled, 1));
+    return true;
+}
+
+/* True if the rows are weighted by the noise: the request has no weights, some torque is not zero, and each coordinate
+ * has at least twice as many rows as there are base parameters. */
+static bool can_estimate_noise(const api_estimate *t)
+{
+    for (size_t v = 0; v < t->model->nv; v++)
+        if (t->at[v].used < 2 * t->n) return false;
+    return !t->weighted && t->square > 0;
+}
+
+static bool has_settled(const api_estimate *t, double before, double now)
+{
+    return fabs(now - before) <= API_SETTLED * before + ZERO * api_estimate_mean_torque(t);
+}
+
+/* Divides the rows of each coordinate by its noise. Returns false if no deviation has changed. */
+static bool update_deviations(const api_estimate *t)
+{
+    double worst = 0, least = api_estimate_least_deviation(t);
+    bool   changed = false;
+    for (size_t v = 0; v < t->model->nv; v++)
+        worst = fmax(worst, t->noise[v]);
+    for (size_t v = 0; v < t->model->nv; v++) {
+        double deviation = fmax(t->noise[v], fmax(least, RANGE * worst));
+        changed          = changed || !has_settled(t, t->at[v].deviation, deviation);
+    }
+    for (size_t v = 0; v < t->model->nv && changed; v++)
+        t->at[v].deviation = fmax(t->noise[v], fmax(least, RANGE * worst));
+    return changed;
+}
+
+/* Scales the prior to weighted rows: by 1 if each coordinate is divided by its noise, else by the deviation of all rows.
+ * Returns false if the unit has not changed. */
+static bool update_prior(api_estimate *t, bool by_noise)
+{
+    double before = t->prior_unit, now = by_noise ? 1 : fmax(t->s, api_estimate_least_deviation(t));
+    if (!t->prior || has_settled(t, before, now)) return false;
+    t->prior_unit = now;
+    return true;
+}
+
+/* --- solving ------------------------------------------------------------------------------------------------------ */
+
+void api_estimate_deviations(api_estimate *t)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        double square = 0;
+        for (size_t j = k; j < t->n; j++)
+            square += t->unknowns.inverse[j * t->n + k] * t->unknowns.inverse[j * t->n + k];
+        t->deviation[k] = t->s * sqrt(square);
+    }
+}
+
+static api_solved examine(api_estimate *t, bool prior)
+{
+    memset(t->unknowns.unseen, 0, t->n);
+    if (!isfinite(t->square)) return API_UNSOLVED;
+    for (size_t v = 0; v < t->model->nv; v++)
+        if (!api_estimate_go_on(t) || !api_coordinate_factor(t, &t->at[v])) return API_UNSOLVED;
+    t->prior_unit = t->square > 0 ? api_estimate_mean_torque(t) : 1;
+    return api_estimate_join(t, prior) ? api_qr_examine(t->R, &t->unknowns, t->scratch) : API_UNSOLVED;
+}
+
+api_solved api_estimate_examine(api_estimate *t)
+{
+    return examine(t, true);
+}
+
+api_solved api_estimate_examine_rows(api_estimate *t)
+{
+    return examine(t, false);
+}
+
+static bool solve(api_estimate *t)
+{
+    return api_estimate_join(t, true) && api_qr_substitute(t->R, &t->unknowns) && measure_noise(t);
+}
+
+bool api_estimate_solve(api_estimate *t)
+{
+    const bool by_noise = can_estimate_noise(t);
+    if (!solve(t)) return false;
+    for (int round = 0; round < ROUNDS; round++) {
+        bool changed = by_noise && update_deviations(t);
+        changed      = update_prior(t, by_noise) || changed;
+        if (!changed) break;
+        if (!solve(t)) return false;
+    }
+    if (t->huber > 0 && !api_robust_solve(t, by_noise)) return false;
+    t->unknowns.condition = api_qr_condition(t->R, t->n, t->scratch);
+    api_estimate_deviations(t);
+    return isfinite(t->unknowns.condition);
+}
+
+double api_estimate_row_deviation(const api_estimate *t)
+{
+    double least = t->at[0].deviation;
+    for (size_t v = 1; v < t->model->nv; v++)
+        least = fmin(least, t->at[v].deviation);
+    return fmax(fmax(t->s, API_BELIEVED * api_estimate_mean_torque(t) / least), 1e-300);
+}
+
+double api_estimate_residual_at(const api_estimate *t, const double *x, double *coordinates)
+{
+    double all = 0;
+    for (size_t v = 0; v < t->model->nv; v++) {
+        double square  = squared_residuals(&t->at[v], x);
+        coordinates[v] = t->at[v].used > 0 ? sqrt(square / (double)t->at[v].used) : 0;
+        all += square;
+    }
+    return sqrt(all / (double)t->used);
+}
