@@ -86,7 +86,8 @@ static bool read_choices(api_query *q, api_chosen_unknowns *c)
     api_place       at              = api_place_key(NULL, "unknown");
     api_names       known           = api_names_from_array(choices, CHOICES);
     bool            chosen[CHOICES] = {false};
-    if (!api_check_list(q, list, &at, "of payload, payload.mass, payload.com, payload.inertia, friction, rotors, load, stribeck"))
+    if (!api_check_list(q, list, &at,
+                        "of payload, payload.mass, payload.com, payload.inertia, friction, rotors, load, stribeck"))
         return false;
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  name;
@@ -152,7 +153,8 @@ static bool list_parameters(api_query *q, api_chosen_unknowns *c)
     return true;
 }
 
-/* --- grouping ------------------------------------------------------------------------------------------------------ */
+/* --- grouping ------------------------------------------------------------------------------------------------------
+ */
 
 /* Lists the parameters whose columns depend on the motion alone, in the order in which they are examined: all but those
  * of friction curves. */

@@ -20,7 +20,8 @@ typedef struct api_chosen_unknowns {
     api_base base;      /* the chosen parameters, grouped where no motion at this gravity tells them apart */
 } api_chosen_unknowns;
 
-/* Reads "unknown" and "frame", at the gravity q->scene.gravity. NULL with a problem, also if the deadline has passed. */
+/* Reads "unknown" and "frame", at the gravity q->scene.gravity. NULL with a problem, also if the deadline has passed.
+ */
 api_chosen_unknowns *api_chosen_unknowns_read(api_query *q);
 
 /* True if the friction of joint or motor j may have a load coefficient: it is no mimic and no elastic joint. */

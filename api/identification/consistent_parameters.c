@@ -300,19 +300,20 @@ static void project(const search *s)
 static search lay_out(const api_consistent *c, double *scratch)
 {
     const size_t all = c->model->n_bodies, bodies = c->row == API_ALL_BODIES ? all : c->row >= 0;
-    size_t       rotors, n = count_unknowns(c->model, c->base, c->with, &rotors) - API_PER_BODY * (all - bodies), nb = c->base->n;
-    search s     = {.c = c, .n_base = nb, .n_bodies = bodies, .first = c->row >= 0 ? (size_t)c->row : 0, .n = n};
-    s.n_cones    = API_PER_BODY * s.n_bodies + rotors;
-    s.J0_inverse = scratch;
-    s.A          = s.J0_inverse + 16 * s.n_bodies;
-    s.b          = s.A + nb * n;
-    s.H          = s.b + nb;
-    s.r          = s.H + (nb + n) * n;
-    s.x          = s.r + nb + n;
-    s.step       = s.x + n;
-    s.trial      = s.step + n;
-    s.at0        = s.trial + n;
-    s.parameter  = (size_t *)(void *)(s.at0 + n);
+    size_t       rotors, n = count_unknowns(c->model, c->base, c->with, &rotors) - API_PER_BODY * (all - bodies),
+                   nb = c->base->n;
+    search s          = {.c = c, .n_base = nb, .n_bodies = bodies, .first = c->row >= 0 ? (size_t)c->row : 0, .n = n};
+    s.n_cones         = API_PER_BODY * s.n_bodies + rotors;
+    s.J0_inverse      = scratch;
+    s.A               = s.J0_inverse + 16 * s.n_bodies;
+    s.b               = s.A + nb * n;
+    s.H               = s.b + nb;
+    s.r               = s.H + (nb + n) * n;
+    s.x               = s.r + nb + n;
+    s.step            = s.x + n;
+    s.trial           = s.step + n;
+    s.at0             = s.trial + n;
+    s.parameter       = (size_t *)(void *)(s.at0 + n);
     return s;
 }
 

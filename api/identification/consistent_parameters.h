@@ -1,19 +1,19 @@
 /* consistent_parameters.h - find all parameters of a robot from its base parameters, physically consistent ones.
  *
  * Many parameter vectors pi give the same base parameters beta = P pi. The chosen one departs least from a reference,
- * the parameters of the model or of a supposed payload. With beta' the base parameters estimated from the data, and (R/s)T (R/s) the inverse of their
- * covariance,
+ * the parameters of the model or of a supposed payload. With beta' the base parameters estimated from the data, and
+ * (R/s)T (R/s) the inverse of their covariance,
  *
  *     minimise  1/2 |R/s (P pi - beta')|^2 + c ( sum over bodies d(J, J0) + sum over rotors d(r, r0)
  *                                                + sum over friction parameters 1/2 (f - f0)^2 ),
  *     d(J, J0) = trace(J0^-1 J) - log det(J0^-1 J) - dim J,
  *
- * with the pseudo-inertia J of a body, 4 x 4, and J0 of the reference (Wensing, Kim, Slotine 2018; the divergence d: Lee,
- * Wensing, Park 2020), rotor inertias r and friction parameters f. d is infinite unless J is positive definite, hence
- * masses are positive and inertias possible. The problem is convex and smooth. It is solved by Newton's method, each
- * step a linear least squares problem, for a decreasing sequence of weights c that ends at API_CONSISTENT_WEIGHT. This
- * last weight corresponds to a standard deviation of ten times the reference's value for bodies and rotors, and of 10 SI
- * units for friction. */
+ * with the pseudo-inertia J of a body, 4 x 4, and J0 of the reference (Wensing, Kim, Slotine 2018; the divergence d:
+ * Lee, Wensing, Park 2020), rotor inertias r and friction parameters f. d is infinite unless J is positive definite,
+ * hence masses are positive and inertias possible. The problem is convex and smooth. It is solved by Newton's method,
+ * each step a linear least squares problem, for a decreasing sequence of weights c that ends at API_CONSISTENT_WEIGHT.
+ * This last weight corresponds to a standard deviation of ten times the reference's value for bodies and rotors, and of
+ * 10 SI units for friction. */
 #pragma once
 #include "api/model/base_parameters.h"
 

@@ -33,7 +33,7 @@ typedef struct api_estimate {
     double              square; /* sum of the squares of weighted torques */
     api_coordinate     *at;     /* [nv] */
     double             *R, *sheet, *scratch;
-    double             *before; /* [n] the solution before, where `huber` is */
+    double             *before;     /* [n] the solution before, where `huber` is */
     api_unknowns        unknowns;   /* x: the base parameters less those of the model */
     double              prior_unit; /* standard deviation of the weighted rows by which those of the prior are scaled */
     double              s;          /* standard deviation of weighted rows */

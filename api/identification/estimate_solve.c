@@ -7,8 +7,8 @@
 enum { ROUNDS = 60 /* most times that the weights are updated */ };
 
 /* The deviation of a coordinate's rows is at least RANGE times the largest of all coordinates: beyond that the rows of
- * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since torques
- * without noise leave residuals of rounding errors. */
+ * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since
+ * torques without noise leave residuals of rounding errors. */
 #define RANGE 1e-9
 #define ZERO  1e-13
 
@@ -143,8 +143,8 @@ static bool update_deviations(const api_estimate *t)
     return changed;
 }
 
-/* Scales the prior to weighted rows: by 1 if each coordinate is divided by its noise, else by the deviation of all rows.
- * Returns false if the unit has not changed. */
+/* Scales the prior to weighted rows: by 1 if each coordinate is divided by its noise, else by the deviation of all
+ * rows. Returns false if the unit has not changed. */
 static bool update_prior(api_estimate *t, bool by_noise)
 {
     double before = t->prior_unit, now = by_noise ? 1 : fmax(t->s, api_estimate_least_deviation(t));
@@ -201,6 +201,7 @@ bool api_estimate_solve(api_estimate *t)
         if (!solve(t)) return false;
     }
     if (t->huber > 0 && !api_robust_solve(t, by_noise)) return false;
+    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* what the prior alone tells has its deviation */
     t->unknowns.condition = api_qr_condition(t->R, t->n, t->scratch);
     api_estimate_deviations(t);
     return isfinite(t->unknowns.condition);

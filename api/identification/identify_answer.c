@@ -152,7 +152,8 @@ static void emit_shown_parameter(api_emit *to, const api_model *m, const api_ide
     api_emit_object(to);
     api_emit_string_member(to, "parameter", name);
     api_emit_string_member(to, "these_rows", api_shown_names[to->buffer ? id->by_rows[parameter] : API_SHOWN_COMBINED]);
-    api_emit_string_member(to, "any_motion", api_shown_names[to->buffer ? id->by_motion[parameter] : API_SHOWN_COMBINED]);
+    api_emit_string_member(to, "any_motion",
+                           api_shown_names[to->buffer ? id->by_motion[parameter] : API_SHOWN_COMBINED]);
     api_emit_end(to);
 }
 

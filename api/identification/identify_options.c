@@ -36,8 +36,7 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
     id->base = &id->chosen->base;
     id->with = id->chosen->with;
     if (id->chosen->payload && !q->field[API_OUTPUTS])
-        selected->outputs |=
-            API_BIT(API_IDENTIFY_PAYLOAD) | API_BIT(API_IDENTIFY_FIT) | API_BIT(API_IDENTIFY_SHOWN);
+        selected->outputs |= API_BIT(API_IDENTIFY_PAYLOAD) | API_BIT(API_IDENTIFY_FIT) | API_BIT(API_IDENTIFY_SHOWN);
     return true;
 }
 
@@ -113,8 +112,8 @@ static bool list_own(const api_query *q, api_identification *id)
 /* Allocates memory for the outputs that all parameters of the robot are found for. */
 static bool prepare_parameters(api_plan *plan, api_selection *selected)
 {
-    const api_set       needing = API_BIT(API_IDENTIFY_PARAMETERS) | API_BIT(API_IDENTIFY_MODEL) |
-                            API_BIT(API_IDENTIFY_FIT) | API_BIT(API_IDENTIFY_PAYLOAD);
+    const api_set needing = API_BIT(API_IDENTIFY_PARAMETERS) | API_BIT(API_IDENTIFY_MODEL) | API_BIT(API_IDENTIFY_FIT) |
+                            API_BIT(API_IDENTIFY_PAYLOAD);
     const api_model    *m     = plan->query->model;
     api_pool           *pool  = plan->query->pool;
     api_identification *id    = selected->options;
@@ -172,6 +171,7 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
                                   .problem  = plan->query->problem,
                                   .weighted = plan->state[API_WEIGHTS] != NULL,
                                   .huber    = id->estimate.huber};
-    if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) || !api_estimate_open(plan->query, &id->estimate)) return false;
+    if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) || !api_estimate_open(plan->query, &id->estimate))
+        return false;
     return prepare_parameters(plan, selected);
 }

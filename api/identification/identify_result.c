@@ -26,10 +26,11 @@ static const char *advice(const api_identification *id, const bool *unseen)
     for (size_t k = 0; k < id->base->n; k++)
         if (unseen[k]) *(is_of_body(id->estimate.model, id->base->parameter[k]) ? &bodies : &joints) += 1;
     if (bodies > 0)
-        return joints == 0 ? "give rows in which their joints move further and faster, each by itself and together, or a "
-                             "\"prior\""
-                           : "give rows in which their joints move further and faster, at several speeds both ways, or a "
-                             "\"prior\"";
+        return joints == 0
+                   ? "give rows in which their joints move further and faster, each by itself and together, or a "
+                     "\"prior\""
+                   : "give rows in which their joints move further and faster, at several speeds both ways, or a "
+                     "\"prior\"";
     if (!id->chosen) return "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out";
     return id->curves ? "move these joints both ways, slowly and fast, under several loads, or list less in \"unknown\""
                       : "move these joints at several speeds both ways, or list less in \"unknown\"";
@@ -62,7 +63,7 @@ static bool fail_deficient(const api_evaluation *e, const api_identification *id
 /* True if the rows leave only parameters of the payload undetermined, and show something of it: the rest is listed. */
 static bool is_of_payload(const api_identification *id)
 {
-    const api_estimate *t = &id->estimate;
+    const api_estimate *t          = &id->estimate;
     bool                of_payload = id->chosen && id->chosen->payload;
     for (size_t k = 0; k < t->n && of_payload; k++)
         of_payload = !t->unknowns.unseen[k] || is_of_body(t->model, t->base->parameter[k]);
@@ -116,7 +117,8 @@ static bool examine(const api_evaluation *e, api_identification *id)
     return t->used > t->n || fail_few(e, t);
 }
 
-/* --- consistent parameters ------------------------------------------------------------------------------------------ */
+/* --- consistent parameters ------------------------------------------------------------------------------------------
+ */
 
 static bool go_on(void *arg)
 {
@@ -127,17 +129,18 @@ static bool go_on(void *arg)
 /* Finds consistent parameters near id->parameters; beta: the base parameters of the bodies found, and of all joints. */
 static bool find_consistent(const api_evaluation *e, const api_identification *id, const double *beta)
 {
-    const api_consistent c = {
-        .model      = e->model,
-        .base       = id->estimate.base,
-        .with       = id->with,
-        .row        = !id->chosen ? API_ALL_BODIES : id->chosen->payload ? id->chosen->row : API_NO_BODY,
-        .R          = id->estimate.R,
-        .s          = api_estimate_row_deviation(&id->estimate),
-        .beta       = beta,
-        .parameters = id->parameters,
-        .go_on      = go_on,
-        .arg        = (void *)(uintptr_t)e};
+    const api_consistent c = {.model      = e->model,
+                              .base       = id->estimate.base,
+                              .with       = id->with,
+                              .row        = !id->chosen           ? API_ALL_BODIES
+                                            : id->chosen->payload ? id->chosen->row
+                                                                  : API_NO_BODY,
+                              .R          = id->estimate.R,
+                              .s          = api_estimate_row_deviation(&id->estimate),
+                              .beta       = beta,
+                              .parameters = id->parameters,
+                              .go_on      = go_on,
+                              .arg        = (void *)(uintptr_t)e};
     return api_consistent_find(&c, id->scratch) || api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
                                                             "figures are too large to find consistent parameters with");
 }
@@ -148,8 +151,7 @@ static double value_beyond_bodies(const api_identification *id, size_t k)
 {
     const api_estimate *t = &id->estimate;
     const api_base     *b = t->base;
-    double              value =
-        t->unknowns.x[k] + (is_of_body(t->model, b->parameter[k]) ? 0 : id->own[b->parameter[k]]);
+    double value          = t->unknowns.x[k] + (is_of_body(t->model, b->parameter[k]) ? 0 : id->own[b->parameter[k]]);
     for (size_t i = b->first[k]; i < b->first[k + 1]; i++)
         if (!is_of_body(t->model, b->term[i].parameter))
             value += b->term[i].coefficient * id->own[b->term[i].parameter];
@@ -224,7 +226,8 @@ static double measure_fit(const api_identification *id, double *x)
     return api_estimate_residual_at(t, x, id->fit_coordinates);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------ */
+/* --- the whole ------------------------------------------------------------------------------------------------------
+ */
 
 /* Adds the rows of friction curves, and the velocities about which they are linearised to the model's parameters. */
 static bool add_curves(const api_evaluation *e, api_identification *id)

@@ -12,16 +12,16 @@ static const char *const kinds[KINDS + 1] = {"bodies", "rotors", "friction", NUL
 
 bool api_prior_read(const api_query *q, unsigned with, bool bodies, api_prior *prior)
 {
-    const api_node *given          = q->field[API_PRIOR];
-    api_place       at             = api_place_key(NULL, "prior");
-    const bool      sought[KINDS]  = {bodies, with & API_BASE_ROTORS, with & API_BASE_FRICTION};
-    double         *member[KINDS]  = {&prior->bodies, &prior->rotors, &prior->friction};
-    size_t          found          = 0;
-    *prior                         = (api_prior){0};
+    const api_node *given         = q->field[API_PRIOR];
+    api_place       at            = api_place_key(NULL, "prior");
+    const bool      sought[KINDS] = {bodies, with & API_BASE_ROTORS, with & API_BASE_FRICTION};
+    double         *member[KINDS] = {&prior->bodies, &prior->rotors, &prior->friction};
+    size_t          found         = 0;
+    *prior                        = (api_prior){0};
     if (!given) return true;
     if (!api_node_is(given, API_OBJECT))
-        return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, an object with bodies, rotors, friction expected",
-                           api_node_kind_text(given));
+        return api_fail_at(q->problem, &at, API_WRONG_TYPE,
+                           "%s given, an object with bodies, rotors, friction expected", api_node_kind_text(given));
     if (!api_check_keys(q, given, &at, kinds, "a prior")) return false;
     for (size_t k = 0; k < KINDS; k++) {
         const api_node *value = api_node_get(given, kinds[k]);
@@ -31,17 +31,17 @@ bool api_prior_read(const api_query *q, unsigned with, bool bodies, api_prior *p
         if (!(*member[k] > 0))
             return api_fail_at(q->problem, &entry, API_BAD_VALUE, "a standard deviation must be greater than 0");
         if (!sought[k])
-            return api_fail_at(q->problem, &entry, API_BAD_VALUE,
-                               "a prior is for what is estimated: %s",
+            return api_fail_at(q->problem, &entry, API_BAD_VALUE, "a prior is for what is estimated: %s",
                                k == BODIES ? "all bodies, without unknown"
                                            : "ask for it with friction, rotor or unknown");
         found++;
     }
-    return found > 0 || api_fail_at(q->problem, &at, API_MISSING_FIELD,
-                                    "a prior needs at least one of bodies, rotors, friction");
+    return found > 0 ||
+           api_fail_at(q->problem, &at, API_MISSING_FIELD, "a prior needs at least one of bodies, rotors, friction");
 }
 
-/* --- variances ------------------------------------------------------------------------------------------------------ */
+/* --- variances ------------------------------------------------------------------------------------------------------
+ */
 
 /* Returns the sum of the squared distances of a body's mass from the origin of its link, kg m^2. */
 static double spread_of(const double p[API_PER_BODY])
@@ -78,7 +78,8 @@ static void spread(const api_model *m, const api_prior *prior, const double *mod
             deviation[api_joint_parameter(m, j, c)] = c == API_ROTOR_INERTIA ? prior->rotors : prior->friction;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------------------------- */
+/* --- rows -----------------------------------------------------------------------------------------------------------
+ */
 
 /* Tables of api_prior_rows. */
 typedef struct tables {
@@ -115,8 +116,8 @@ static size_t project(const api_model *m, const tables *t, const api_base *base)
     size_t n = 0, count = api_parameter_count(m);
     for (size_t k = 0; k < base->n; k++) {
         if (!has_prior(m, t, base, k)) continue;
-        double *row               = t->P + n * count;
-        row[base->parameter[k]]   = t->deviation[base->parameter[k]];
+        double *row             = t->P + n * count;
+        row[base->parameter[k]] = t->deviation[base->parameter[k]];
         for (size_t i = base->first[k]; i < base->first[k + 1]; i++)
             row[base->term[i].parameter] += base->term[i].coefficient * t->deviation[base->term[i].parameter];
         t->with_prior[n++] = k;
@@ -151,9 +152,9 @@ double *api_prior_rows(const api_query *q, const api_prior *prior, const api_bas
     if (!take_tables(q, base, &t)) return NULL;
     api_parameters_compute(m, t.model);
     spread(m, prior, t.model, t.deviation);
-    size_t  n    = project(m, &t, base);
-    double *W    = api_take(q->pool, (n * (base->n + 1) + 1) * sizeof *W);
-    *rows        = n;
+    size_t  n = project(m, &t, base);
+    double *W = api_take(q->pool, (n * (base->n + 1) + 1) * sizeof *W);
+    *rows     = n;
     if (!W || (n > 0 && !factor(q, &t, n))) return NULL;
     memset(W, 0, (n * (base->n + 1) + 1) * sizeof *W);
     for (size_t l = 0; l < n; l++) {

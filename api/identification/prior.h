@@ -20,8 +20,8 @@ typedef struct api_prior {
  * problem if a kind is given that is not estimated. */
 bool api_prior_read(const api_query *q, unsigned with, bool bodies, api_prior *prior);
 
-/* Writes the rows for those base parameters whose parameters all have a prior: the unknowns are beta less beta_own, with
- * the values `own` of the parameters in the torques that the rows are compared with. Returns the rows, column-major,
- * *rows x (base->n + 1); NULL with a problem. */
+/* Writes the rows for those base parameters whose parameters all have a prior: the unknowns are beta less beta_own,
+ * with the values `own` of the parameters in the torques that the rows are compared with. Returns the rows,
+ * column-major, *rows x (base->n + 1); NULL with a problem. */
 double *api_prior_rows(const api_query *q, const api_prior *prior, const api_base *base, const double *own,
                        size_t *rows);

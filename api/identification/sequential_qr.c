@@ -133,7 +133,8 @@ double api_qr_condition(const double *R, size_t n, double *scratch)
     return decompose(R, n, scratch, singular, NULL) ? singular[0] / singular[n - 1] : NAN;
 }
 
-/* --- combinations --------------------------------------------------------------------------------------------------- */
+/* --- combinations ---------------------------------------------------------------------------------------------------
+ */
 
 size_t api_qr_combine_scratch(size_t n)
 {

@@ -49,9 +49,8 @@ static api_base *find(const api_query *q, unsigned with)
 {
     const dyn_kernels *tree = q->call->api->kernels;
     if (!api_pool_claim(q->pool, api_base_estimate_bytes(q->model, with))) return NULL;
-    return check_found(q, q->model->loops
-                              ? find_closed(q, with, NULL)
-                              : api_base_find(q->model, tree, NULL, with, q->input->deadline, q->problem));
+    return check_found(q, q->model->loops ? find_closed(q, with, NULL)
+                                          : api_base_find(q->model, tree, NULL, with, q->input->deadline, q->problem));
 }
 
 api_base *api_base_find_in_request(const api_query *q, const api_base_candidates *among)
@@ -59,8 +58,7 @@ api_base *api_base_find_in_request(const api_query *q, const api_base_candidates
     const dyn_kernels *tree = q->call->api->kernels;
     const api_model   *m    = q->model;
     const size_t       rows = among->states * m->nv, kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
-    if (!api_pool_claim(q->pool,
-                        sizeof(double) * (among->n * (rows + 2 * among->n) + kernel * m->nv * DYN_MAX_LANES)))
+    if (!api_pool_claim(q->pool, sizeof(double) * (among->n * (rows + 2 * among->n) + kernel * m->nv * DYN_MAX_LANES)))
         return NULL;
     return check_found(q, m->loops ? find_closed(q, 0, among)
                                    : api_base_find_among(m, tree, NULL, among, q->input->deadline, q->problem));

@@ -101,7 +101,7 @@ static bool write_base(const api_query *q, const api_estimate *t, const tables *
 bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_base *shown)
 {
     tables s;
-    *shown      = (api_shown_base){.kept = api_take(q->pool, t->n + 1)};
+    *shown = (api_shown_base){.kept = api_take(q->pool, t->n + 1)};
     if (!shown->kept || !take_tables(q, t, &s)) return false;
     sort(t, s.order);
     api_qr_combine(t->R, &s.found, s.scratch);
@@ -114,7 +114,7 @@ bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_ba
 void api_base_shows(const api_base *base, unsigned char *shown)
 {
     for (size_t k = 0; k < base->n; k++) {
-        bool combined              = base->first[k + 1] > base->first[k];
+        bool combined             = base->first[k + 1] > base->first[k];
         shown[base->parameter[k]] = combined ? API_SHOWN_COMBINED : API_SHOWN_ALONE;
         for (size_t i = base->first[k]; i < base->first[k + 1]; i++)
             shown[base->term[i].parameter] = API_SHOWN_COMBINED;

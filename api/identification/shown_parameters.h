@@ -6,7 +6,13 @@
 #pragma once
 #include "estimate.h"
 
-typedef enum api_shown { API_NOT_SOUGHT, API_NOT_SHOWN, API_SHOWN_COMBINED, API_SHOWN_ALONE, API_SHOWN_KINDS } api_shown;
+typedef enum api_shown {
+    API_NOT_SOUGHT,
+    API_NOT_SHOWN,
+    API_SHOWN_COMBINED,
+    API_SHOWN_ALONE,
+    API_SHOWN_KINDS
+} api_shown;
 extern const char *const api_shown_names[API_SHOWN_KINDS]; /* NULL, "none", "combined", "alone" */
 
 /* The base parameters that rows determine, in the request's memory. */

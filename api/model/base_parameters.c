@@ -285,8 +285,8 @@ static bool group(const samples *s, const double *K, api_base *base)
         size_t kept = base->parameter[k];
         for (size_t j = kept + 1; j < s->columns; j++)
             if (belongs(s, K, base, k, j))
-                base->term[parts++] =
-                    (api_base_term){s->parameter[j], api_base_tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
+                base->term[parts++] = (api_base_term){
+                    s->parameter[j], api_base_tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
         base->first[k + 1] = parts;
     }
     for (size_t j = 0; j < s->columns; j++)

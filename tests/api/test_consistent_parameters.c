@@ -92,8 +92,15 @@ static void check_least(uint64_t seed, double known)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
     memcpy(found, own, n * sizeof *own);
-    api_consistent c = {
-        .model = m, .base = base, .with = WITH, .row = API_ALL_BODIES, .R = R, .s = 0.5, .beta = beta, .parameters = found, .go_on = always};
+    api_consistent c = {.model      = m,
+                        .base       = base,
+                        .with       = WITH,
+                        .row        = API_ALL_BODIES,
+                        .R          = R,
+                        .s          = 0.5,
+                        .beta       = beta,
+                        .parameters = found,
+                        .go_on      = always};
     assert_true(api_consistent_find(&c, scratch));
     double least = objective(&c, own, found);
     assert_true(isfinite(least) && least < objective(&c, own, own));

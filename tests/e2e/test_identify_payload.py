@@ -91,7 +91,12 @@ class Payload(Closed):
             problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**rows, **change}), 422, pointer)
             self.assertEqual(problem["code"], code, (change, problem))
         still = {name: [[0.1] * 6] * 20 for name in ("q", "qd", "qdd")}
-        problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**still, "tau": rows["tau"], **UNKNOWN}), 422)
+        still["qd"] = [[0] * 6] * 20
+        for change in ({"unknown": ["payload", "friction"]}, {"unknown": ["payload", "rotors"]}):      # joints at rest show no friction
+            problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**still, "tau": rows["tau"], **UNKNOWN, **change}), 422)
+            self.assertEqual(problem["code"], "rank-deficient")
+        floating = {**still, "qdd": still["qd"], "gravity": [0, 0, 0]}      # nothing is shown at rest without gravity
+        problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**floating, "tau": rows["tau"], **UNKNOWN}), 422)
         self.assertEqual(problem["code"], "rank-deficient")
 
 

@@ -522,11 +522,17 @@ class IdentifyAnswer(Answer):
     noise: Array
     # Of the weighted equations, columns scaled to unit length: ratio of the largest and the smallest singular value.
     condition: float
-    # Parameters that no motion of the robot can determine, not even in a combination.
+    # Parameters that no motion of the robot at this gravity can determine, not even in a combination.
     unobservable: list[str]
     # With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that
     # link; a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body.
+    # `observability` says which of its figures the rows show.
     payload: IdentifyPayload
+    # Residuals of the torques with the figures of `model`, `parameters` or `payload`, each times its weight if there are
+    # `weights`. Coefficients of the load and Stribeck's curves count as linearised.
+    fit: IdentifyFit
+    # Each parameter that is sought, and how the rows of the request and any motion of the robot show it.
+    observability: list[IdentifyObservabilityItem]
     # The model's document, as PUT takes it, with the identified parameters in place of its own.
     model: Mapping[str, Any]
     # With on_error="row": the rows that failed.

@@ -831,10 +831,12 @@ class AsyncOperations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             rotor: Optional[bool] = None, consistent: Optional[bool] = None,
-            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors', 'load', 'stribeck']]] = None,
-            frame: Optional[str] = None, on_error: Optional[Literal['request', 'row']] = None,
+            unknown: Optional[Sequence[Literal['payload', 'payload.mass', 'payload.com', 'payload.inertia', 'friction',
+            'rotors', 'load', 'stribeck']]] = None,
+            frame: Optional[str] = None, prior: Optional[IdentifyPrior] = None, huber: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
-            'unobservable', 'payload', 'model']]] = None,
+            'unobservable', 'payload', 'model', 'fit', 'observability']]] = None,
             timeout: Optional[float] = None,
     ) -> IdentifyAnswer:
         """The robot's parameters from measured motion and torques.
@@ -850,29 +852,57 @@ class AsyncOperations:
         Parameters are named `<link>.m`, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz (about the link's origin, in its axes;
         links merged into it included) and `<joint>.rotor_inertia`, viscous, coulomb_positive, coulomb_negative. Without
         `weights` the noise is taken to be independent, with one standard deviation per coordinate. It is estimated from the
-        residual of a first solution, over the degrees of freedom, and the rows are weighted with it. (With fewer states than
-        twice the number of base parameters all coordinates have equal weight.) With `weights`, each row of the equations is
-        multiplied by its weight (1 / standard deviation, up to a common factor; 0 omits it). `consistent: true` also returns
-        all parameters of a physically possible robot: positive masses, positive definite pseudo-inertias, positive rotor
-        inertias. Among those that fit the data within their noise they are close to the model's own: they minimise half the
-        squared weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia)
-        from the model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the
-        model are not physically possible, the nearest possible figures take their place. The output `model` is the model's
-        document with the identified parameters: those of all bodies, physically possible as with `consistent`, or those that
-        `unknown` lists. PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and
-        motors on it have none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor
-        inertias below zero are written as zero. Identified friction is all of a joint's friction: a Stribeck curve of the model
-        that `unknown` does not list is left out, since the torques were fitted without it. Noise can make the inertia of an
-        unknown payload invalid; PUT then refuses the document. A document with `screws` holds no friction and no rotor
-        inertias, and an elastic joint without an entry in `motors` no friction of its drive: then `model` is a 422. Load
-        coefficients and Stribeck's curves, which `unknown` may list, have parameters `<joint>.load`, breakaway_positive,
-        breakaway_negative and stribeck_velocity. Torques are linear in all but the last, since the torque without friction is
-        that of the known bodies. The velocity of each joint is the best one between a thousandth of its largest rate and that
-        rate. Deviations are those of the equations linearised about it. A model whose friction depends on the load is a 422
-        unless `unknown` lists load, or `friction` is false. Too few rows, or rows in which a base parameter has no effect or
-        cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422 `rank-deficient`
-        that names these parameters. Parameters that no motion can determine are not an error: they are listed in
-        `unobservable`.
+        residual of a solution, over the degrees of freedom, and the rows are weighted with it, until no deviation changes by
+        more than 1e-4 of itself (60 times at most). (With fewer states than twice the number of base parameters all coordinates
+        have equal weight.) With `weights`, each row of the equations is multiplied by its weight (1 / standard deviation, up to
+        a common factor; 0 omits it). `huber: k` is for torques with outliers: a residual r beyond k standard deviations counts
+        linearly, as k |r| instead of r²/2 (Huber's loss). The standard deviation of each coordinate is then the median of |r| /
+        0.6745, over the degrees of freedom; with `weights` it is one for all coordinates. k = 1.345 loses 5 % of the precision
+        where the noise is normal. All rows are held in memory. `prior` says how far the robot may be from the model, where the
+        rows alone tell too little: the parameters are taken to be independent and normal about those of the model, with the
+        standard deviations `bodies` (a share r of each body's mass m: mass r m, first moments r m a, inertias r m a², with the
+        root mean square distance a of the body's mass from the origin of its link; a body without mass has the mean of all
+        bodies), `rotors` (kg m², prismatic joints kg) and `friction` (viscous N m s/rad, Coulomb N m; prismatic joints N s/m
+        and N). What the rows do not show stays near the model, and `deviation` then is that of the prior. The prior weighs
+        against the estimated noise of the rows. A kind that is not given has no prior. `consistent: true` also returns all
+        parameters of a physically possible robot: positive masses, positive definite pseudo-inertias, positive rotor inertias.
+        Among those that fit the data within their noise they are close to the model's own: they minimise half the squared
+        weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia) from the
+        model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the model are
+        not physically possible, the nearest possible figures take their place. The output `model` is the model's document with
+        the identified parameters: those of all bodies, physically possible as with `consistent`, or those that `unknown` lists.
+        PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and motors on it have
+        none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor inertias below zero are
+        written as zero. Identified friction is all of a joint's friction: a Stribeck curve of the model that `unknown` does not
+        list is left out, since the torques were fitted without it. A document with `screws` holds no friction and no rotor
+        inertias, and an elastic joint without an entry in `motors` no friction of its drive: then `model` is a 422. In a model
+        with `transmissions`, `friction` and `rotor` (or `unknown`) estimate those of the coupled motors, named
+        `<motor>.viscous` and so on, on the motor's side: friction acts on the motor's rate, N m s/rad and N m at its shaft. A
+        joint of a transmission has friction and a rotor inertia of its own only if the model gives it some; else they could not
+        be told from those of the motors. The output `fit` says how well the torques of `model`, `parameters` or `payload` fit,
+        which are physically possible and so may fit worse than the base parameters: the root mean square of the residuals, of
+        all rows and of each coordinate. Much more than `residual` and `noise` means that no real body has the measured torques
+        (those of the bundled `hua`, whose published inertias are not those of real bodies, for example). An unknown payload is
+        the body that carries `frame`, and the model's own figures of that body are known. Its parameters are estimated as far
+        as the rows show them. Those that they show only in combinations are grouped in `base_parameters` with their
+        coefficients; those that they do not show at all are left out. `observability` lists each parameter that is sought, and
+        how `these_rows` and `any_motion` of the robot show it: `alone`, `combined` with others, or `none`. `unobservable` are
+        those that no motion shows: a SCARA does not show the height of its payload's centre, a Delta only the mass, and a robot
+        at rest shows mass and centre, but no inertia. The output `payload` is a real body (positive mass, positive definite
+        pseudo-inertia) that a request takes as `payload`: the estimate where it shows all ten parameters and is one; else the
+        body that fits the rows and departs least, in the divergence of `consistent`, from a ball of 1000 kg/m³ with the mass
+        and the centre that the rows show, or else the mean mass of the model's bodies and the origin of `frame`. `payload.mass`
+        and `payload.com` in `unknown`, always together, are the same without an `inertia` in `payload`: an inertia that the
+        rows show is estimated beside them, not taken to be zero. With `unknown`, parameters that no motion tells apart
+        (friction of a joint and of its mimic) are grouped, as base parameters are. In `model` they are those nearest to the
+        model's own. Load coefficients and Stribeck's curves, which `unknown` may list, have parameters `<joint>.load`,
+        breakaway_positive, breakaway_negative and stribeck_velocity. Torques are linear in all but the last, since the torque
+        without friction is that of the known bodies. The velocity of each joint is the best one between a thousandth of its
+        largest rate and that rate. Deviations are those of the equations linearised about it. A model whose friction depends on
+        the load is a 422 unless `unknown` lists load, or `friction` is false. Too few rows, or rows in which a base parameter
+        has no effect or cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422
+        `rank-deficient` that names these parameters: another motion would show them. It is no error of an unknown payload, nor
+        of what has a `prior`. Parameters that no motion can determine are never an error: they are listed in `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -890,21 +920,27 @@ class AsyncOperations:
         arrays.
         rotor: true: rotor inertias are estimated. false: the model's, known.
         consistent: true: also the output parameters.
-        unknown: What is estimated, while everything else of the model is known: the inertial parameters of a payload at
-        `frame`; viscous and Coulomb friction of all joints; their rotor inertias. Absent: the bodies' base parameters. Not with
-        `rotor` and `consistent`. With friction and without payload and rotors also: load coefficients (`friction.load`);
+        unknown: What is estimated, while everything else of the model is known: the inertial parameters of a payload at `frame`
+        (or only its mass and centre of mass, `payload.mass` and `payload.com` together; with `payload.inertia` they are
+        `payload`); viscous and Coulomb friction of all joints; their rotor inertias. Absent: the bodies' base parameters. Not
+        with `rotor` and `consistent`. With friction and without payload and rotors also: load coefficients (`friction.load`);
         Stribeck's curves, `breakaway` and `stribeck_velocity`, if the model has no mimics. These two are for models without
         `loops`.
         frame: The link or frame that an unknown payload is fixed to.
+        prior: Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without
+        `unknown`.
+        huber: Threshold of Huber's loss in standard deviations, such as 1.345. Absent: all residuals count squared. Not with
+        load and stribeck.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
-        outputs: With an unknown payload also payload.
+        outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
+        also parameters and fit.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return await self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "prior": prior, "huber": huber,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     async def trajectory(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,

@@ -16,15 +16,16 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem",
            "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning",
            "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping",
-           "GroupingWithItem", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit",
-           "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
-           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
+           "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
+           "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLeastItem",
+           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
+           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -460,6 +461,17 @@ class GroupingWithItem(TypedDict):
     coefficient: float
 
 
+class IdentifyPrior(TypedDict, total=False):
+    """Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without `unknown`."""
+
+    # As a share of each body's mass; moments with powers of the distance of its mass from the link's origin.
+    bodies: float
+    # kg m²; prismatic joints kg.
+    rotors: float
+    # Viscous N m s/rad, Coulomb N m; prismatic joints N s/m, N.
+    friction: float
+
+
 class BaseParameter(TypedDict):
     # The parameter, plus each of `with` times its coefficient.
     grouping: Grouping
@@ -509,18 +521,39 @@ class FoundFrictionCoulomb(TypedDict):
     negative: float
 
 
-class IdentifyPayload(TypedDict):
-    """With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that link;
-    a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body."""
-
+class _IdentifyPayloadNeeded(TypedDict):
     link: str
-    # kg; noise can make a small mass negative.
+    # kg.
     mass: float
     com: Array
-    # About the centre of mass. Noise can make it invalid.
+    # kg, standard deviation of the mass; null where the rows do not show it alone.
+    mass_deviation: Union[float, Any]
+
+
+class IdentifyPayload(_IdentifyPayloadNeeded, total=False):
+    """With an unknown payload: the body that carries `frame`, and what is fixed to it beyond the model, in the axes of that link;
+    a request takes it as `payload`, without `mass_deviation`. `base_parameters` are those of the whole body. `observability`
+    says which of its figures the rows show."""
+
+    # About the centre of mass. Absent if `unknown` lists only mass and centre of mass.
     inertia: InertiaFound
-    # kg, standard deviation of the mass.
-    mass_deviation: float
+
+
+class IdentifyFit(TypedDict):
+    """Residuals of the torques with the figures of `model`, `parameters` or `payload`, each times its weight if there are
+    `weights`. Coefficients of the load and Stribeck's curves count as linearised."""
+
+    # Root mean square of all rows.
+    residual: float
+    # nv: of each coordinate.
+    coordinates: Array
+
+
+class IdentifyObservabilityItem(TypedDict):
+    parameter: str
+    # alone, in a combination with others (see `base_parameters`), or not at all. A prior does not count.
+    these_rows: Literal['alone', 'combined', 'none']
+    any_motion: Literal['alone', 'combined', 'none']
 
 
 class TrajectoryInput(TypedDict):
