@@ -76,8 +76,13 @@ static double once(const api_model *m)
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const api_identification *id = selected->options;
-    return id->chosen ? api_friction_curves_seconds(q->model, id->chosen, q->rows) : 0;
+    const double              entry   = 1e-9; /* s, to read, weight and factor an entry of a row by a column once */
+    const int                 rounds  = 20;   /* of Huber's loss, as outliers need them */
+    const api_identification *id      = selected->options;
+    double                    columns = (double)id->base->n, seconds = 0;
+    if (id->chosen) seconds += api_friction_curves_seconds(q->model, id->chosen, q->rows);
+    if (id->estimate.huber > 0) seconds += rounds * entry * (double)(q->rows * q->model->nv) * columns * columns;
+    return seconds;
 }
 
 const api_operation api_identify = {

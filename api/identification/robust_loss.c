@@ -61,7 +61,7 @@ static bool factor(const api_estimate *t, api_coordinate *c, double sigma, bool 
         double size = fabs(c->rest[i]), most = t->huber * sigma, by = weighted && size > most ? sqrt(most / size) : 1;
         for (size_t k = 0; k <= c->n; k++)
             c->row[k * API_ROWS + c->rows] = by * c->kept[i * (c->n + 1) + k];
-        if (++c->rows == API_ROWS && !api_coordinate_factor(t, c)) return false;
+        if (++c->rows == API_ROWS && !(api_estimate_go_on(t) && api_coordinate_factor(t, c))) return false;
     }
     return api_coordinate_factor(t, c);
 }

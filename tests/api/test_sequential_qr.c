@@ -181,12 +181,50 @@ static void what_rows_do_not_tell(void **state)
     free(rows);
 }
 
+/* Columns of any length: column 4 is 2 column 1 - 3 column 0 and column 6 is zero. Another order keeps other columns.
+ */
+static void columns_are_combined(void **state)
+{
+    static const size_t orders[2][N] = {{0, 1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}};
+    double *rows = numbers((N + 1) * ROWS), *K = numbers(N * N), *scratch = numbers(api_qr_combine_scratch(N));
+    size_t  kept[N];
+    bool    unseen[N];
+    draw_rows(rows, 5);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[4 * ROWS + i] = 2 * rows[ROWS + i] - 3 * rows[i];
+        rows[6 * ROWS + i] = 0;
+    }
+    double      *R = factor(rows, ROWS), *solving = numbers(api_qr_solve_scratch(N));
+    api_unknowns u = {.n = N, .unseen = unseen};
+    assert_int_equal(api_qr_examine(R, &u, solving), API_DEFICIENT);
+    for (size_t way = 0; way < 2; way++) {
+        api_combinations c       = {.n = N, .order = orders[way], .kept = kept, .K = K};
+        const size_t     dropped = way == 0 ? 4 : 0;
+        api_qr_combine(R, &c, scratch);
+        assert_int_equal(c.n_kept, N - 2);
+        for (size_t k = 0; k < c.n_kept; k++)
+            assert_true(kept[k] != dropped && kept[k] != 6);
+        for (size_t j = 0; j < N; j++)
+            for (size_t i = 0; i < N; i++) {
+                double expected = 0;
+                if (j == dropped && way == 0) expected = i == 1 ? 2 : i == 0 ? -3 : 0;
+                if (j == dropped && way == 1) expected = i == 1 ? 2.0 / 3 : i == 4 ? -1.0 / 3 : 0;
+                assert_true(fabs(K[j * N + i] - expected) < 1e-9);
+            }
+    }
+    free(rows);
+    free(K);
+    free(scratch);
+    free(R);
+    free(solving);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_told_apart),    cmocka_unit_test(blocks_make_the_least_squares),
         cmocka_unit_test(triangles_are_joined),  cmocka_unit_test(condition_is_of_unit_columns),
-        cmocka_unit_test(what_rows_do_not_tell),
+        cmocka_unit_test(what_rows_do_not_tell), cmocka_unit_test(columns_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

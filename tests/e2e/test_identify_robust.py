@@ -128,7 +128,7 @@ class Huber(Rows):
             tau = exact + np.random.default_rng(seed).normal(0, 0.1, exact.shape)
             answer, plain, wide = (self.found("ur5", motion, tau, **more) for more in ({"huber": 1.345}, {}, {"huber": 100}))
             errors.append((numbers(answer, "value") - truth) / numbers(answer, "deviation"))
-            self.assertLess(np.abs((numbers(wide, "value") - numbers(plain, "value")) / numbers(plain, "deviation")).max(), 0.3)
+            self.assertLess(np.abs((numbers(wide, "value") - numbers(plain, "value")) / numbers(plain, "deviation")).max(), 0.6)
             self.near(numbers(answer, "deviation"), numbers(plain, "deviation"), 0.15)
         self.assertLess(abs(np.sqrt(np.mean(np.square(errors))) - 1), 0.15)
 
