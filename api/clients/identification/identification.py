@@ -11,7 +11,8 @@ identified model to the server with PUT.
   api/clients/identification/identification.py --model panda --record record.csv --motion motion.json --friction --rotor \\
       --validation other.csv --validation-motion other.json --put panda-identified
 
-A payload on a known robot: --unknown payload --frame panda_flange. The friction of a known robot: --unknown friction.
+A payload on a known robot: --unknown payload --frame panda_flange, or payload.mass payload.com without its inertia. The friction
+of a known robot: --unknown friction. A motion that does not show everything: --prior-bodies 0.1. Torques with outliers: --huber 1.345.
 """
 import argparse
 import sys
@@ -24,7 +25,7 @@ from fourier import Fourier
 from measurements import periodic, read
 from service import Service, torqued
 
-UNKNOWN = ("payload", "friction", "rotors")
+UNKNOWN = ("payload", "payload.mass", "payload.com", "friction", "rotors")
 
 
 def options(arguments=None):
@@ -38,8 +39,12 @@ def options(arguments=None):
     parser.add_argument("--friction", action="store_true", help="viscous and Coulomb friction are unknown, too")
     parser.add_argument("--rotor", action="store_true", help="rotor inertias are unknown, too")
     parser.add_argument("--unknown", metavar="NAME", nargs="+", choices=UNKNOWN,
-                        help="only these are unknown, of payload, friction, rotors")
+                        help=f"only these are unknown, of {', '.join(UNKNOWN)}")
     parser.add_argument("--frame", metavar="NAME", help="that an unknown payload is fixed to")
+    parser.add_argument("--prior-bodies", metavar="R", type=float,
+                        help="how far bodies may be from the model's where the motion does not tell: a share of their masses")
+    parser.add_argument("--huber", metavar="K", type=float,
+                        help="residuals beyond K standard deviations count linearly, 1.345 for outliers")
     parser.add_argument("--cutoff", metavar="HZ", type=float, default=10,
                         help="above all that the robot does, below the noise of encoders (%(default)s)")
     parser.add_argument("--differences", action="store_true", help="derive by central differences, not by Fourier series")
@@ -74,23 +79,34 @@ def identify(service, model, period, given):
     chosen = ({"unknown": given.unknown, "frame": given.frame} if given.unknown
               else {"friction": given.friction or None, "rotor": given.rotor or None})
     rows = {name: x[::given.every] for name, x in period.states.items()}
+    prior = {"bodies": given.prior_bodies} if given.prior_bodies else None
+    payload = any(name.startswith("payload") for name in given.unknown or ())
     return service.ask(model.identify, **rows, tau=period.tau[::given.every], weights=weights(period, given)[::given.every], **chosen,
-                       outputs=["base_parameters", "residual", "condition", "model"]
-                       + (["payload"] if "payload" in (given.unknown or ()) else []))
+                       prior=prior, huber=given.huber,
+                       outputs=["base_parameters", "residual", "condition", "model", "fit", "observability"]
+                       + (["payload"] if payload else []))
+
+
+def not_shown(found):
+    """Parameters that the rows do not show alone, though another motion would."""
+    return [entry["parameter"] for entry in found.observability
+            if entry["these_rows"] != "alone" and entry["these_rows"] != entry["any_motion"]]
 
 
 def report(found, say):
     """Prints the parameters with their deviations."""
     say(f"{len(found.base_parameters)} base parameters, condition {found.condition:.1f}, "
-        f"residual {found.residual:.2f} of the noise between periods")
+        f"residual {found.residual:.2f} of the noise between periods, with the model found {found.fit['residual']:.2f}")
     for entry in found.base_parameters:
         grouping = entry["grouping"]
         more = f" (with {len(grouping['with'])} more)" if grouping["with"] else ""
         say(f"  {grouping['parameter'] + more:42} {entry['value']:10.4f} +- {entry['deviation']:.4f}")
     if hasattr(found, "payload"):
-        payload = found.payload
-        say(f"payload on {payload['link']}: {payload['mass']:.3f} +- {payload['mass_deviation']:.3f} kg at "
-            f"{np.round(payload['com'], 4).tolist()} m")
+        payload, deviation = found.payload, found.payload["mass_deviation"]
+        known = "kg, not shown alone," if deviation is None else f"+- {deviation:.3f} kg"
+        say(f"payload on {payload['link']}: {payload['mass']:.3f} {known} at {np.round(payload['com'], 4).tolist()} m")
+    if not_shown(found):
+        say(f"not shown alone by this motion: {', '.join(not_shown(found))}")
 
 
 def errors(service, model, period):
