@@ -4,13 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 60 /* most times that the weights are updated */ };
+enum {
+    ROUNDS = 60 /* most times that the weights are updated */,
+    STATES = 16 /* least number of rows of a coordinate from which its noise is estimated */
+};
 
 /* The deviation of a coordinate's rows is at least RANGE times the largest of all coordinates: beyond that the rows of
  * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since
  * torques without noise leave residuals of rounding errors. */
-#define RANGE 1e-9
-#define ZERO  1e-13
+#define RANGE      1e-9
+#define ZERO       1e-13
+#define EFFICIENCY 0.37 /* of the median of the sizes of residuals, as an estimate of the variance of normal noise */
 
 bool api_estimate_go_on(const api_estimate *t)
 {
@@ -114,11 +118,11 @@ static bool measure_noise(api_estimate *t)
 }
 
 /* True if the rows are weighted by the noise: the request has no weights, some torque is not zero, and each coordinate
- * has at least twice as many rows as there are base parameters. */
+ * has at least twice as many rows as there are base parameters, and at least STATES. */
 static bool can_estimate_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++)
-        if (t->at[v].used < 2 * t->n) return false;
+        if (t->at[v].used < 2 * t->n || t->at[v].used < STATES) return false;
     return !t->weighted && t->square > 0;
 }
 
@@ -165,6 +169,46 @@ void api_estimate_deviations(api_estimate *t)
     }
 }
 
+/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
+static double square_along(const api_coordinate *c, const double *u)
+{
+    size_t m   = c->n + 1;
+    double sum = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        double entry = 0;
+        for (size_t k = i; k < c->n; k++)
+            entry += c->R[k * m + i] * u[c->parameter[k]];
+        sum += entry * entry;
+    }
+    return sum / (c->deviation * c->deviation);
+}
+
+/* Raises the deviations for the uncertainty of the estimated weights: the variance of a parameter, of which coordinate
+ * v with f_v degrees of freedom contributes the share p_v, grows by 1 + 4 sum p_v (1 - p_v) / f_v (Meier 1953). With a
+ * robust loss sigma is as uncertain as from EFFICIENCY times as many rows. Returns false if the deadline has passed. */
+static bool account_for_weights(const api_estimate *t)
+{
+    const double part = t->huber > 0 ? EFFICIENCY : 1;
+    double      *u    = t->scratch;
+    for (size_t k = 0; k < t->n; k++) {
+        const double *inverse = t->unknowns.inverse;
+        double        growth = 1, all = 0;
+        if (!api_estimate_go_on(t)) return false;
+        memset(u, 0, t->n * sizeof *u);
+        for (size_t j = k; j < t->n; j++) {
+            all += inverse[j * t->n + k] * inverse[j * t->n + k];
+            for (size_t i = 0; i <= j; i++)
+                u[i] += inverse[j * t->n + i] * inverse[j * t->n + k];
+        }
+        for (size_t v = 0; v < t->model->nv; v++) {
+            double share = all > 0 ? square_along(&t->at[v], u) / all : 0;
+            growth += 4 * share * fmax(1 - share, 0) / (part * fmax(t->at[v].free, 1));
+        }
+        t->deviation[k] *= sqrt(growth);
+    }
+    return true;
+}
+
 static api_solved examine(api_estimate *t, bool prior)
 {
     memset(t->unknowns.unseen, 0, t->n);
@@ -204,7 +248,7 @@ bool api_estimate_solve(api_estimate *t)
     if (t->prior) t->s = fmax(t->s, t->prior_unit); /* what the prior alone tells has its deviation */
     t->unknowns.condition = api_qr_condition(t->R, t->n, t->scratch);
     api_estimate_deviations(t);
-    return isfinite(t->unknowns.condition);
+    return isfinite(t->unknowns.condition) && (!by_noise || account_for_weights(t));
 }
 
 double api_estimate_row_deviation(const api_estimate *t)

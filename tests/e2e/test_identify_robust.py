@@ -82,7 +82,10 @@ class Huber(Rows):
         inside, N, p = np.mean(u <= k), rows * nv, rows * nv - free.sum()
         s = (1 + p / N * (1 - inside) / inside) * np.sqrt((np.minimum(u, k) ** 2).sum() / (N - p)) / inside
         flat = (A / scale[:, None]).reshape(-1, n)
-        return x, s * np.sqrt(np.diag(np.linalg.inv(flat.T @ flat))), scale, np.sqrt(np.mean((y - A @ x) ** 2))
+        inverse = np.linalg.inv(flat.T @ flat)
+        share = (np.einsum("ki,rvi->rvk", inverse, A / scale[:, None]) ** 2).sum(axis=0) / np.diag(inverse)
+        growth = 1 + 4 * (share * (1 - share) / (0.37 * free[:, None])).sum(axis=0) if weights is None else 1
+        return x, s * np.sqrt(np.diag(inverse) * growth), scale, np.sqrt(np.mean((y - A @ x) ** 2))
 
     def outliers(self, model, motion, seed, share):
         choose = np.random.default_rng(seed)

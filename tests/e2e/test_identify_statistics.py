@@ -22,6 +22,12 @@ def solve(A, y, deviations):
     return x, inverse, left, settled, flat
 
 
+def growth(scaled, inverse, free):
+    """Of each parameter's variance, because the weights are estimated: 1 + 4 sum p (1 - p) / f over the coordinates."""
+    share = (np.einsum("ki,rvi->rvk", inverse, scaled) ** 2).sum(axis=0) / np.diag(inverse)
+    return 1 + 4 * (share * (1 - share) / free[:, None]).sum(axis=0)
+
+
 def expected(A, y, rounds):
     """`rounds`: how often the weights are updated at most."""
     rows, nv, n = A.shape
@@ -35,7 +41,8 @@ def expected(A, y, rounds):
     x, inverse, left, settled, flat = solve(A, y, deviations)
     s = np.sqrt((left / deviations ** 2).sum() / (rows * nv - n))
     lengths = np.linalg.norm(flat, axis=0)
-    return {"value": x, "deviation": s * np.sqrt(np.diag(inverse)), "residual": np.sqrt(left.sum() / (rows * nv)),
+    weighted = growth(A / deviations[:, None], inverse, rows - settled) if rounds else 1
+    return {"value": x, "deviation": s * np.sqrt(np.diag(inverse) * weighted), "residual": np.sqrt(left.sum() / (rows * nv)),
             "noise": np.sqrt(left / (rows - settled)), "condition": np.linalg.cond(flat / lengths)}
 
 

@@ -852,56 +852,57 @@ class Operations:
         links merged into it included) and `<joint>.rotor_inertia`, viscous, coulomb_positive, coulomb_negative. Without
         `weights` the noise is taken to be independent, with one standard deviation per coordinate. It is estimated from the
         residual of a solution, over the degrees of freedom, and the rows are weighted with it, until no deviation changes by
-        more than 1e-4 of itself (60 times at most). (With fewer states than twice the number of base parameters all coordinates
-        have equal weight.) With `weights`, each row of the equations is multiplied by its weight (1 / standard deviation, up to
-        a common factor; 0 omits it). `huber: k` is for torques with outliers: a residual r beyond k standard deviations counts
-        linearly, as k |r| instead of r²/2 (Huber's loss). The standard deviation of each coordinate is then the median of |r| /
-        0.6745, over the degrees of freedom; with `weights` it is one for all coordinates. k = 1.345 loses 5 % of the precision
-        where the noise is normal. All rows are held in memory. `prior` says how far the robot may be from the model, where the
-        rows alone tell too little: the parameters are taken to be independent and normal about those of the model, with the
-        standard deviations `bodies` (a share r of each body's mass m: mass r m, first moments r m a, inertias r m a², with the
-        root mean square distance a of the body's mass from the origin of its link; a body without mass has the mean of all
-        bodies), `rotors` (kg m², prismatic joints kg) and `friction` (viscous N m s/rad, Coulomb N m; prismatic joints N s/m
-        and N). What the rows do not show stays near the model, and `deviation` then is that of the prior. The prior weighs
-        against the estimated noise of the rows. A kind that is not given has no prior. `consistent: true` also returns all
-        parameters of a physically possible robot: positive masses, positive definite pseudo-inertias, positive rotor inertias.
-        Among those that fit the data within their noise they are close to the model's own: they minimise half the squared
-        weighted error plus 0.01 times the log-determinant divergence of each body's pseudo-inertia (and rotor inertia) from the
-        model's, plus 0.01 times half the squared differences of friction parameters. For bodies whose figures in the model are
-        not physically possible, the nearest possible figures take their place. The output `model` is the model's document with
-        the identified parameters: those of all bodies, physically possible as with `consistent`, or those that `unknown` lists.
-        PUT takes it as a new model. A body's `inertial` is that of its own link; links merged into it and motors on it have
-        none. Friction of a motor that drives a rigid joint is written to the joint. Friction and rotor inertias below zero are
-        written as zero. Identified friction is all of a joint's friction: a Stribeck curve of the model that `unknown` does not
-        list is left out, since the torques were fitted without it. A document with `screws` holds no friction and no rotor
-        inertias, and an elastic joint without an entry in `motors` no friction of its drive: then `model` is a 422. In a model
-        with `transmissions`, `friction` and `rotor` (or `unknown`) estimate those of the coupled motors, named
-        `<motor>.viscous` and so on, on the motor's side: friction acts on the motor's rate, N m s/rad and N m at its shaft. A
-        joint of a transmission has friction and a rotor inertia of its own only if the model gives it some; else they could not
-        be told from those of the motors. The output `fit` says how well the torques of `model`, `parameters` or `payload` fit,
-        which are physically possible and so may fit worse than the base parameters: the root mean square of the residuals, of
-        all rows and of each coordinate. Much more than `residual` and `noise` means that no real body has the measured torques
-        (those of the bundled `hua`, whose published inertias are not those of real bodies, for example). An unknown payload is
-        the body that carries `frame`, and the model's own figures of that body are known. Its parameters are estimated as far
-        as the rows show them. Those that they show only in combinations are grouped in `base_parameters` with their
-        coefficients; those that they do not show at all are left out. `observability` lists each parameter that is sought, and
-        how `these_rows` and `any_motion` of the robot show it: `alone`, `combined` with others, or `none`. `unobservable` are
-        those that no motion shows: a SCARA does not show the height of its payload's centre, a Delta only the mass, and a robot
-        at rest shows mass and centre, but no inertia. The output `payload` is a real body (positive mass, positive definite
-        pseudo-inertia) that a request takes as `payload`: the estimate where it shows all ten parameters and is one; else the
-        body that fits the rows and departs least, in the divergence of `consistent`, from a ball of 1000 kg/m³ with the mass
-        and the centre that the rows show, or else the mean mass of the model's bodies and the origin of `frame`. `payload.mass`
-        and `payload.com` in `unknown`, always together, are the same without an `inertia` in `payload`: an inertia that the
-        rows show is estimated beside them, not taken to be zero. With `unknown`, parameters that no motion tells apart
-        (friction of a joint and of its mimic) are grouped, as base parameters are. In `model` they are those nearest to the
-        model's own. Load coefficients and Stribeck's curves, which `unknown` may list, have parameters `<joint>.load`,
-        breakaway_positive, breakaway_negative and stribeck_velocity. Torques are linear in all but the last, since the torque
-        without friction is that of the known bodies. The velocity of each joint is the best one between a thousandth of its
-        largest rate and that rate. Deviations are those of the equations linearised about it. A model whose friction depends on
-        the load is a 422 unless `unknown` lists load, or `friction` is false. Too few rows, or rows in which a base parameter
-        has no effect or cannot be distinguished from others (a joint that does not move, or in one direction only), are a 422
-        `rank-deficient` that names these parameters: another motion would show them. It is no error of an unknown payload, nor
-        of what has a `prior`. Parameters that no motion can determine are never an error: they are listed in `unobservable`.
+        more than 1e-4 of itself (60 times at most). `deviation` accounts for the uncertainty of these weights. (With fewer
+        states than twice the number of base parameters, or than 16, all coordinates have equal weight.) With `weights`, each
+        row of the equations is multiplied by its weight (1 / standard deviation, up to a common factor; 0 omits it). `huber: k`
+        is for torques with outliers: a residual r beyond k standard deviations counts linearly, as k |r| instead of r²/2
+        (Huber's loss). The standard deviation of each coordinate is then the median of |r| / 0.6745, over the degrees of
+        freedom; with `weights` it is one for all coordinates. k = 1.345 loses 5 % of the precision where the noise is normal.
+        All rows are held in memory. `prior` says how far the robot may be from the model, where the rows alone tell too little:
+        the parameters are taken to be independent and normal about those of the model, with the standard deviations `bodies` (a
+        share r of each body's mass m: mass r m, first moments r m a, inertias r m a², with the root mean square distance a of
+        the body's mass from the origin of its link; a body without mass has the mean of all bodies), `rotors` (kg m², prismatic
+        joints kg) and `friction` (viscous N m s/rad, Coulomb N m; prismatic joints N s/m and N). What the rows do not show
+        stays near the model, and `deviation` then is that of the prior. The prior weighs against the estimated noise of the
+        rows. A kind that is not given has no prior. `consistent: true` also returns all parameters of a physically possible
+        robot: positive masses, positive definite pseudo-inertias, positive rotor inertias. Among those that fit the data within
+        their noise they are close to the model's own: they minimise half the squared weighted error plus 0.01 times the
+        log-determinant divergence of each body's pseudo-inertia (and rotor inertia) from the model's, plus 0.01 times half the
+        squared differences of friction parameters. For bodies whose figures in the model are not physically possible, the
+        nearest possible figures take their place. The output `model` is the model's document with the identified parameters:
+        those of all bodies, physically possible as with `consistent`, or those that `unknown` lists. PUT takes it as a new
+        model. A body's `inertial` is that of its own link; links merged into it and motors on it have none. Friction of a motor
+        that drives a rigid joint is written to the joint. Friction and rotor inertias below zero are written as zero.
+        Identified friction is all of a joint's friction: a Stribeck curve of the model that `unknown` does not list is left
+        out, since the torques were fitted without it. A document with `screws` holds no friction and no rotor inertias, and an
+        elastic joint without an entry in `motors` no friction of its drive: then `model` is a 422. In a model with
+        `transmissions`, `friction` and `rotor` (or `unknown`) estimate those of the coupled motors, named `<motor>.viscous` and
+        so on, on the motor's side: friction acts on the motor's rate, N m s/rad and N m at its shaft. A joint of a transmission
+        has friction and a rotor inertia of its own only if the model gives it some; else they could not be told from those of
+        the motors. The output `fit` says how well the torques of `model`, `parameters` or `payload` fit, which are physically
+        possible and so may fit worse than the base parameters: the root mean square of the residuals, of all rows and of each
+        coordinate. Much more than `residual` and `noise` means that no real body has the measured torques (those of the bundled
+        `hua`, whose published inertias are not those of real bodies, for example). An unknown payload is the body that carries
+        `frame`, and the model's own figures of that body are known. Its parameters are estimated as far as the rows show them.
+        Those that they show only in combinations are grouped in `base_parameters` with their coefficients; those that they do
+        not show at all are left out. `observability` lists each parameter that is sought, and how `these_rows` and `any_motion`
+        of the robot show it: `alone`, `combined` with others, or `none`. `unobservable` are those that no motion shows: a SCARA
+        does not show the height of its payload's centre, a Delta only the mass, and a robot at rest shows mass and centre, but
+        no inertia. The output `payload` is a real body (positive mass, positive definite pseudo-inertia) that a request takes
+        as `payload`: the estimate where it shows all ten parameters and is one; else the body that fits the rows and departs
+        least, in the divergence of `consistent`, from a ball of 1000 kg/m³ with the mass and the centre that the rows show, or
+        else the mean mass of the model's bodies and the origin of `frame`. `payload.mass` and `payload.com` in `unknown`,
+        always together, are the same without an `inertia` in `payload`: an inertia that the rows show is estimated beside them,
+        not taken to be zero. With `unknown`, parameters that no motion tells apart (friction of a joint and of its mimic) are
+        grouped, as base parameters are. In `model` they are those nearest to the model's own. Load coefficients and Stribeck's
+        curves, which `unknown` may list, have parameters `<joint>.load`, breakaway_positive, breakaway_negative and
+        stribeck_velocity. Torques are linear in all but the last, since the torque without friction is that of the known
+        bodies. The velocity of each joint is the best one between a thousandth of its largest rate and that rate. Deviations
+        are those of the equations linearised about it. A model whose friction depends on the load is a 422 unless `unknown`
+        lists load, or `friction` is false. Too few rows, or rows in which a base parameter has no effect or cannot be
+        distinguished from others (a joint that does not move, or in one direction only), are a 422 `rank-deficient` that names
+        these parameters: another motion would show them. It is no error of an unknown payload, nor of what has a `prior`.
+        Parameters that no motion can determine are never an error: they are listed in `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
