@@ -378,7 +378,10 @@ static void test_identification(void **state)
 {
     static const char *const options[] = {
         "'unknown':['payload','friction','rotors'],'frame':'panda_flange','outputs':['payload','model']",
-        "'friction':true,'rotor':true,'consistent':true,'on_error':'row'"};
+        "'friction':true,'rotor':true,'consistent':true,'on_error':'row'",
+        "'gravity':[0,0,0.001],'unknown':['payload.mass','payload.com'],'frame':'panda_link1','huber':1.345",
+        "'friction':true,'prior':{'bodies':0.1,'friction':1},'weights':[0,0,0,1,1,1,1],'huber':2,'outputs':['model','"
+        "fit','observability']"};
     int bad = 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char  *body;

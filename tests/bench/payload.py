@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """payload.py [--repetitions N] [--rows N] [--poses N] [--seed N] [CASE...] - identifies a payload of 2 kg N (1000) times, from
-torques with normal noise that is drawn anew each time: of arms in motion (2000 rows) and at rest (50 poses), a SCARA and a Delta.
+torques with normal noise that is drawn anew each time: of arms in motion (2000 rows) and at rest (200 poses), a SCARA and a Delta.
 
 Prints for each case how many combinations of the ten parameters are identified, the largest error of the mass in all repetitions,
 and how often the stated interval of 95 %, the estimate +- 1.96 standard deviations, covers the truth: for the payload's mass, and
@@ -80,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", metavar="N", type=int, default=1000, help="for each case (%(default)s)")
     parser.add_argument("--rows", metavar="N", type=int, default=2000, help="of each identification in motion (%(default)s)")
-    parser.add_argument("--poses", metavar="N", type=int, default=50, help="of each identification at rest (%(default)s)")
+    parser.add_argument("--poses", metavar="N", type=int, default=200, help="of each identification at rest (%(default)s)")
     parser.add_argument("--seed", metavar="N", type=int, default=2, help="of the noise (%(default)s)")
     parser.add_argument("cases", metavar="CASE", nargs="*", help=f"of {', '.join(CASES)} (all)")
     asked = parser.parse_args()

@@ -9,6 +9,7 @@ import numpy as np
 import tap
 from actuated import FLYER, SPRINGY
 from closed import MOTION, Closed, only
+from harness import Server
 from identification import PARAMETERS
 from samples import body
 
@@ -274,6 +275,27 @@ class Observability(Closed):
         every = self.ask("scara", "identify", {**bad, "q": [[1e300, 0, 0, 0]] * 31})
         self.assertIsNone(every["payload"])
         self.assertIsNone(every["observability"])
+
+    def test_same_bits_on_every_target(self):
+        requests = []
+        for model, frame, link in (("scara", "tool", "l4"), ("delta", "platform", "platform"), ("ur5", "tool0", "wrist_3_link")):
+            motion = self.motion(model, 51, 15, still=model == "ur5")
+            tau = self.torques(model, motion, payload=load(link)) + np.random.default_rng(2).normal(0, 0.05, (51, len(motion["qd"][0])))
+            requests.append((model, {**motion, "tau": tau.tolist(), "unknown": ["payload"], "frame": frame, "huber": 1.345}))
+        motion = {name: np.array(rows) * [1, 0, 0, 0, 0, 0] for name, rows in self.motion("ur5", 51, 16).items()}
+        requests.append(("ur5", {**{name: rows.tolist() for name, rows in motion.items()}, "friction": True, "rotor": True, "tau": tau.tolist(),
+                                 "consistent": True, "prior": {"bodies": 0.1, "friction": 1, "rotors": 0.1}}))
+        server = Server("--target", "scalar")
+        try:
+            client = server.client()
+            self.ok(client.put("/v1/models/scara", SCARA), 201)
+            for model, request in requests:
+                widest = self.client.post(f"/v1/models/{model}/identify", request)
+                self.assertEqual(widest.status, 200, widest)
+                self.assertEqual(client.post(f"/v1/models/{model}/identify", request).body, widest.body, model)
+            client.close()
+        finally:
+            self.assertIsNone(server.stop())
 
     def test_payload_with_rotors(self):
         """The rotor of the first joint of a SCARA and the inertia of a payload on its link are one number."""
