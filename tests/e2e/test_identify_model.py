@@ -169,6 +169,32 @@ class Model(Closed):
         self.assertIn("model", self.ask("springy", "identify", {
             **motion, "tau": self.torques("springy", motion).tolist(), "rotor": True, "outputs": ["model"]}))
 
+    def test_fit(self):
+        """The residual of the document's torques, by coordinate and of all, also with weights, another order, clipped friction
+        and elastic joints; of `hua`, whose bodies are impossible, it is not zero."""
+        self.put_model("driven", MOTORS)
+        self.put_model("rubbing", other_robot(bundled("ur5"), 5))
+        for name, real, options in (("ur5", "rubbing", EVERYTHING), ("driven", "driven", {}), ("hua", "hua", {}), ("puma560", "puma560", {}),
+                                    ("ur5", "ur5", {"unknown": ["friction"]}), ("ur5", "ur5", {"unknown": ["rotors"]}),
+                                    ("four_bar", "four_bar", {}), ("solo12", "solo12", {})):
+            motion = self.motion(name, 150, 12)
+            if name == "four_bar":
+                motion["q"] = (0.3 * np.array(motion["q"])).tolist()
+            tau = self.torques(real, motion)
+            noise = 0.05 * np.abs(tau).max(axis=0) * (name != "hua") + 0.0
+            tau = tau + np.random.default_rng(3).normal(0, 1, tau.shape) * noise
+            weights = np.random.default_rng(4).uniform(0.5, 2, tau.shape)
+            for more, w in (({}, np.ones_like(tau)), ({"weights": weights.tolist()}, weights)):
+                with self.subTest(model=name, options=options, weighted=bool(more)):
+                    found = self.ask(name, "identify", {**motion, "tau": tau.tolist(), **options, **more, "outputs": ["model", "fit", "residual"]})
+                    self.put_model("found", found["model"])
+                    error = w * (self.torques("found", motion) - tau)
+                    self.near(found["fit"]["coordinates"], np.sqrt((error ** 2).mean(axis=0)), 1e-6, least=1e-6)
+                    self.near(found["fit"]["residual"], np.sqrt((error ** 2).mean()), 1e-6, least=1e-6)
+                    if name == "hua":
+                        self.assertGreater(found["fit"]["residual"], 0.05)
+                        self.assertLess(found["residual"], 1e-9)
+
     def test_one_row_fails(self):
         """Where all rows fail there is no model."""
         self.put_model("chain", chain(2))
