@@ -10,6 +10,10 @@ enum { API_ROWS = 64 /* rows that are factored at a time */ };
 #define API_ROUNDING 1e-14
 #define API_BELIEVED 1e-8
 
+/* A change of torques by at most API_ZERO times the mean torque is none: torques without noise leave residuals of
+ * rounding errors, which never settle. */
+#define API_ZERO 1e-13
+
 struct api_coordinate {
     size_t  n;         /* base parameters that affect this coordinate's torque */
     size_t *parameter; /* [n] indices in base->parameter, ascending */
@@ -42,6 +46,9 @@ double api_estimate_least_deviation(const api_estimate *t);
 /* Returns the leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT, where A has the weighted rows
  * of all coordinates. Over all coordinates, without a prior, the leverage sums to n. */
 double api_coordinate_leverage(const api_estimate *t, const api_coordinate *c);
+
+/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
+double api_coordinate_square_along(const api_coordinate *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */
 void api_estimate_deviations(api_estimate *t);

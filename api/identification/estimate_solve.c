@@ -13,7 +13,6 @@ enum {
  * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since
  * torques without noise leave residuals of rounding errors. */
 #define RANGE      1e-9
-#define ZERO       1e-13
 #define EFFICIENCY 0.37 /* of the median of the sizes of residuals, as an estimate of the variance of normal noise */
 
 bool api_estimate_go_on(const api_estimate *t)
@@ -128,7 +127,7 @@ static bool can_estimate_noise(const api_estimate *t)
 
 static bool has_settled(const api_estimate *t, double before, double now)
 {
-    return fabs(now - before) <= API_SETTLED * before + ZERO * api_estimate_mean_torque(t);
+    return fabs(now - before) <= API_SETTLED * before + API_ZERO * api_estimate_mean_torque(t);
 }
 
 /* Divides the rows of each coordinate by its noise. Returns false if no deviation has changed. */
@@ -169,8 +168,7 @@ void api_estimate_deviations(api_estimate *t)
     }
 }
 
-/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
-static double square_along(const api_coordinate *c, const double *u)
+double api_coordinate_square_along(const api_coordinate *c, const double *u)
 {
     size_t m   = c->n + 1;
     double sum = 0;
@@ -201,7 +199,7 @@ static bool account_for_weights(const api_estimate *t)
                 u[i] += inverse[j * t->n + i] * inverse[j * t->n + k];
         }
         for (size_t v = 0; v < t->model->nv; v++) {
-            double share = all > 0 ? square_along(&t->at[v], u) / all : 0;
+            double share = all > 0 ? api_coordinate_square_along(&t->at[v], u) / all : 0;
             growth += 4 * share * fmax(1 - share, 0) / (part * fmax(t->at[v].free, 1));
         }
         t->deviation[k] *= sqrt(growth);

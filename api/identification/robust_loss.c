@@ -77,17 +77,31 @@ static bool solve(api_estimate *t, bool by_noise, bool weighted)
     return api_estimate_join(t, true) && api_qr_substitute(t->R, &t->unknowns);
 }
 
+/* True if a change of the unknowns changes no coordinate's torques by more than rounding errors do. */
+static bool is_zero(const api_estimate *t, const double *change)
+{
+    bool zero = true;
+    for (size_t v = 0; v < t->model->nv; v++) {
+        const api_coordinate *c    = &t->at[v];
+        double                most = API_ZERO * api_estimate_mean_torque(t) / c->deviation;
+        zero                       = zero && api_coordinate_square_along(c, change) <= most * most * (double)c->used;
+    }
+    return zero;
+}
+
 /* True if no unknown has changed by more than API_SETTLED of its deviation. */
 static bool has_settled(api_estimate *t, bool by_noise)
 {
-    bool settled = true;
-    t->s         = by_noise ? 1 : t->noise[0];
+    double *change  = t->scratch;
+    bool    settled = true;
+    t->s            = by_noise ? 1 : t->noise[0];
     api_estimate_deviations(t);
     for (size_t k = 0; k < t->n; k++) {
-        settled      = settled && fabs(t->unknowns.x[k] - t->before[k]) <= API_SETTLED * t->deviation[k];
+        change[k]    = t->unknowns.x[k] - t->before[k];
+        settled      = settled && fabs(change[k]) <= API_SETTLED * t->deviation[k];
         t->before[k] = t->unknowns.x[k];
     }
-    return settled;
+    return settled || is_zero(t, change);
 }
 
 /* Returns the standard deviation of weighted rows that gives the covariance s^2 (AT A)^-1 of the estimate:

@@ -159,6 +159,19 @@ class Huber(Rows):
         few = {name: rows[:8] for name, rows in motion.items()}
         self.found("arm", few, tau[:8], huber=1.345)
 
+    def test_exact_torques(self):
+        """Rounding errors settle, with outliers or without; a deadline ends the repetitions."""
+        motion = self.motion(6, 300, 10)
+        exact = self.torques("ur5", motion)
+        truth = numbers(self.found("ur5", motion, exact), "value")
+        for share in (0, 0.1):
+            tau = exact + 20 * (np.random.default_rng(1).uniform(0, 1, exact.shape) < share)
+            self.near(numbers(self.found("ur5", motion, tau, huber=1.345), "value"), truth, 1e-9)
+        many = self.motion(6, 8000, 11)
+        tau = self.outliers("ur5", many, 2, 0.2).tolist()
+        answer = self.client.request("POST", "/v1/models/ur5/identify", {**many, "tau": tau, "huber": 1.345}, {"Request-Timeout": "0.3"})
+        self.assertEqual(answer.status, 504, answer)
+
     def test_refusals(self):
         self.put_model("arm", chain(3))
         motion = self.motion(3, 80, 9)
