@@ -224,7 +224,7 @@ reach: $(BUILD)/torqued ## inverse kinematics of 10 000 reachable poses of each 
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/reach.py
 
 .PHONY: bench-payload
-bench-payload: $(BUILD)/torqued ## 1000 identifications of a payload under noise, for two arms: how often the stated intervals cover the truth
+bench-payload: $(BUILD)/torqued ## 1000 identifications of a payload under noise, for arms, a SCARA and a Delta: how often the stated intervals cover the truth
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/payload.py
 
 .PHONY: overload
