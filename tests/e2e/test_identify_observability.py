@@ -148,6 +148,9 @@ class Observability(Closed):
             self.assertAlmostEqual(value / truth, 1, delta=0.01 if key == "mass" else 0.2)
         tilted = self.check("scara", "tool", "l4", self.motion("scara", 40, 3), gravity=[3, 0, -9])     # its height still shows in none
         self.assertEqual(len(tilted["base_parameters"]), 4)
+        for more, count in (({}, 1), ({"gravity": [3, 0, -9]}, 3)):      # the first link: its inertia, and on a slope its centre
+            first = self.check("scara", "l1", "l1", self.motion("scara", 40, 4), load("l1"), **more)
+            self.assertEqual(len(first["base_parameters"]), count)
 
     def test_loops(self):
         for model, frame, count in (("delta", "platform", 1), ("five_bar", "right_rod", None), ("five_bar", "left_crank", None),
