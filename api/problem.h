@@ -143,7 +143,8 @@
       "`detail` gives the time and a remedy.") \
     X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not determine the parameters", \
       "There are too few rows, or in their motion some of the parameters, or combinations of them, have no effect. " \
-      "`detail` names them. Give more rows in which these joints move further, faster and in both directions, or estimate less.") \
+      "`detail` names them. Give more rows in which these joints move further, faster and in both directions; estimate less; or say with " \
+      "`prior` how far these parameters may be from the model's.") \
     /* problems with the state of the server */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server; the log has it with the request's id. Please report it.") \
