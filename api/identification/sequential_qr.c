@@ -157,8 +157,8 @@ static void orthogonalise(double *v, size_t n, const double *Q, size_t m, double
 }
 
 /* Examines the columns by the Gram-Schmidt process, S = Q T. A column whose independent part is at most `negligible` is
- * not kept. */
-static void keep_columns(const double *S, api_combinations *c, double negligible, double *Q, double *T)
+ * not kept. Returns false if go_on returned false. */
+static bool keep_columns(const double *S, api_combinations *c, double negligible, double *Q, double *T)
 {
     size_t n  = c->n;
     c->n_kept = 0;
@@ -166,6 +166,7 @@ static void keep_columns(const double *S, api_combinations *c, double negligible
     for (size_t at = 0; at < n; at++) {
         size_t  j = c->order[at], m = c->n_kept;
         double *v = Q + m * n;
+        if (!c->go_on(c->arg)) return false;
         memcpy(v, S + j * n, n * sizeof *v);
         orthogonalise(v, n, Q, m, T + j * n);
         double length = length_of(v, n);
@@ -175,6 +176,7 @@ static void keep_columns(const double *S, api_combinations *c, double negligible
             v[i] /= length;
         c->kept[c->n_kept++] = j;
     }
+    return true;
 }
 
 /* Solves T_kept K_j = T_j by back substitution for one column, and scales K_j to columns of any length. */
@@ -194,20 +196,22 @@ static void find_coefficients(const double *R, const api_combinations *c, const 
             fabs(K[k]) > NEGLIGIBLE ? K[k] * length / length_of(R + c->kept[k] * (n + 1), c->kept[k] + 1) : 0;
 }
 
-void api_qr_combine(const double *R, api_combinations *c, double *scratch)
+bool api_qr_combine(const double *R, api_combinations *c, double *scratch)
 {
     size_t  n = c->n;
     double *S = scratch, *Q = S + n * n, *T = Q + n * n, *K = T + n * n, negligible = NEGLIGIBLE;
     scale_columns(R, n, S);
     do {
-        keep_columns(S, c, negligible, Q, T);
+        if (!keep_columns(S, c, negligible, Q, T)) return false;
         negligible *= 10;
     } while (c->n_kept == n && negligible < 1);
     memset(c->K, 0, n * n * sizeof *c->K);
     for (size_t j = 0; j < n; j++) {
         bool kept = false;
+        if (!c->go_on(c->arg)) return false;
         for (size_t k = 0; k < c->n_kept; k++)
             kept = kept || c->kept[k] == j;
         if (!kept) find_coefficients(R, c, T, j, K);
     }
+    return true;
 }

@@ -56,11 +56,14 @@ typedef struct api_combinations {
     size_t        n_kept; /* result: number of columns that are no combination of those kept before */
     size_t       *kept;   /* [n] result: these columns, in the order in which they were examined */
     double       *K;      /* n x n, column-major: column j = sum over kept i of K_ij column i; zero for kept j */
+    /* Called with `arg` before the work on each column; false ends it. */
+    bool (*go_on)(void *arg);
+    void *arg;
 } api_combinations;
 
 /* Returns the number of doubles of scratch that api_qr_combine needs with n unknowns. */
 size_t api_qr_combine_scratch(size_t n);
 
 /* Finds the combinations among the columns of R over n + 1 columns, of which api_qr_examine found that some are. A
- * column that counts as zero is not kept, and has no coefficients. */
-void api_qr_combine(const double *R, api_combinations *c, double *scratch);
+ * column that counts as zero is not kept, and has no coefficients. Returns false if go_on returned false. */
+bool api_qr_combine(const double *R, api_combinations *c, double *scratch);

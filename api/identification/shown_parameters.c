@@ -1,5 +1,6 @@
 /* shown_parameters.c - combine the base parameters that rows do not tell apart: see shown_parameters.h. */
 #include "shown_parameters.h"
+#include "estimate_rows.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +15,11 @@ typedef struct tables {
     double          *scratch;
 } tables;
 
+static bool go_on(void *arg)
+{
+    return api_estimate_go_on(arg);
+}
+
 static bool take_tables(const api_query *q, const api_estimate *t, tables *s)
 {
     size_t n       = t->n + 1;
@@ -25,6 +31,8 @@ static bool take_tables(const api_query *q, const api_estimate *t, tables *s)
     s->order       = api_take(q->pool, n * sizeof *s->order);
     s->found.kept  = api_take(q->pool, n * sizeof *s->found.kept);
     s->found.order = s->order;
+    s->found.go_on = go_on;
+    s->found.arg   = (void *)(uintptr_t)t;
     return room && s->order && s->found.kept;
 }
 
@@ -82,8 +90,10 @@ static bool write_base(const api_query *q, const api_estimate *t, const tables *
 {
     api_base *b     = &shown->base;
     size_t    terms = 0;
-    for (size_t k = 0; k < t->n; k++)
+    for (size_t k = 0; k < t->n; k++) {
+        if (!api_estimate_go_on(t)) return false;
         terms += shown->kept[k] ? write_terms(t, s, k, NULL) : 0;
+    }
     b->parameter = api_take(q->pool, (t->n + 1) * sizeof *b->parameter);
     b->first     = api_take(q->pool, (t->n + 1) * sizeof *b->first);
     b->term      = api_take(q->pool, (terms + 1) * sizeof *b->term);
@@ -104,7 +114,7 @@ bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_ba
     *shown = (api_shown_base){.kept = api_take(q->pool, t->n + 1)};
     if (!shown->kept || !take_tables(q, t, &s)) return false;
     sort(t, s.order);
-    api_qr_combine(t->R, &s.found, s.scratch);
+    if (!api_qr_combine(t->R, &s.found, s.scratch)) return false;
     memset(shown->kept, 0, t->n + 1);
     for (size_t k = 0; k < s.found.n_kept; k++)
         shown->kept[s.found.kept[k]] = true;

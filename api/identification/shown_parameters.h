@@ -22,9 +22,8 @@ typedef struct api_shown_base {
 } api_shown_base;
 
 /* Finds the combinations among the columns of t->R, after api_estimate_examine or api_estimate_examine_rows returned
- * API_DEFICIENT. Returns false with a problem if there is no memory. */
+ * API_DEFICIENT. Returns false with a problem if the deadline has passed or there is no memory. */
 bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_base *shown);
 
-/* Writes for each of `count` parameters how a base shows it. A parameter of neither base nor no_effect keeps its
- * value. */
+/* Writes how a base shows its parameters into shown[parameter], an api_shown. Other parameters keep their value. */
 void api_base_shows(const api_base *base, unsigned char *shown);

@@ -181,6 +181,11 @@ static void what_rows_do_not_tell(void **state)
     free(rows);
 }
 
+static bool goes_on(void *arg)
+{
+    return arg == NULL;
+}
+
 /* Columns of any length: column 4 is 2 column 1 - 3 column 0 and column 6 is zero. Another order keeps other columns.
  */
 static void columns_are_combined(void **state)
@@ -198,9 +203,9 @@ static void columns_are_combined(void **state)
     api_unknowns u = {.n = N, .unseen = unseen};
     assert_int_equal(api_qr_examine(R, &u, solving), API_DEFICIENT);
     for (size_t way = 0; way < 2; way++) {
-        api_combinations c       = {.n = N, .order = orders[way], .kept = kept, .K = K};
+        api_combinations c       = {.n = N, .order = orders[way], .kept = kept, .K = K, .go_on = goes_on};
         const size_t     dropped = way == 0 ? 4 : 0;
-        api_qr_combine(R, &c, scratch);
+        assert_true(api_qr_combine(R, &c, scratch));
         assert_int_equal(c.n_kept, N - 2);
         for (size_t k = 0; k < c.n_kept; k++)
             assert_true(kept[k] != dropped && kept[k] != 6);
@@ -211,6 +216,8 @@ static void columns_are_combined(void **state)
                 if (j == dropped && way == 1) expected = i == 1 ? 2.0 / 3 : i == 4 ? -1.0 / 3 : 0;
                 assert_true(fabs(K[j * N + i] - expected) < 1e-9);
             }
+        c.arg = &c;
+        assert_false(api_qr_combine(R, &c, scratch));
     }
     free(rows);
     free(K);
