@@ -5,11 +5,6 @@
 
 enum { API_ROWS = 64 /* rows that are factored at a time */ };
 
-/* The deviation of a coordinate's rows is at least API_ROUNDING times the mean torque, or API_BELIEVED times where a
- * prior stands beside the rows: rows with much smaller weights than others would lose digits. */
-#define API_ROUNDING 1e-14
-#define API_BELIEVED 1e-8
-
 /* A change of torques by at most API_ZERO times the mean torque is none: torques without noise leave residuals of
  * rounding errors, which never settle. */
 #define API_ZERO 1e-13

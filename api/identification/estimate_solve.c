@@ -10,9 +10,17 @@ enum {
 };
 
 /* The deviation of a coordinate's rows is at least RANGE times the largest of all coordinates: beyond that the rows of
- * the least weight lose digits. A deviation that changes by at most ZERO times the mean torque has settled, since
- * torques without noise leave residuals of rounding errors. */
-#define RANGE      1e-9
+ * the least weight lose digits. */
+#define RANGE 1e-9
+
+/* It is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the rows: rows
+ * with much smaller weights than others would lose digits. */
+#define ROUNDING     1e-14
+#define BESIDE_PRIOR 1e-10
+
+/* Least relative deviation of the torques when consistent parameters are fitted. */
+#define BELIEVED 1e-8
+
 #define EFFICIENCY 0.37 /* of the median of the sizes of residuals, as an estimate of the variance of normal noise */
 
 bool api_estimate_go_on(const api_estimate *t)
@@ -27,7 +35,7 @@ double api_estimate_mean_torque(const api_estimate *t)
 
 double api_estimate_least_deviation(const api_estimate *t)
 {
-    return (t->prior ? API_BELIEVED : API_ROUNDING) * api_estimate_mean_torque(t);
+    return (t->prior ? BESIDE_PRIOR : ROUNDING) * api_estimate_mean_torque(t);
 }
 
 /* --- joining ------------------------------------------------------------------------------------------------------ */
@@ -254,7 +262,7 @@ double api_estimate_row_deviation(const api_estimate *t)
     double least = t->at[0].deviation;
     for (size_t v = 1; v < t->model->nv; v++)
         least = fmin(least, t->at[v].deviation);
-    return fmax(fmax(t->s, API_BELIEVED * api_estimate_mean_torque(t) / least), 1e-300);
+    return fmax(fmax(t->s, BELIEVED * api_estimate_mean_torque(t) / least), 1e-300);
 }
 
 double api_estimate_residual_at(const api_estimate *t, const double *x, double *coordinates)

@@ -56,16 +56,16 @@ static double length_of(const double *column, size_t rows)
     return sqrt(square);
 }
 
-/* Copies the columns of the unknowns, each scaled to unit length, or set to zero if it is shorter than ZERO times the
- * longest. Returns false if a length is not finite. */
-static bool scale_columns(const double *R, size_t n, double *scaled)
+/* Copies the columns of the unknowns, each scaled to unit length, or set to zero if it is not longer than `zero` times
+ * the longest. Returns false if a length is not finite. */
+static bool scale_columns(const double *R, size_t n, double zero, double *scaled)
 {
     double longest = 0;
     for (size_t j = 0; j < n; j++)
         longest = fmax(longest, length_of(R + j * (n + 1), j + 1));
     for (size_t j = 0; j < n; j++) {
         const double *from   = R + j * (n + 1);
-        double        length = length_of(from, j + 1), by = length > ZERO * longest ? 1 / length : 0;
+        double        length = length_of(from, j + 1), by = length > zero * longest ? 1 / length : 0;
         for (size_t i = 0; i < n; i++)
             scaled[j * n + i] = i <= j ? by * from[i] : 0;
     }
@@ -73,11 +73,11 @@ static bool scale_columns(const double *R, size_t n, double *scaled)
 }
 
 /* Computes the singular values of the scaled columns, and the right singular vectors unless `vt` is NULL. */
-static bool decompose(const double *R, size_t n, double *scaled, double *singular, double *vt)
+static bool decompose(const double *R, size_t n, double zero, double *scaled, double *singular, double *vt)
 {
     lapack_int N = (lapack_int)n;
-    return scale_columns(R, n, scaled) && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', vt ? 'A' : 'N', N, N, scaled, N,
-                                                         singular, NULL, 1, vt, N, singular + n) == 0;
+    return scale_columns(R, n, zero, scaled) && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', vt ? 'A' : 'N', N, N, scaled, N,
+                                                               singular, NULL, 1, vt, N, singular + n) == 0;
 }
 
 /* Finds the rank and the condition number, and marks the unknowns that take part in the null space. The singular
@@ -87,12 +87,12 @@ static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *d
 {
     size_t  n      = u->n;
     double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n;
-    if (!decompose(R, n, scaled, singular, NULL)) return false;
+    if (!decompose(R, n, ZERO, scaled, singular, NULL)) return false;
     *deficient = !(singular[n - 1] > NEGLIGIBLE * singular[0]);
     memset(u->unseen, 0, n * sizeof *u->unseen);
     u->condition = *deficient ? 0 : singular[0] / singular[n - 1];
     if (!*deficient) return true;
-    if (!decompose(R, n, scaled, singular, vt)) return false;
+    if (!decompose(R, n, ZERO, scaled, singular, vt)) return false;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < n; i++)
             if (!(singular[i] > NEGLIGIBLE * singular[0]) && fabs(vt[k * n + i]) > TRACE) u->unseen[k] = true;
@@ -130,7 +130,7 @@ double api_qr_condition(const double *R, size_t n, double *scratch)
 {
     double *singular = scratch + 2 * n * n;
     if (n == 0) return 1;
-    return decompose(R, n, scratch, singular, NULL) ? singular[0] / singular[n - 1] : NAN;
+    return decompose(R, n, 0, scratch, singular, NULL) ? singular[0] / singular[n - 1] : NAN;
 }
 
 /* --- combinations ---------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ bool api_qr_combine(const double *R, api_combinations *c, double *scratch)
 {
     size_t  n = c->n;
     double *S = scratch, *Q = S + n * n, *T = Q + n * n, *K = T + n * n, negligible = NEGLIGIBLE;
-    scale_columns(R, n, S);
+    scale_columns(R, n, ZERO, S);
     do {
         if (!keep_columns(S, c, negligible, Q, T)) return false;
         negligible *= 10;

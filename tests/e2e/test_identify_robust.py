@@ -350,6 +350,20 @@ class Prior(Rows):
         self.assertEqual(shown[f"{self.arm['links'][0]['joint']['name']}.viscous"], ("none", "alone"))
         self.near(found["payload"]["mass"], 1.5, 1e-4)
 
+    def test_exact_torques(self):
+        """Without noise, with wide and narrow priors: what the rows show is the robot, the rest the model."""
+        motion = self.rows(80, 17, (1, 2))
+        tau = self.torques("arm", motion, payload={"link": self.arm["links"][1]["name"], "mass": 0.3})
+        for size in (1e-4, 1, 1e4):
+            answer = self.found("arm", motion, tau, prior={"bodies": size, "friction": size}, friction=True, outputs=["base_parameters", "observability", "residual"])
+            self.assertLess(answer["residual"], 0.1 if size < 1 else 1e-6)
+            shown = {entry["parameter"]: entry["these_rows"] for entry in answer["observability"]}
+            for p in answer["base_parameters"]:
+                if p["grouping"]["parameter"].endswith("viscous"):
+                    self.assertAlmostEqual(p["value"], 0.3, delta=1e-3)
+                    if size >= 1:
+                        self.assertEqual(shown[p["grouping"]["parameter"]] == "none", p["deviation"] > 0.5 * size)
+
     def test_with_outliers(self):
         motion = self.rows(150, 15, (0,))
         tau = self.torques("arm", motion) + np.random.default_rng(6).normal(0, 0.05, (150, 3))
