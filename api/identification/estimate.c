@@ -32,6 +32,7 @@ static double *take_zeros(const api_query *q, size_t count)
 bool api_estimate_open(const api_query *q, api_estimate *t)
 {
     size_t n = t->n = t->base->n, scratch = api_qr_solve_scratch(n) + api_qr_scratch(n + 1);
+    if (scratch < t->model->nv) scratch = t->model->nv;
     t->unknowns.n = n;
     t->at         = api_take(q->pool, (t->model->nv + 1) * sizeof *t->at);
     if (!t->at) return false;

@@ -28,13 +28,13 @@ typedef struct api_estimate {
     double              huber;    /* threshold in standard deviations; 0: all residuals count squared */
     double             *prior;    /* [n_prior x (n + 1)] column-major rows of the prior; NULL: none */
     size_t              n_prior;
-    size_t              n;      /* number of base parameters */
-    size_t              used;   /* rows with a weight that is not zero */
-    double              square; /* sum of the squares of weighted torques */
-    api_coordinate     *at;     /* [nv] */
-    double             *R, *sheet, *scratch;
-    double             *before;     /* [n] the solution before, where `huber` is */
-    api_unknowns        unknowns;   /* x: the base parameters less those of the model */
+    size_t              n;                   /* number of base parameters */
+    size_t              used;                /* rows with a weight that is not zero */
+    double              square;              /* sum of the squares of weighted torques */
+    api_coordinate     *at;                  /* [nv] */
+    double             *R, *sheet, *scratch; /* scratch: at least nv */
+    double             *before;              /* [n] the solution before, where `huber` is */
+    api_unknowns        unknowns;            /* x: the base parameters less those of the model */
     double              prior_unit; /* standard deviation of the weighted rows by which those of the prior are scaled */
     double              s;          /* standard deviation of weighted rows */
     double             *deviation;  /* [n] standard deviations of the base parameters */

@@ -20,7 +20,9 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
         api_place at = api_place_key(NULL, api_field_names[replaced[i]]);
         if (q->field[replaced[i]])
-            return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s cannot be combined with unknown",
+            return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                               "%s cannot be combined with unknown, which lists rotors by name and always finds a "
+                               "payload that can be built",
                                api_field_names[replaced[i]]);
     }
     id->chosen = api_decode_surroundings(q) ? api_chosen_unknowns_read(q) : NULL;
