@@ -38,10 +38,6 @@ double api_estimate_mean_torque(const api_estimate *t);
 /* The least deviation of a coordinate's rows. */
 double api_estimate_least_deviation(const api_estimate *t);
 
-/* Returns the leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT, where A has the weighted rows
- * of all coordinates. Over all coordinates, without a prior, the leverage sums to n. */
-double api_coordinate_leverage(const api_estimate *t, const api_coordinate *c);
-
 /* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
 double api_coordinate_square_along(const api_coordinate *c, const double *u);
 

@@ -86,7 +86,9 @@ static double squared_residuals(const api_coordinate *c, const double *x)
     return sum;
 }
 
-double api_coordinate_leverage(const api_estimate *t, const api_coordinate *c)
+/* Returns the leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT, where A has the weighted rows
+ * of all coordinates. Over all coordinates, without a prior, the leverage sums to n. */
+static double leverage(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
     double sum = 0;
@@ -110,7 +112,7 @@ static bool measure_noise(api_estimate *t)
     for (size_t v = 0; v < t->model->nv; v++) {
         if (!api_estimate_go_on(t)) return false;
         const api_coordinate *c      = &t->at[v];
-        double                square = squared_residuals(c, t->unknowns.x), held = api_coordinate_leverage(t, c);
+        double                square = squared_residuals(c, t->unknowns.x), held = leverage(t, c);
         double                free = (double)c->used - held;
         t->at[v].free              = free;
         t->noise[v]                = free > 0.5 ? sqrt(square / free) : 0;
