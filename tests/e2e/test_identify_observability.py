@@ -311,6 +311,16 @@ class Observability(Closed):
         self.assertEqual(shown["j1.rotor_inertia"], ("combined", "combined"))
         self.assertEqual(shown["l1.Izz"], ("combined", "combined"))
         self.assertEqual(shown["j4.rotor_inertia"], ("alone", "alone"))
+        for name, x in zip(MOTION, (0.3, 0, 2)):        # on a slope, with one constant state of joint 1: the group grows
+            motion[name] = [[x, *row[1:]] for row in motion[name]]
+        slope = {"gravity": [3, 1, -9]}
+        tau = self.torques("scara", motion, payload=load("l1"), **slope).tolist()
+        found = self.ask("scara", "identify", {**motion, **slope, "tau": tau, "unknown": ["payload", "rotors"], "frame": "l1"})
+        groups = {p["grouping"]["parameter"]: {part["parameter"]: part["coefficient"] for part in p["grouping"]["with"]}
+                  for p in found["base_parameters"]}
+        effect = {"l1.mcx": (np.cos(0.3) * -1 + np.sin(0.3) * 3) / 2, "l1.mcy": (np.sin(0.3) * 1 + np.cos(0.3) * 3) / 2}    # -z . (R c x g) / qdd
+        self.assertEqual(groups["l1.Izz"].keys(), {"j1.rotor_inertia", *effect})
+        self.near([groups["l1.Izz"][name] for name in ("j1.rotor_inertia", *effect)], [1, *effect.values()], 1e-9)
         self.assertLess(found["fit"]["residual"], 1e-6)
 
     def test_no_motion_at_all(self):
