@@ -10,7 +10,7 @@ const api_base *api_base_share(api_query *q, unsigned with);
 
 /* Finds the base parameters among some parameters for this request alone. The caller frees the result with
  * api_base_free. Returns NULL with a problem as api_base_share does. */
-api_base *api_base_find_in_request(const api_query *q, const api_base_candidates *candidates);
+api_base *api_base_find_in_request(const api_query *q, const api_base_candidates *among);
 
 /* Returns the estimated seconds to find the base parameters; 0 if they are already known or the model is too large. */
 double api_base_wait(const api_model *model, unsigned with);

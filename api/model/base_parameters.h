@@ -73,8 +73,7 @@ size_t api_base_candidate_states(const api_model *model, size_t n);
 
 /* Like api_base_find, among some parameters of a model of any size, and at another gravity. */
 api_base *api_base_find_among(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
-                              const api_base_candidates *candidates, const api_deadline *deadline,
-                              api_problem *problem);
+                              const api_base_candidates *among, const api_deadline *deadline, api_problem *problem);
 
 /* Estimates for api_base_find: the number of states that it samples, its bytes, and its seconds (without the time
  * for closing the loops of these states). */

@@ -940,8 +940,9 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             rotor: Optional[bool] = None, consistent: Optional[bool] = None,
-            unknown: Optional[Sequence[Literal['payload', 'friction', 'rotors', 'load', 'stribeck']]] = None,
-            frame: Optional[str] = None, normalise: Optional[bool] = None,
+            unknown: Optional[Sequence[Literal['payload', 'payload.mass', 'payload.com', 'payload.inertia', 'friction',
+            'rotors', 'load', 'stribeck']]] = None,
+            frame: Optional[str] = None, prior: Optional[IdentifyPrior] = None, huber: Optional[float] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
             'unobservable', 'payload', 'model', 'fit', 'observability']]] = None,
@@ -1038,9 +1039,10 @@ class Operations:
         Stribeck's curves, `breakaway` and `stribeck_velocity`, if the model has no mimics. These two are for models without
         `loops`.
         frame: The link or frame that an unknown payload is fixed to.
-        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
-        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
-        wrong order or a missing component.
+        prior: Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without
+        `unknown`.
+        huber: Threshold of Huber's loss in standard deviations, such as 1.345. Absent: all residuals count squared. Not with
+        load and stribeck.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
@@ -1049,7 +1051,7 @@ class Operations:
         """
         return self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "normalise": normalise,
+            guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "prior": prior, "huber": huber,
             "on_error": on_error, "outputs": outputs}, timeout)
 
     def trajectory(
