@@ -152,7 +152,7 @@ static void gait55(void **state)
     height_of(model, "left_sole", q, 0);
     height_of(model, "right_toe_tip", q, 0);
     height_of(model, "left_shank", q, 0.08 + 0.434);
-    assert_positive_definite(model, q); /* upright, where neck joints have one axis */
+    assert_positive_definite(model, q);          /* upright, where neck joints have one axis */
     q[place_of(model, "spine_2_flexion")] = 0.2; /* a bow */
     inverse_dynamics(model, q, NULL, NULL, tau);
     assert_true(fabs(tau[2] - 73 * 9.81) < 1e-3);
