@@ -101,9 +101,9 @@ class Hua(ServerCase):
         self.assertLess(pushed[-200:].max(), 0.05)
 
     def test_rigid_robots(self):
-        """Without elastic joints σ decays whatever the robot: M σ' + C σ + kd σ = 0."""
+        """Without elastic joints σ decays whatever the robot, while its joints move: M σ' + C σ + kd σ = 0."""
         reference = {"amplitude": [0.3] * 6, "angular_frequency": [2] * 6}
-        a = self.simulate("puma560", {"q": [0.3] * 6}, "times", "q", "qd", "qdd", step=1e-4, duration=0.02, samples=5, input={
+        a = self.simulate("puma560", {"q": [0.3] * 6, "qd": [0.4, 0.3, 0.5, 0.2, 0.4, 0.3]}, "times", "q", "qd", "qdd", step=1e-4, duration=0.02, samples=5, input={
             "controller": "hua", "kp": 30, "kd": 10, "reference": reference})
         t = np.array(a["times"])[:, None]
         r, rd, rdd = 0.3 * np.sin(2 * t), 0.6 * np.cos(2 * t), -1.2 * np.sin(2 * t)
