@@ -268,7 +268,7 @@ typedef struct old_row {
     api_xml_known known;
 } old_row;
 
-/* What later versions do not have; the latest first. */
+/* Rows that later versions do not have, the latest first. */
 static const old_row old[] = {
     {8, IRRELEVANT(" axis axis2 ", " initial_position ", " ")},
     {6, {" axis axis2 ", " use_parent_model_frame ", API_XML_ONCE, " ", NULL, NULL}},
