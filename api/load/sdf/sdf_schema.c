@@ -1,6 +1,6 @@
-/* sdf_schema.c - list every element and attribute of SDF 1.12 and Drake's extensions, with what the model makes of
- * them, and those of earlier versions that 1.12 does not have; and report what a file has besides. Names are those of
- * the schema in the folder sdf/ of libsdformat (http://sdformat.org/spec). */
+/* sdf_schema.c - list every element and attribute of SDF 1.12, of Drake's extensions and of earlier versions with its
+ * class: held, expanded, irrelevant to the dynamics or not held; and report those of a file. Names are those of the
+ * schema in the folder sdf/ of libsdformat (http://sdformat.org/spec). */
 #include "api/load/xml/xml_unused.h"
 #include "sdf_reader.h"
 
