@@ -1,4 +1,4 @@
-"""What tests of SDF files share: how a file is put, and the comparison with what libsdformat reads from it."""
+"""Shared by tests of SDF files: putting a file, and comparing it with the reading of libsdformat."""
 import json
 import os
 import subprocess
@@ -47,7 +47,7 @@ def flat(X):
 
 
 def read_all(texts):
-    """What libsdformat reads from each text, None where it refuses one, and its errors."""
+    """The entries that libsdformat reads from each text, None for a text that it refuses; and its errors."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{n}.sdf") for n in range(len(texts))]
         for path, text in zip(paths, texts):
@@ -74,7 +74,7 @@ class MeaningCase(SdfCase):
     """Poses, inertias and axes as libsdformat reads them."""
 
     def theirs(self, text):
-        """What libsdformat reads: entries of links, joints, frames and the world."""
+        """Entries of links, joints, frames and the world that libsdformat reads."""
         known, errors = read_all([text])
         self.assertIsNotNone(known[0], errors)
         return known[0]

@@ -1,4 +1,4 @@
-"""What is reported of figures that are possible but unlikely, and of inertias of links that only their bodies can have."""
+"""Reports on figures that are possible but unlikely, and on inertias of links that are possible only for their bodies."""
 import math
 
 import numpy as np

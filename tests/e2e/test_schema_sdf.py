@@ -366,7 +366,7 @@ class Peer(SdfCase):
               "physics": {"type": "ode"}}
 
     def read(self, groups):
-        """What libsdformat reads from a file for each group of (path, type): with all of these."""
+        """The entries that libsdformat reads from one file for each group of (path, type), with all of the group."""
         texts = []
         for group in groups:
             first = group[0] if isinstance(group, tuple) else group[0][0]

@@ -1,4 +1,4 @@
-"""What each version of SDF has: numbers are those that libsdformat reads from the same text, or closed forms."""
+"""The rules of each version of SDF: numbers are those that libsdformat reads from the same text, or closed forms."""
 import itertools
 import unittest
 

@@ -35,7 +35,7 @@ class Rotors(UrdfCase):
     BODIES = np.array([[0.3, 0.2, 0], [0.2, 0.2, 0], [0, 0, 1]])
 
     def added(self, *parts, query="", prefix=' xmlns:drake="http://drake.mit.edu"'):
-        """What the transmissions add to the diagonal of the mass matrix, and the report."""
+        """The diagonal that the transmissions add to the mass matrix, and the report."""
         taken = self.take("geared", robot(*ARM, *parts, prefix=prefix), query)
         M = np.array(self.ask("geared", "mass-matrix", {"q": [0.3, -0.2, 0.1]})["mass_matrix"])
         rest = M - self.BODIES

@@ -1,4 +1,4 @@
-"""What versions 1.1 and 1.2 of URDF add: quaternions of origins, capsules, limits of acceleration and jerk. Numbers are
+"""Additions of versions 1.1 and 1.2 of URDF: quaternions of origins, capsules, limits of acceleration and jerk. Numbers are
 those of the same robot with roll, pitch and yaw, and closed forms."""
 import math
 

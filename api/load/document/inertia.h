@@ -6,7 +6,7 @@
  * eigenvalue of the tensor below -1e-9 times the largest and -1e-12 m^2 times the mass, which is rounding. */
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160]);
 
-/* Whether that reason is the tensor alone: added to other bodies it may give an accepted inertia. */
+/* True if the tensor alone is the reason. The sum with other bodies may be accepted. */
 bool api_inertia_is_indefinite(const dyn_inertia *inertia);
 
 /* Returns NULL if `inertia` is plausible; otherwise the suspicion, written into `reason`: principal moments that

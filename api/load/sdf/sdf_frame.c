@@ -152,7 +152,7 @@ static bool read_relative_to(api_sdf *sdf, const api_sdf_frame *frame, const cha
     return api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, name);
 }
 
-/* Names in the element of a model, but those of its attributes, are names in the model around it. */
+/* Finds the frame that a pose names. The name in the pose of a model belongs to the model around it. */
 static int find_of_pose(api_sdf *sdf, const api_sdf_frame *frame, const char *name)
 {
     return api_sdf_find_frame(sdf, frame->element, frame->kind == API_SDF_IS_MODEL ? &sdf->frames[frame->scope] : frame,

@@ -144,7 +144,7 @@ static bool reserve_names(api_sdf *sdf, api_sdf_joint *joint)
     return true;
 }
 
-/* Reports what the axes of a joint without coordinates, or of a ball joint, state besides their direction. */
+/* Reports limits and dynamics of fixed and ball joints, and a second axis of a joint with one. */
 static bool report_axes(api_sdf *sdf, const api_sdf_joint *joint)
 {
     static const char *const names[] = {"axis", "axis2"}, *const lost[] = {"dynamics", "limit"};

@@ -114,7 +114,7 @@ bool api_sdf_read_links(api_sdf *sdf);
 
 /* Reads all joints, and couples those that mimic others or are geared. */
 bool api_sdf_read_joints(api_sdf *sdf);
-/* Reads what one joint adds to another: mimics and gears. */
+/* Reads mimics and gears, which couple joints. */
 bool api_sdf_read_couplings(api_sdf *sdf);
 /* Reads the rotors of a joint, an extension of Drake. */
 bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint);

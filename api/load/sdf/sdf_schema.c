@@ -1,6 +1,6 @@
-/* sdf_schema.c - list every element and attribute of SDF 1.12 and Drake's extensions, with what the model makes of
- * them, and those of earlier versions that 1.12 does not have; and report what a file has besides. Names are those of
- * the schema in the folder sdf/ of libsdformat (http://sdformat.org/spec). */
+/* sdf_schema.c - list every element and attribute of SDF 1.12, of Drake's extensions and of earlier versions with its
+ * class: held, expanded, irrelevant to the dynamics or not held; and report those of a file. Names are those of the
+ * schema in the folder sdf/ of libsdformat (http://sdformat.org/spec). */
 #include "api/load/xml/xml_unused.h"
 #include "sdf_reader.h"
 
@@ -268,7 +268,7 @@ typedef struct old_row {
     api_xml_known known;
 } old_row;
 
-/* What later versions do not have; the latest first. */
+/* Rows that later versions do not have, the latest first. */
 static const old_row old[] = {
     {8, IRRELEVANT(" axis axis2 ", " initial_position ", " ")},
     {6, {" axis axis2 ", " use_parent_model_frame ", API_XML_ONCE, " ", NULL, NULL}},

@@ -260,7 +260,8 @@ static bool write_loop_frame(api_sdf *sdf, const api_sdf_joint *joint, int side,
            api_xml_set_field(&sdf->xml, entry, side == 0 ? "frame_a" : "frame_b", json_string(unique));
 }
 
-/* Reports what the axes of a joint that closes a loop state, and what such a joint of a document does not have. */
+/* Reports the limits, friction, springs, mimics and rotors of a joint that closes a loop: in a document such a joint
+ * has none. */
 static bool report_loop(api_sdf *sdf, const api_sdf_joint *joint)
 {
     static const char *const fields[] = {"limits", "friction", "spring", "mimic", "rotor_inertia"};

@@ -1,5 +1,5 @@
-/* urdf_schema.c - list every element and attribute of URDF 1.2 (the schema xsd/urdf.xsd of urdfdom 6.0), and those of
- * extensions that files often have, with what the model makes of them; and report what is left.
+/* urdf_schema.c - list every element and attribute of URDF 1.2 (the schema xsd/urdf.xsd of urdfdom 6.0) and of common
+ * extensions with its class: held, expanded, irrelevant to the dynamics or not held; and report those of a file.
  *
  * Extensions: gazebo (its elements end up in SDF), Drake (prefix drake:), MuJoCo, Bullet (contact), ros2_control. */
 #include "api/load/xml/xml_unused.h"

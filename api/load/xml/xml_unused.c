@@ -1,5 +1,6 @@
 /* xml_unused.c - see xml_unused.h: compare a file with the table of what its reader knows. */
 #include "xml_unused.h"
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,11 +39,17 @@ typedef struct finding_kind {
     size_t         times;
 } finding_kind;
 
+struct row_list;
+enum { KEPT_ROWS = 1024 };
+
 typedef struct findings {
-    size_t       n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
-    size_t       counted;       /* all occurrences */
-    bool         quiet;         /* inside an element without a part in the dynamics: only other findings count */
-    finding_kind finding[MAX_FINDINGS];
+    api_arena              *arena;
+    bool                    no_memory;
+    const struct row_list **kept;          /* [KEPT_ROWS] a hash table by names; NULL: free */
+    size_t                  n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
+    size_t                  counted;       /* all occurrences */
+    bool                    quiet; /* inside an element without a part in the dynamics: only other findings count */
+    finding_kind            finding[MAX_FINDINGS];
 } findings;
 
 static void count(findings *t, const finding_kind *found)
@@ -100,11 +107,11 @@ static bool lists(const char *list, const spaced_word *word)
     return list && word->text[0] && strstr(list, word->text);
 }
 
-/* Rows of the table for what is inside an element. */
+/* Rows of the table for what is inside elements of one name and one parent's name. */
 typedef struct row_list {
+    const xmlChar *name, *above; /* interned by libxml2: equal names are at one address */
     size_t         n;
-    unsigned short row[API_XML_ROWS];
-    const xmlNode *element;
+    unsigned short row[];
 } row_list;
 
 static const api_xml_known *row_of(const api_xml_vocabulary *v, size_t i)
@@ -112,18 +119,43 @@ static const api_xml_known *row_of(const api_xml_vocabulary *v, size_t i)
     return i < v->n ? &v->known[i] : &v->more[i - v->n];
 }
 
-static void find_rows(const api_xml_vocabulary *v, const xmlNode *element, row_list *rows)
+static const row_list *make_rows(findings *t, const api_xml_vocabulary *v, const xmlNode *element,
+                                 const xmlNode *parent)
 {
     char           own[API_XML_QUALIFIED], above[API_XML_QUALIFIED];
-    const xmlNode *parent = element->parent && element->parent->type == XML_ELEMENT_NODE ? element->parent : NULL;
+    unsigned short row[API_XML_ROWS];
     const char    *name   = api_xml_qualified_name(element, own);
-    spaced_word    plain = space("", name), within = space(parent ? api_xml_qualified_name(parent, above) : "", name);
-    rows->n       = 0;
-    rows->element = element;
+    spaced_word    plain  = space("", name);
+    spaced_word    within = space(parent ? api_xml_qualified_name(parent, above) : "", name);
+    size_t         n      = 0;
     for (size_t i = 0; i < v->n + v->n_more && i < API_XML_ROWS; i++) {
         const char *in = row_of(v, i)->in;
-        if (lists(in, &within) || lists(in, &plain)) rows->row[rows->n++] = (unsigned short)i;
+        if (lists(in, &within) || lists(in, &plain)) row[n++] = (unsigned short)i;
     }
+    row_list *rows = api_arena_take(t->arena, 1, sizeof *rows + n * sizeof *row);
+    if (!rows) {
+        static const row_list none;
+        t->no_memory = true;
+        return &none;
+    }
+    *rows = (row_list){.name = element->name, .above = parent ? parent->name : NULL, .n = n};
+    memcpy(rows->row, row, n * sizeof *row);
+    return rows;
+}
+
+/* Finds the rows of an element; those of elements without a prefix are kept, as long as there is a free place. */
+static const row_list *find_rows(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
+{
+    const xmlNode *parent = element->parent && element->parent->type == XML_ELEMENT_NODE ? element->parent : NULL;
+    const xmlChar *above  = parent ? parent->name : NULL;
+    if (prefix_of(element->ns) || (parent && prefix_of(parent->ns))) return make_rows(t, v, element, parent);
+    size_t place = ((uintptr_t)element->name >> 3) * 31 + ((uintptr_t)above >> 3);
+    for (size_t i = 0; i < KEPT_ROWS; i++) {
+        const row_list **kept = &t->kept[(place + i) % KEPT_ROWS];
+        if (*kept && (*kept)->name == element->name && (*kept)->above == above) return *kept;
+        if (!*kept) return *kept = make_rows(t, v, element, parent);
+    }
+    return make_rows(t, v, element, parent);
 }
 
 static bool is_of_attributes(const api_xml_known *known)
@@ -159,7 +191,7 @@ static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_
     size_t       row   = find_row(v, rows, &word, true);
     api_xml_use  use   = row < API_XML_ROWS ? row_of(v, row)->use : API_XML_READ;
     finding_kind found = {
-        .type = UNKNOWN_ATTRIBUTE, .in = rows->element, .prefix = prefix_of(a->ns), .name = (const char *)a->name};
+        .type = UNKNOWN_ATTRIBUTE, .in = a->parent, .prefix = prefix_of(a->ns), .name = (const char *)a->name};
     if (lists(known->attributes, &word) || use == API_XML_ATTRIBUTE_READ) return;
     if (lists(known->dropped, &word) || use == API_XML_ATTRIBUTE_DROPPED) found.type = DROPPED_ATTRIBUTE;
     if (use == API_XML_ATTRIBUTE_NOT_HELD) {
@@ -172,10 +204,10 @@ static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known);
 
 /* Children of an element; the nesting limit of the parser bounds the recursion. */
-static void check_children(findings *t, const api_xml_vocabulary *v, const row_list *rows)
+static void check_children(findings *t, const api_xml_vocabulary *v, const row_list *rows, const xmlNode *element)
 {
     bool seen[API_XML_ROWS + 1] = {false};
-    for (const xmlNode *child = rows->element->children; child; child = child->next) {
+    for (const xmlNode *child = element->children; child; child = child->next) {
         if (child->type != XML_ELEMENT_NODE) continue;
         size_t row = find_element(v, rows, child);
         if (row == API_XML_ROWS)
@@ -191,22 +223,20 @@ static void check_children(findings *t, const api_xml_vocabulary *v, const row_l
 /* Content of an element whose content is not listed: only what a model cannot hold counts. */
 static void check_open_content(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
 {
-    row_list rows;
-    find_rows(v, element, &rows);
-    for (const xmlNode *child = element->children; rows.n > 0 && child; child = child->next) {
-        size_t row = child->type == XML_ELEMENT_NODE ? find_element(v, &rows, child) : API_XML_ROWS;
+    const row_list *rows = find_rows(t, v, element);
+    for (const xmlNode *child = element->children; rows->n > 0 && child; child = child->next) {
+        size_t row = child->type == XML_ELEMENT_NODE ? find_element(v, rows, child) : API_XML_ROWS;
         if (row < API_XML_ROWS && row_of(v, row)->use == API_XML_NOT_HELD) check_element(t, v, child, row_of(v, row));
     }
 }
 
 static void check_content(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
 {
-    row_list rows;
     if (!element->properties && !element->children) return;
-    find_rows(v, element, &rows);
+    const row_list *rows = find_rows(t, v, element);
     for (const xmlAttr *a = element->properties; a; a = a->next)
-        check_attribute(t, v, &rows, known, a);
-    check_children(t, v, &rows);
+        check_attribute(t, v, rows, known, a);
+    check_children(t, v, rows, element);
 }
 
 /* An element without a part in the dynamics counts unless something in it has one, or is unknown. */
@@ -284,8 +314,11 @@ static bool report_finding(api_xml_reader *reader, const finding_kind *k)
 
 bool api_xml_report_unused(api_xml_reader *reader, const api_xml_vocabulary *vocabulary)
 {
-    findings t = {0};
+    findings t = {.arena = reader->base.arena};
+    t.kept     = api_arena_take(t.arena, KEPT_ROWS, sizeof *t.kept);
+    if (!t.kept) return api_reader_no_memory(&reader->base);
     check_content(&t, vocabulary, reader->root, &vocabulary->root);
+    if (t.no_memory) return api_reader_no_memory(&reader->base);
     for (size_t i = 0; i < t.n; i++)
         if (!report_finding(reader, &t.finding[i])) return false;
     return t.not_listed == 0 ||
