@@ -27,9 +27,9 @@ def spinning():
 
 
 def winding():
-    """A slide, and a joint that turns backwards with it, fast, about the axis that its frame lies on."""
+    """A slide, and a joint that turns backwards with it, very fast, about the axis that its frame lies on."""
     slide = {"name": "slide", "type": "prismatic", "axis": [0, 0, 1]}
-    turn = {"name": "turn", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [0.3, 0.1, 0.2]}, "mimic": {"joint": "slide", "multiplier": -800}}
+    turn = {"name": "turn", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [0.3, 0.1, 0.2]}, "mimic": {"joint": "slide", "multiplier": -1.5e5}}
     return {"base": {"link": "root"}, "links": [
         {"name": "fix", "parent": "root", "joint": {"name": "jf", "type": "fixed", "origin": TILT}},
         {"name": "nut", "parent": "fix", "joint": slide, "inertial": BALL}, {"name": "bolt", "parent": "nut", "joint": turn, "inertial": BALL}],
