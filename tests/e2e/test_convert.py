@@ -137,6 +137,17 @@ class Converting(ServerCase):
         self.assertEqual(document["gravity"], RICH["gravity"])
         self.compare("first", "second", "rich as mjcf")
 
+    def test_everything_that_urdf_holds(self):
+        """The same robot without springs, rotors, its own gravity and the spherical joint."""
+        held = copy.deepcopy(RICH)
+        del held["gravity"], held["links"][0]["joint"]["spring"], held["links"][0]["joint"]["rotor_inertia"]
+        held["links"] = [link for link in held["links"] if link["name"] not in ("e", "f")]
+        _, document, lost = self.again(self.write("held.json", held), "urdf")
+        self.assertEqual(lost, "")
+        self.put_model("first", held)
+        self.put_model("second", document)
+        self.compare("first", "second", "rich as urdf")
+
     def test_what_urdf_does_not_hold_is_listed(self):
         path = self.write("rich.json", RICH)
         lost = self.convert(path, "--to", "urdf")[1]

@@ -133,6 +133,9 @@ class Requests(Closed):
         self.refused(ask({"rocker_joint": 1e6}), "angle-too-large", "/guess/rocker_joint")
         self.refused(ask([1, -1e6]), "angle-too-large", "/guess/1")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
+        for row in (0, 3, 8):       # of a batch that is evaluated several rows at a time
+            guesses = [[1, 1e6 if k == row else 2] for k in range(9)]
+            self.refused(ask(guesses, q=[[1]] * 9), "angle-too-large", f"/guess/{row}/1", row)
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
 
     def test_platforms(self):

@@ -111,6 +111,14 @@ class Requests(ServerCase):
         urdf = '<robot name="r"><link name="a"/></robot>'
         self.assertProblem(self.put_text("asked", urdf, query="?equality=coupled"), 422)
 
+    def test_actuators_of_a_joint_add_up(self):
+        """Each gives its greatest force times the gear, whatever the gear's sign."""
+        for motors, effort in ((((3, 2),), 6), (((3, 2), (1.7, -4)), 12.8), (((1.7, -4), (0.5, 0.6), (3, 2)), 13.1)):
+            text = "".join(f"<motor joint='j' ctrllimited='true' ctrlrange='{-most} {most}' gear='{gear}'/>" for most, gear in motors)
+            answer = self.put_text("driven", self.ARM.replace("</mujoco>", f"<actuator>{text}</actuator></mujoco>"))
+            self.assertIn(answer.status, (200, 201), answer)
+            self.assertClose(self.ok(self.client.get("/v1/models/driven"))["joints"][0]["limits"]["effort"], effort, 1e-14)
+
     def test_an_include_is_an_error_that_says_what_to_do(self):
         text = self.ARM.replace("<body", '<include file="/etc/passwd"/><body', 1)
         problem = self.assertProblem(self.put_text("including", text), 422)

@@ -26,17 +26,28 @@ def spinning():
             "frames": [{"name": "f", "link": "l0", "xyz": [0.1, 0.2, 0.3]}]}
 
 
+def winding():
+    """A slide, and a joint that turns backwards with it, very fast, about the axis that its frame lies on."""
+    slide = {"name": "slide", "type": "prismatic", "axis": [0, 0, 1]}
+    turn = {"name": "turn", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [0.3, 0.1, 0.2]}, "mimic": {"joint": "slide", "multiplier": -1.5e5}}
+    return {"base": {"link": "root"}, "links": [
+        {"name": "fix", "parent": "root", "joint": {"name": "jf", "type": "fixed", "origin": TILT}},
+        {"name": "nut", "parent": "fix", "joint": slide, "inertial": BALL}, {"name": "bolt", "parent": "nut", "joint": turn, "inertial": BALL}],
+        "frames": [{"name": "head", "link": "bolt", "xyz": [0, 0, 0.7]}]}
+
+
 class StillFrames(ContactCase):
     CASES = [("planar", [{"frame": "l2", "axes": ["z"], "reference": "frame"}], 3),
              ("planar", [{"frame": "l2", "axes": ["z", "rx", "ry"], "reference": "frame"}], 3),
              ("spinning", [{"frame": "f", "axes": ["x"]}], 1), ("spinning", [{"frame": "f", "axes": ["x", "y", "z"]}], 1),
+             ("winding", [{"frame": "head", "axes": ["x", "y"], "reference": "frame"}], 1),
              ("delta", [{"frame": "arm2", "axes": ["z"]}], 3), ("delta", [{"frame": "arm3", "axes": ["x", "y", "z"]}], 3),
              ("allegro_hand", [{"frame": "thumb_base", "axes": ["x", "y"]}], 16)]
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for name, document in (("planar", planar()), ("spinning", spinning())):
+        for name, document in (("planar", planar()), ("spinning", spinning()), ("winding", winding())):
             cls.client.put(f"/v1/models/{name}", document)
 
     def state(self, n, seed):
