@@ -19,7 +19,7 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
            "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
            "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "MarginsLeastItem",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
            "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
            "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
            "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",

@@ -150,8 +150,9 @@ class Operations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: Friction of joints whose velocity is zero.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
@@ -539,8 +540,9 @@ class Operations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
@@ -584,7 +586,9 @@ class Operations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -623,7 +627,9 @@ class Operations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -694,8 +700,9 @@ class Operations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
@@ -758,8 +765,9 @@ class Operations:
         step: The step's duration h, s.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         integrator
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
@@ -943,7 +951,7 @@ class Operations:
             unknown: Optional[Sequence[Literal['payload', 'payload.mass', 'payload.com', 'payload.inertia', 'friction',
             'rotors', 'load', 'stribeck']]] = None,
             frame: Optional[str] = None, prior: Optional[IdentifyPrior] = None, huber: Optional[float] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['base_parameters', 'parameters', 'residual', 'noise', 'condition',
             'unobservable', 'payload', 'model', 'fit', 'observability']]] = None,
             timeout: Optional[float] = None,
@@ -1043,6 +1051,9 @@ class Operations:
         `unknown`.
         huber: Threshold of Huber's loss in standard deviations, such as 1.345. Absent: all residuals count squared. Not with
         load and stribeck.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in CBOR),
         and listed in `errors` of the answer.
         outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
@@ -1052,7 +1063,7 @@ class Operations:
         return self._evaluate("identify", IdentifyAnswer, {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "weights": weights,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
             guess, "rotor": rotor, "consistent": consistent, "unknown": unknown, "frame": frame, "prior": prior, "huber": huber,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def trajectory(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
@@ -1186,7 +1197,9 @@ class Operations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -1256,44 +1269,46 @@ class Operations:
         gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
         frames prevent it. A robot all of whose coordinates are actuated gets the same torques as without `held`. The torques of
         a controller are clipped at the `effort` limits of joints, and then those of the motors of `transmissions` at theirs if
-        the controller drives all their joints, unless `"clip": false` is given; torques given as `tau` are not clipped. Where
-        torques reach a limit the acceleration has a kink: steps with a tolerance become short there, fixed steps lose their
-        order. `limits` lists the joints and motors that exceeded a limit: of effort, before clipping; of position and of
-        velocity, which are not enforced. It gives the largest excess over the limit and its time, among the start, the ends of
-        all steps and both sides of every jump of the input. The list is empty if no limit was exceeded. `least_margins` has for
-        every limit, kept or not, the least distance to it among the same times; for its gradients along a motion that is given,
-        see margins. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the
-        inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them
-        actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ =
-        kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g +
-        friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q -
-        rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d +
-        Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x'
-        with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured.
-        The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor
-        coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and
-        `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
-        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
-        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
-        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
-        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase). Each may be a batch, with the simulations as
-        an additional first dimension. Points of wrenches are constant. `prescribed` coordinates follow a given motion,
-        `{"coordinates": names, "motion": signal}` with one position for each of these velocity names. All others, such as a
-        floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau` has the torques that the motion
-        needs, which are not clipped. Position and velocity of the motion must not jump: held values and linear ones with more
-        than two points are refused. In `q` and `qd` the entries of prescribed coordinates are 0 or those of the motion at time
-        0, in `input.tau` they are 0; a controller drives the other actuated coordinates. Coordinates of joints with a
-        quaternion cannot be prescribed. With a tolerance the local errors of the work are kept within it as well. Where held
-        frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held` frames stay in place as in
-        forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start they must be at rest along
-        their axes (otherwise a 422: use impact first). After every step positions, then velocities, are corrected by the least
-        change in the metric of the mass matrix, so that nothing drifts: along axes of the world, along all three axes of any
-        frame, and for a complete orientation. A frame held along one or two of its own axes, or about one or two, keeps its
-        velocity only, as wheels and skates do. `contact_damping` applies to the accelerations, as in forward-dynamics; the
-        corrections after a step are not damped. `tau` is the driving torque just after the sample. `actuator_work`,
-        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
-        the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the motion. It is not
-        available in evaluate.
+        the controller drives all their joints, unless `"clip": false` is given; torques given as `tau` are not clipped, and
+        efforts of mimic joints are compared only. Where torques reach a limit the acceleration has a kink: steps with a
+        tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that exceeded a limit:
+        of effort, before clipping; of position and of velocity, which are not enforced. The list is that of margins, mimic
+        joints and passive joints of loops included, but for effort rates; the effort of a motor is compared if the input drives
+        all its joints. It gives the largest excess over the limit and its time, among the start, the ends of all steps and both
+        sides of every jump of the input. The list is empty if no limit was exceeded. `least_margins` has for every limit, kept
+        or not, the least distance to it among the same times; for its gradients along a motion that is given, see margins.
+        Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse
+        dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated.
+        Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r =
+        r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs
+        + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping
+        (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and
+        σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`,
+        initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured. The controller
+        drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ
+        and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are
+        signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear"
+        (default) | "cubic"}`, sampled, at times that start at 0 and increase (default: evenly spaced over the duration; held
+        values last equally long), `cubic` being the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a
+        B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset +
+        amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts for all coordinates. Each may
+        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
+        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
+        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
+        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
+        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
+        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
+        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
+        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
+        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
+        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
+        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
+        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
+        about one or two, keeps its velocity only, as wheels and skates do. `contact_damping` applies to the accelerations, as
+        in forward-dynamics; the corrections after a step are not damped. `tau` is the driving torque just after the sample.
+        `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on
+        the robot since the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the
+        motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -1317,8 +1332,9 @@ class Operations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
-        held: Frames in contact. In forward-dynamics and simulate contact_wrenches are then among the default outputs; without
-        `held` that output does not exist. In impact `held` is needed. In a phase of rollout without `held` no frame is held.
+        held: Frames in contact; an empty list counts as no `held`. In forward-dynamics and simulate contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
+        without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
@@ -1412,7 +1428,8 @@ class Operations:
             limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
             damping: Optional[float] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed']]] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
+            'at_limits']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
@@ -1502,8 +1519,19 @@ class Operations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
-        kinds: Of limits; default all that the model has.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        kinds: Of limits; default all.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -1513,8 +1541,8 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "kinds": kinds, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "kinds": kinds, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
@@ -1609,7 +1637,9 @@ class Operations:
         payload: A rigid body fixed to a link or frame for this request.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
-        joints: A permutation of velocity_names, the order of coordinates in this request and its answer.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
