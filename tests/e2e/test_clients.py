@@ -73,7 +73,7 @@ class Python(ServerCase):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         connection.connect()
         port = connection.sock.getsockname()[1]
-        for body, status in ((json.dumps(PUMA), 200), ("{", 400), ('{"q":[]}', 422), (json.dumps(PUMA), 200)) * 20:
+        for body, status in ((json.dumps(PUMA), 200), ("{", 400), ('{"q":[1]}', 422), (json.dumps(PUMA), 200)) * 20:
             connection.request("POST", ASK, body)
             answer = connection.getresponse()
             answer.read()
