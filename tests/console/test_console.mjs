@@ -298,7 +298,7 @@ test('an exported motion is read again, by the page and by the program, whatever
     writeFileSync(states, [names.map(name => cell(`q.${name}`)).join(';'), ...part(0).map(row => row.join(';'))].join('\n'));
     for (const file of [path, states]) {
         await page.getByRole('radio', {name: 'File'}).click();
-        const [sent] = await Promise.all([page.waitForRequest(r => r.url().endsWith('/inverse-dynamics')), page.locator('input[type=file]').setInputFiles(file)]);
+        const [sent] = await Promise.all([page.waitForRequest(r => r.url().endsWith('/evaluate')), page.locator('input[type=file]').setInputFiles(file)]);
         assert.match(sent.headers()['if-match'], /^"[0-9a-f]+"$/);
         await page.locator('.plot').nth(file === path ? 4 : 2).waitFor();
         assert.deepEqual(sent.postDataJSON().q, part(0).map(row => row.map(Number)));
