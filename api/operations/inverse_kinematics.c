@@ -214,8 +214,9 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     (void)output; /* only at_limits is written by this function */
     const api_pose_request *r = selected->options;
     const api_evaluation    e = api_evaluation_of(plan);
+    const size_t            n = plan->query->empty ? 0 : api_states(plan->query);
     if (plan->query->batched) api_emit_array(to);
-    for (size_t state = 0; state < api_states(plan->query); state++)
+    for (size_t state = 0; state < n; state++)
         if (plan->failed_rows && (to->buffer ? api_failed_rows_has(plan->failed_rows, state) : r->limits.n == 0))
             api_emit_null(to); /* before the evaluation: longer than an empty list */
         else

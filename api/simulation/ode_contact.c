@@ -258,7 +258,6 @@ static void project_velocities(api_ode *ode, double t, size_t lanes)
 {
     api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
-    b->task.damping      = 0;
     api_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
     for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
@@ -273,6 +272,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
 {
     api_ode_contact *c  = ode->contact;
     size_t           nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
+    if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
         for (size_t i = 0; i < nq; i++)
@@ -315,7 +315,7 @@ void api_ode_contact_start(api_ode *ode)
     api_ode_close_loops(ode, 0, ode->y);
     fill(ode, &ode->contact->velocity, ode->y, NULL);
     for (size_t l = 0; l < ode->rows; l++)
-        if (!is_at_rest(ode, l) && (problem = fail(ode, l, 0)))
+        if (ode->s->damping == 0 && !is_at_rest(ode, l) && (problem = fail(ode, l, 0)))
             api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
                      "a held frame moves along a held axis: start with the velocities after its impact, which the "
                      "operation impact computes");

@@ -148,6 +148,15 @@ class Converting(ServerCase):
         self.put_model("second", document)
         self.compare("first", "second", "rich as urdf")
 
+    def test_efforts_of_mimic_joints_are_listed(self):
+        """Only joints with a coordinate have motors in MJCF."""
+        links = [{"name": name, "parent": parent, "joint": {"name": "j" + name, "type": "revolute", "axis": [0, 1, 0], "limits": {"effort": effort}, **more},
+                  "inertial": {"mass": 1, "com": [0, 0, 0.1], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}}}
+                 for name, parent, effort, more in (("a", "base", 20, {}), ("b", "a", 10, {"mimic": {"joint": "ja", "multiplier": 2}}))]
+        path = self.write("efforts.json", {"links": links})
+        self.assertIn('"limits/effort" of joint "jb"', self.convert(path, "--to", "mjcf")[1])
+        self.convert(path, "--to", "mjcf", "--strict", status=1)
+
     def test_what_urdf_does_not_hold_is_listed(self):
         path = self.write("rich.json", RICH)
         lost = self.convert(path, "--to", "urdf")[1]

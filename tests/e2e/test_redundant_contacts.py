@@ -300,6 +300,42 @@ class Redundant(ContactCase):
             self.assertClose(residual, now["contact_residual"], 1e-9)
             self.assertClose(residual, (-0.05 * np.array(wrenches)).tolist(), 1e-12)
 
+    def final(self, model, request, samples, **more):
+        answer = self.ask(model, "simulate", {**request, "samples": samples, **more})
+        return np.array(answer["q"][-1] + answer["qd"][-1])
+
+    def test_damped_motion(self):
+        """Nothing but the damped accelerations moves the frames: the motion is that of rollout, whatever the samples, and its rates
+        are the derivatives of its coordinates; the frame may move along the held axis from the start."""
+        h, damped = 0.001, {"held": [{"frame": "link2", "axes": ["x"]}], "contact_damping": 0.5, "friction": False}
+        for qd in ([0.0, 0.0], [0.4, -0.3]):
+            request = {"q": [0.3, 0.8], "qd": qd, "duration": 0.2, **damped, "input": {"tau": [1, 0.5]}}
+            steps = self.ask("two_link", "rollout", {"q": [0.3, 0.8], "qd": qd, "step": h, "integrator": "rk4", "torques": [[1, 0.5]] * 200, **damped})
+            expected = np.array(steps["q_after"][-1] + steps["qd_after"][-1])
+            for samples in (2, 11, 101):
+                self.assertClose(self.final("two_link", request, samples, tolerance=1e-10).tolist(), expected.tolist(), 1e-8)
+                self.assertClose(self.final("two_link", request, samples, step=h, integrator="rk4").tolist(), expected.tolist(), 1e-10)
+            motion = self.ask("two_link", "simulate", {**request, "samples": 201, "tolerance": 1e-11, "outputs": ["qd", "qdd"]})
+            qd, qdd = np.array(motion["qd"]), np.array(motion["qdd"])
+            self.assertClose(((qd[2:] - qd[:-2]) / (2 * h)).tolist(), qdd[1:-1].tolist(), 1e-4)
+
+    def test_damped_contacts_of_sticking_joints(self):
+        """Joints that stick beside damped contacts leave the others free to move, as in a rollout of short steps."""
+        coulomb = (2, 0.05, 1.5, 0.1)
+        self.put_model("sticky", {"links": [
+            {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {
+                "name": f"j{i}", "type": "revolute", "axis": [0, 1, 0] if i % 2 else [1, 0, 0], "origin": {"xyz": [0, 0, 0.3]},
+                "friction": {"coulomb": coulomb[i]}},
+             "inertial": {"mass": 1, "com": [0.02, 0.01, 0.15], "inertia": {"xx": 0.01, "yy": 0.01, "zz": 0.005}}} for i in range(4)],
+            "frames": [{"name": "tip", "link": "l3", "xyz": [0, 0, 0.3]}]})
+        start = {"q": [0.1, 0.3, -0.2, 0.4], "qd": [0.0] * 4}
+        damped, tau, h = {"held": [{"frame": "tip", "axes": ["x", "y"]}], "contact_damping": 0.5}, [0.5, 0.3, 0.2, -0.1], 1e-3
+        steps = self.ask("sticky", "rollout", {**start, **damped, "step": h, "friction_at_rest": "stick", "torques": [tau] * 300})
+        for more in ({"step": h}, {"tolerance": 1e-8}):
+            end = self.final("sticky", {**start, **damped, "duration": 0.3, "input": {"tau": tau}}, 2, **more)
+            self.assertClose(end[:4].tolist(), steps["q_after"][-1], 5e-3)
+            self.assertEqual([end[0], end[2]], [0.1, -0.2])
+
     def test_refused_options(self):
         state = {**self.measured("box0", 8), "held": four_corners()}
         for value, code in ((0, "bad-value"), (-1, "bad-value"), ("1", "wrong-type")):

@@ -29,9 +29,10 @@ class ZeroRows(Closed):
             "impact": {"qd": None, "held": [{"frame": frame, "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
             "rollout": {"qd": None, "torques": [[0.0] * nv] * 2, "step": 0.01},
             "simulate": {"qd": None, "duration": 0.01, "step": 0.005, "samples": 2},
+            "inverse-kinematics": {"frame": frame, "position": [0.1, 0, 0.5], "outputs": ["q", "distance", "at_limits"]},
         }
         if model == "five_bar":
-            del every["hessian"], every["forward-hessian"], every["margins"]
+            del every["hessian"], every["forward-hessian"], every["inverse-kinematics"]
         return every
 
     def assertNoRows(self, value, what):

@@ -217,6 +217,7 @@ void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
     bool     loops    = w->document->n_loops > 0;
     for (size_t i = 0; i < w->document->n_links; i++) {
         const api_document_link *link = &w->document->links[i];
+        if (link->dyn.mimic && link->limits.has_effort) api_xml_joint_not_held(w, i, "limits/effort");
         if (dyn_joint_nv(link->dyn.joint) != 1 || link->dyn.mimic) continue;
         if (!link->limits.has_effort && !(loops && link->actuated)) continue;
         if (!actuator) actuator = api_xml_put(w, root, "actuator");

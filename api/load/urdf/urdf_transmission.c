@@ -143,7 +143,7 @@ static bool add_rotor(api_urdf *urdf, const xmlNode *actuator, const urdf_rotor 
         return false;
     return api_xml_report(
         &urdf->xml, actuator, "info", "reflected",
-        "the rotor of joint \"%.*s\", %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint",
+        "the rotor of joint \"%.*s\", %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint (kg at a prismatic one)",
         SHOWN(joint->name), rotor->inertia, rotor->gear, reflected);
 }
 

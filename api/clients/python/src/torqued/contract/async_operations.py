@@ -126,10 +126,11 @@ class AsyncOperations:
         depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Motors
         of coupled `transmissions` stick in the same way while their rate is 0, and passive joints of loops while the whole
         mechanism is at rest. Which joints stick is one problem for all of them and the `held` frames (Coulomb's law is the
-        optimality condition of a bounded least-squares problem); qdd is unique, and simulations start with it. Several joints
-        and held frames can hold the same motion, as in a robot that stands on four feet: then the friction is the one with the
-        least sum of squares of friction / (sum of the limits of both directions), and the wrenches are those with the least sum
-        of squares beside it. `friction` is then among the outputs by default. `"friction": false` beside it is a 422.
+        optimality condition of a bounded least-squares problem); qdd is unique, and simulations start with it; simulate names
+        the joints that do not stick there. Several joints and held frames can hold the same motion, as in a robot that stands
+        on four feet: then the friction is the one with the least sum of squares of friction / (sum of the limits of both
+        directions), and the wrenches are those with the least sum of squares beside it. `friction` is then among the outputs by
+        default. `"friction": false` beside it is a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -1305,11 +1306,12 @@ class AsyncOperations:
         they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
         are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
         along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
-        about one or two, keeps its velocity only, as wheels and skates do. `contact_damping` applies to the accelerations, as
-        in forward-dynamics; the corrections after a step are not damped. `tau` is the driving torque just after the sample.
-        `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on
-        the robot since the start: kinetic + potential = their sum at time 0 + the three. Errors are the reference minus the
-        motion. It is not available in evaluate.
+        about one or two, keeps its velocity only, as wheels and skates do. With `contact_damping` the accelerations are those
+        of forward-dynamics, and nothing is corrected after a step: the frames may start with velocities along the held axes and
+        drift along them, and their wrenches do work. `tau` is the driving torque just after the sample. `actuator_work`,
+        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
+        the start: kinetic + potential = their sum at time 0 + the three. With `contact_damping` the work of the contact
+        wrenches, which is not listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
