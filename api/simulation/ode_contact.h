@@ -26,7 +26,8 @@ void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd);
  * api_ode_contact_rate. */
 void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);
 
-/* Without contact damping: projects y after a step that ends at time t, for `lanes` states with entries `stride` apart. */
+/* Without contact damping: projects y after a step that ends at time t, for `lanes` states with entries `stride` apart.
+ */
 void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
 /* Returns the constraint matrices at the last api_ode_contact_rate, in which only prescribed coordinates are driven. */

@@ -168,8 +168,10 @@ static bool read_rotor(api_sdf *sdf, const xmlNode *owner, double *rotor, const 
     if (I < 0) return api_xml_fail(&sdf->xml, inertia, API_BAD_VALUE, "the rotor inertia %.9g is negative", I);
     if (n == 0) return api_xml_fail(&sdf->xml, ratio, API_BAD_VALUE, "a gear ratio must not be 0");
     *rotor = n * n * I;
-    return api_xml_report(&sdf->xml, inertia, "info", "reflected",
-                          "the rotor, %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint (kg at a prismatic one)", I, n, *rotor);
+    return api_xml_report(
+        &sdf->xml, inertia, "info", "reflected",
+        "the rotor, %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint (kg at a prismatic one)", I, n,
+        *rotor);
 }
 
 /* Reports a rotor that no coordinate of the joint turns. */

@@ -141,10 +141,10 @@ static bool add_rotor(api_urdf *urdf, const xmlNode *actuator, const urdf_rotor 
                         "joint \"%.*s\" has %zu actuators with rotors: their inertias are added", SHOWN(joint->name),
                         joint->n_rotors))
         return false;
-    return api_xml_report(
-        &urdf->xml, actuator, "info", "reflected",
-        "the rotor of joint \"%.*s\", %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint (kg at a prismatic one)",
-        SHOWN(joint->name), rotor->inertia, rotor->gear, reflected);
+    return api_xml_report(&urdf->xml, actuator, "info", "reflected",
+                          "the rotor of joint \"%.*s\", %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the "
+                          "joint (kg at a prismatic one)",
+                          SHOWN(joint->name), rotor->inertia, rotor->gear, reflected);
 }
 
 static bool place_rotor(api_urdf *urdf, const xmlNode *actuator, const urdf_rotor *rotor, const json_t *joints)
