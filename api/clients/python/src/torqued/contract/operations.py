@@ -1450,7 +1450,8 @@ class Operations:
         and rates are those of the geometry alone. feed-forward has the motor positions that carry a load. `velocity` and
         `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
         singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
-        + damping² |qd|², with the linear rows in units of the distance along the chain of joints.
+        + damping² |qd|², with the linear rows in units of the distance along the chain of joints, from one joint axis to the
+        next.
 
         frame: A frame or link that a joint moves.
         position: m, world axes.
