@@ -382,7 +382,7 @@ static double cost_over(const char *dear, const char *cheap, const char *body, s
     return cost[0] - cost[1];
 }
 
-/* The same of positions: more of them than the limit cost no more, however long the body is. */
+/* More rows of positions than the limit cost no more than the limit, however long the body is. */
 static void costs_end_at_the_limit_of_rows(void **state)
 {
     enum { LONG = 20000000 };

@@ -8,7 +8,7 @@
 
 enum { ROBOTS = 300, ROWS = 3 };
 
-/* What must be seen of a field, beside values that differ and are neither 0 nor 1. */
+/* Cases that the draws of a field must contain, beside values that differ and are neither 0 nor 1. */
 enum { ABSENT = 1, SIGNED = 2 };
 
 typedef struct field {

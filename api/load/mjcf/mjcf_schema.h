@@ -4,7 +4,7 @@
 #pragma once
 #include <stddef.h>
 
-/* What the reader makes of an element or an attribute. */
+/* Classes of elements and attributes, by what the reader makes of them. */
 typedef enum api_mjcf_use {
     API_MJCF_HELD,       /* the model holds it */
     API_MJCF_EXPANDED,   /* applied while the file is read: classes, frames, sections */
