@@ -10,7 +10,7 @@
 /* A joint whose friction has reached a limit starts to slide if it needs more than this part of the limit. */
 #define REACHED (1 - 1e-6)
 
-/* A joint that a force accelerates by less than this part of what it does without held frames is immobile. */
+/* A joint is immobile if held frames reduce its acceleration under a force below this share of the free one. */
 #define IMMOBILE 1e-12
 
 /* Margin at the limit, as a part of the limits: more than the rounding error with which joints are decided to stick. */

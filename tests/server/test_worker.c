@@ -201,7 +201,7 @@ static void test_limit_of_a_client(void **state)
     atomic_store(&finished, 0);
 }
 
-/* A running job that turns out to cost more is decided about as if it came now, without what it was admitted with. */
+/* A running job that costs more than estimated is admitted anew with the new cost, not counted against itself. */
 static void test_a_running_job_is_admitted_again(void **state)
 {
     enum { N = 4 };
