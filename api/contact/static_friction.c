@@ -87,7 +87,8 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
     a.tau          = a.singular + W;
     void *integers = a.tau + nv * W; /* the memory of n doubles holds the integers */
     a.at           = integers;
-    a.rows         = (double *)(a.at + n);
+    void *rows     = a.at + n;
+    a.rows         = rows;
     return a;
 }
 

@@ -146,7 +146,8 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
         !read_not_negative(q, options, "tolerance", up, &p->tolerance) ||
         !read_not_negative(q, options, "damping", up, &p->damping) || !read_starts(q, options, up, &p->most_starts))
         return NULL;
-    if (!api_limits_list(q->pool, m, &(api_limit_kind){API_LIMIT_POSITION}, limited, &r->limits)) return NULL;
+    static const api_limit_kind positions[] = {API_LIMIT_POSITION};
+    if (!api_limits_list(q->pool, m, positions, limited, &r->limits)) return NULL;
     set_bounds(m, &r->limits, r);
     p->lower = r->lower, p->upper = r->upper;
     p->length = dyn_point_reach(m->dyn, p->frame->body, p->frame->X_bf.p);

@@ -161,7 +161,7 @@ void api_fixed_events_step(api_ode *ode, double t, double h, api_fixed_step *ste
 {
     api_fixed_events    *f         = ode->fixed;
     api_limit_violation *violation = ode->violation;
-    bool                 any       = false, had_fault[DYN_MAX_LANES];
+    bool                 any = false, had_fault[DYN_MAX_LANES] = {false};
     store(ode, f->start, false);
     for (size_t l = 0; l < ode->rows; l++)
         had_fault[l] = ode->fault[l].kind != API_FAULT_NONE;

@@ -152,8 +152,9 @@ static const row_list *find_rows(findings *t, const api_xml_vocabulary *v, const
     size_t place = ((uintptr_t)element->name >> 3) * 31 + ((uintptr_t)above >> 3);
     for (size_t i = 0; i < KEPT_ROWS; i++) {
         const row_list **kept = &t->kept[(place + i) % KEPT_ROWS];
-        if (*kept && (*kept)->name == element->name && (*kept)->above == above) return *kept;
         if (!*kept) return *kept = make_rows(t, v, element, parent);
+        const row_list *rows = *kept;
+        if (rows->name == element->name && rows->above == above) return rows;
     }
     return make_rows(t, v, element, parent);
 }
