@@ -1,6 +1,6 @@
 /* models.c - see models.h. */
 #include "models.h"
-#include "api/loops/reference.h"
+#include "api/requests/loops/reference.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

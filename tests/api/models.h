@@ -1,6 +1,6 @@
 /* models.h - making models from documents and asking the kernels about them, one state at a time. */
 #pragma once
-#include "api/model/model.h"
+#include "api/robots/model/model.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

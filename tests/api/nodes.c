@@ -1,6 +1,6 @@
 /* nodes.c - see nodes.h. */
 #include "nodes.h"
-#include "api/memory/buffer.h"
+#include "api/base/memory/buffer.h"
 #include "door.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* nodes.h - bytes through a reader of requests, and the nodes as text. */
 #pragma once
-#include "api/wire/nodes/node_read.h"
+#include "api/codec/nodes/node_read.h"
 
 typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR } nodes_reader;
 

@@ -1,7 +1,7 @@
 /* test_answers.c - answers to requests for dynamics: shapes, batches, names instead of order, permutations, options,
  * the combined request, and the same bits everywhere. */
 #include "door.h"
-#include "api/lanes/plan.h"
+#include "api/requests/lanes/plan.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_authorize.c - check which roles may use which method of which resource, and the models that a client may use. */
-#include "api/http/middleware.h"
+#include "api/service/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>

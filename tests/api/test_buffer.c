@@ -1,6 +1,6 @@
 /* test_buffer.c - the growable buffer and the arena: maxima hold, failures stick, nothing leaks. */
-#include "api/memory/arena.h"
-#include "api/memory/buffer.h"
+#include "api/base/memory/arena.h"
+#include "api/base/memory/buffer.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

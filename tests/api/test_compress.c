@@ -1,8 +1,8 @@
 /* test_compress.c - content codings: what zlib and zstd make of them is what went in, through the door as well; which
  * one a client takes; what they cost the budget. */
 #include "door.h"
-#include "api/http/call.h"
-#include "api/http/compress.h"
+#include "api/service/http/call.h"
+#include "api/codec/compress.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

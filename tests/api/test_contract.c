@@ -1,10 +1,10 @@
 /* test_contract.c - openapi.yaml says what the product does, and nothing else: its paths and methods are the table of
  * resources, its operations, fields and outputs the table of operations, its codes the table of problems. */
-#include "api/request/operation.h"
+#include "api/requests/fields/operation.h"
 #include "api/problem.h"
-#include "api/http/route.h"
-#include "api/control/controller.h"
-#include "api/simulation/integrator.h"
+#include "api/service/http/route.h"
+#include "api/requests/control/controller.h"
+#include "api/requests/simulation/integrator.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

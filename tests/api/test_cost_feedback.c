@@ -1,6 +1,6 @@
 /* test_cost_feedback.c - estimates that are off by a factor, with some requests interrupted: the factor is found,
  * within bounds, for each kind of request by itself. */
-#include "api/cost/cost_feedback.h"
+#include "api/requests/cost/cost_feedback.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

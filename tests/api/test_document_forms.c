@@ -1,7 +1,7 @@
 /* test_document_forms.c - the forms in which a document gives geometry and inertia, against products of 4x4
  * matrices, matrix exponentials and integrals over volumes that are written out here. */
-#include "api/load/document/geometry.h"
-#include "api/load/document/inertia.h"
+#include "api/robots/document/geometry.h"
+#include "api/robots/document/inertia.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>

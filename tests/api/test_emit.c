@@ -1,6 +1,6 @@
 /* test_emit.c - what the emitter writes, against bytes from RFC 8949 (appendix A) and RFC 8746, and by hand; that
  * measuring agrees with writing; and what it refuses. */
-#include "api/wire/json.h"
+#include "api/codec/json.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,9 +6,9 @@
  * all of them, which takes minutes. */
 #define _GNU_SOURCE
 #include "door.h"
-#include "api/load/formats.h"
-#include "api/memory/shortage.h"
-#include "api/wire/json.h"
+#include "api/robots/formats.h"
+#include "api/base/memory/shortage.h"
+#include "api/codec/json.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>

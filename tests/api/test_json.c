@@ -1,6 +1,6 @@
 /* test_json.c - JSON under the product's rules: what is refused and where, and text that is always valid. */
-#include "api/wire/json.h"
-#include "api/wire/pointer.h"
+#include "api/codec/json.h"
+#include "api/codec/pointer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* test_memory.c - the memory of requests: the budget that all share, a request's pool, a worker's scratch memory. */
-#include "api/memory/pool.h"
+#include "api/base/memory/pool.h"
 #include "dynamics/dynamics.h"
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_middleware.c - check that middlewares see a request before routing, in order, and that the first answer ends
  * the list. */
-#include "api/http/middleware.h"
+#include "api/service/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_mjcf.c - MJCF files through api_model_from_mjcf alone: what the elements mean, in closed form; what is refused;
  * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/test_mjcf.py. */
-#include "api/load/mjcf/mjcf.h"
+#include "api/robots/mjcf/mjcf.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>

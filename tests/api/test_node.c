@@ -1,6 +1,6 @@
 /* test_node.c - a request's nodes: what is packed, views of items, members by key, and how they are put together. */
-#include "api/http/call.h"
-#include "api/wire/nodes/node_build.h"
+#include "api/service/http/call.h"
+#include "api/codec/nodes/node_build.h"
 #include "door.h"
 #include "nodes.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_number.c - numbers as text: ECMAScript's layout, the shortest digits, exact reading, JSON's grammar. */
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_preconditions.c - entity tags, If-Match and If-None-Match, of requests, of models and of their changes. */
 #include "door.h"
-#include "api/http/preconditions.h"
+#include "api/robots/model/preconditions.h"
 #include <stdio.h>
 #include <string.h>
 

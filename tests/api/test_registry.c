@@ -1,6 +1,6 @@
 /* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the limits of models. */
 #include "door.h"
-#include "api/model/registry.h"
+#include "api/robots/model/registry.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_request_head.c - what the head of a request decides: routes, methods, media types, timeouts, ids. */
 #include "door.h"
-#include "api/http/negotiate.h"
-#include "api/http/route.h"
+#include "api/codec/negotiate.h"
+#include "api/service/http/route.h"
 #include "dynamics/dynamics.h"
 #include "tests/target.h"
 #include <string.h>

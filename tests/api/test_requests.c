@@ -1,6 +1,6 @@
 /* test_requests.c - every way in which a request for dynamics is refused, with the field, entry and row it names. */
 #include "door.h"
-#include "api/request/rows.h"
+#include "api/requests/fields/rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* test_sdf.c - SDF files through api_model_from_sdf alone: what the elements mean, what is refused, every cut and every
  * changed byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/test_sdf.py. */
-#include "api/load/sdf/sdf.h"
+#include "api/robots/sdf/sdf.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_trajectory_cost.c - the first estimate of a trajectory's time: outputs that take longer cost more, by the model,
  * the degree of the spline and the free coordinates. */
-#include "api/http/call.h"
-#include "api/request/operation.h"
+#include "api/service/http/call.h"
+#include "api/requests/fields/operation.h"
 #include "models.h"
 #include <string.h>
 

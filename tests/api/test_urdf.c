@@ -1,9 +1,9 @@
 /* test_urdf.c - URDF files through api_model_from_urdf alone: figures to the bit, every cut and every changed byte of a
  * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
-#include "api/wire/number.h"
-#include "api/load/urdf/urdf.h"
-#include "api/load/xml/xml_text.h"
-#include "api/wire/utf8.h"
+#include "api/codec/number.h"
+#include "api/robots/urdf/urdf.h"
+#include "api/robots/xml/xml_text.h"
+#include "api/codec/utf8.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>

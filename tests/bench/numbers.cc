@@ -15,7 +15,7 @@
 #include <vector>
 
 extern "C" {
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #ifdef HAVE_BASE
 size_t base_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count);
 size_t base_numbers_write(const double *values, size_t count, char *text);

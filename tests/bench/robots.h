@@ -1,6 +1,6 @@
 /* robots.h - what the benchmark programs share: robots, random states of them, and a clock. */
 #pragma once
-#include "api/model/model.h"
+#include "api/robots/model/model.h"
 
 enum {
     STATES   = 32, /* of one robot: few enough to stay in cache */

@@ -1,4 +1,4 @@
-"""The table of MJCF in api/load/mjcf/mjcf_schema.c: its names are those that MuJoCo 3.14 accepts, and its classes are right.
+"""The table of MJCF in api/robots/mjcf/mjcf_schema.c: its names are those that MuJoCo 3.14 accepts, and its classes are right.
 
 Each attribute takes a legal value in a small model (mjcf_samples.py). Where it is irrelevant to dynamics, MuJoCo computes the
 same mass matrix, bias, passive forces and inverse dynamics as without it. Where the model holds it, the server's numbers are

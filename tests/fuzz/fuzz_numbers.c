@@ -1,7 +1,7 @@
 /* fuzz_numbers.c - read arbitrary text as numbers and write arbitrary doubles. A list must give the same numbers as its
  * entries one by one and as the C library, and a written number must read back. Bits of the first byte choose the
  * reader or the writer, the plain code or the code for AVX2, and the width of the rows. */
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #include "drive.h"
 #include <math.h>
 #include <stdlib.h>

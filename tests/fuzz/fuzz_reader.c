@@ -1,7 +1,7 @@
 /* fuzz_reader.c - arbitrary bytes through the readers of requests. What the one-pass reader of JSON takes, jansson
  * takes for the same nodes; what the reader of CBOR takes and is looked at holds finite numbers and whole texts. The
  * first byte chooses. */
-#include "api/wire/nodes/node_read.h"
+#include "api/codec/nodes/node_read.h"
 #include "drive.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* mjcf_schema.c - print the table of MJCF of api/load/mjcf/mjcf_schema.c, for tests and for the reference page: a line
- * of JSON a row, with lists of names as texts. */
-#include "api/load/mjcf/mjcf_schema.h"
+/* mjcf_schema.c - print the table of MJCF of api/robots/mjcf/mjcf_schema.c, for tests and for the reference page: a
+ * line of JSON a row, with lists of names as texts. */
+#include "api/robots/mjcf/mjcf_schema.h"
 #include <stdio.h>
 
 /* Names of the uses as in mjcf_schema.h, in small letters. */

@@ -20,7 +20,7 @@
 #include <vector>
 
 extern "C" {
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 }
 
 namespace

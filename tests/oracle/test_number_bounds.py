@@ -1,4 +1,4 @@
-"""The bounds that api/wire/decimal/ROUNDING.md relies on, for every exponent of a double, with exact integers."""
+"""The bounds that api/codec/decimal/ROUNDING.md relies on, for every exponent of a double, with exact integers."""
 import os
 import sys
 import unittest

@@ -148,14 +148,14 @@ def rooms_picture():
 
 STEPS = (
     ("server/net", "read the head", "libmicrohttpd parses; what it lets pass is refused here", SERVER, "loop"),
-    ("api/http", "route and negotiate", "path, method, media types, deadline, revision", API, "loop"),
+    ("api/service/http", "route and negotiate", "path, method, media types, deadline, revision", API, "loop"),
     ("server/net", "collect the body", "counted against the memory budget as it arrives", SERVER, "loop"),
-    ("api/cost", "estimate the time", "a peek at the body, rates measured at the start", API, "loop"),
+    ("api/requests/cost", "estimate the time", "a peek at the body, rates measured at the start", API, "loop"),
     ("server/work", "run here or queue", "light: on the loop; heavy: suspend, worker, or 503", SERVER, "loop"),
-    ("api/wire", "parse", "JSON or CBOR; arrays of numbers stay packed", API, "worker"),
-    ("api/request", "decode into lanes", "shapes and names are checked; W states side by side", API, "worker"),
+    ("api/codec", "parse", "JSON or CBOR; arrays of numbers stay packed", API, "worker"),
+    ("api/requests/fields", "decode into lanes", "shapes and names are checked; W states side by side", API, "worker"),
     ("dynamics", "run the kernel", "one text, compiled for 1, 2, 4 or 8 lanes", DYNAMICS, "worker"),
-    ("api/answer", "write the answer", "numbers that are not finite are refused", API, "worker"),
+    ("api/requests/answer", "write the answer", "numbers that are not finite are refused", API, "worker"),
     ("server/net", "send", "the loop resumes the connection; slow readers have a limit", SERVER, "loop"),
 )
 

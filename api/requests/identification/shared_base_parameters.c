@@ -1,0 +1,95 @@
+/* shared_base_parameters.c - find a model's base parameters once and share them: see shared_base_parameters.h. */
+#include "shared_base_parameters.h"
+#include "api/requests/loops/reference_continuation.h"
+#include "api/codec/number.h"
+
+static bool fail_size(const api_query *q)
+{
+    return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "base parameters are found for models of up to %d moving bodies; %s has %zu", API_BASE_MAX_BODIES,
+                    q->model->name, q->model->n_bodies);
+}
+
+static bool close_loops(void *arg, const dyn_scene *scene, double *q)
+{
+    return api_reference_continuation_follow(arg, scene, q);
+}
+
+static const double *tree_rates(void *arg)
+{
+    const api_reference_continuation *walk = arg;
+    return api_loop_tree_qd(walk->closed);
+}
+
+/* Finds the base parameters of a model with loops: those among the candidates or, where these are NULL, with the joint
+ * parameters `with`. Returns NULL if the deadline has passed, or there is no memory. */
+static api_base *find_closed(const api_query *q, unsigned with, const api_base_candidates *among)
+{
+    const dyn_kernels         *tree = q->call->api->kernels;
+    dyn_kernels                over = api_loop_kernels(tree);
+    api_reference_continuation walk;
+    if (!api_reference_continuation_open(q->pool, q->model, tree, q->input->deadline, &walk)) return NULL;
+    api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
+    const api_deadline  *until   = q->input->deadline;
+    api_base            *base    = among ? api_base_find_among(q->model, &over, &closing, among, until, q->problem)
+                                         : api_base_find(q->model, &over, &closing, with, until, q->problem);
+    if (api_deadline_check(q->input->deadline, q->problem)) return base;
+    api_base_free(base); /* result of a search that the deadline cut short */
+    return NULL;
+}
+
+static api_base *check_found(const api_query *q, api_base *base)
+{
+    if (!base) /* a problem that was set before is kept */
+        api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
+    return base;
+}
+
+static api_base *find(const api_query *q, unsigned with)
+{
+    const dyn_kernels *tree = q->call->api->kernels;
+    if (!api_pool_claim(q->pool, api_base_estimate_bytes(q->model, with))) return NULL;
+    return check_found(q, q->model->loops ? find_closed(q, with, NULL)
+                                          : api_base_find(q->model, tree, NULL, with, q->input->deadline, q->problem));
+}
+
+api_base *api_base_find_in_request(const api_query *q, const api_base_candidates *among)
+{
+    const dyn_kernels *tree = q->call->api->kernels;
+    const api_model   *m    = q->model;
+    const size_t       rows = among->states * m->nv, kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
+    if (!api_pool_claim(q->pool, sizeof(double) * (among->n * (rows + 2 * among->n) + kernel * m->nv * DYN_MAX_LANES)))
+        return NULL;
+    return check_found(q, m->loops ? find_closed(q, 0, among)
+                                   : api_base_find_among(m, tree, NULL, among, q->input->deadline, q->problem));
+}
+
+/* Two requests may find the same base parameters at the same time: the model keeps the first, the second is freed. */
+const api_base *api_base_share(api_query *q, unsigned with)
+{
+    api_model *m    = q->call->model;
+    api_base  *base = atomic_load(&m->base[with]), *first = NULL;
+    if (base) return base;
+    if (m->n_bodies > API_BASE_MAX_BODIES && !fail_size(q)) return NULL;
+    base = find(q, with);
+    if (base && !atomic_compare_exchange_strong(&m->base[with], &first, base)) {
+        api_base_free(base);
+        base = first;
+    }
+    return base;
+}
+
+double api_base_wait(const api_model *m, unsigned with)
+{
+    if (atomic_load(&m->base[with]) || m->n_bodies > API_BASE_MAX_BODIES) return 0;
+    return api_base_estimate_seconds(m, with) +
+           (m->loops ? (double)api_base_sample_count(m) * api_reference_continuation_seconds(m) : 0);
+}
+
+bool api_base_check_gravity(const api_query *q, api_problem *problem)
+{
+    const double *g = q->scene.gravity, *own = q->model->dyn->gravity;
+    return (g[0] == own[0] && g[1] == own[1] && g[2] == own[2]) ||
+           api_fail(problem, API_BAD_VALUE, "/gravity", "base parameters are for the model's own gravity, [%s,%s,%s]",
+                    API_NUMBER_TEXT(own[0]), API_NUMBER_TEXT(own[1]), API_NUMBER_TEXT(own[2]));
+}

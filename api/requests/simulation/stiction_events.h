@@ -1,0 +1,27 @@
+/* stiction_events.h - decides which joints stick (ode_stiction.h): at the start of a simulation, after breaks of the
+ * input, at the events that the integrator locates, and after every fixed step. */
+#pragma once
+#include "ode.h"
+
+/* Decide which joints stick at ode->y: at the start, and at time t after a break of the input. */
+void api_stiction_events_start(api_ode *ode);
+void api_stiction_events_restart(api_ode *ode, double t);
+
+/* Sets the wrenches on held frames of the last evaluation, at ode->y, to those beside the friction that is decided:
+ * where both share the load, friction of least size (api/requests/contact/friction_problem.h). */
+void api_stiction_events_share_load(api_ode *ode);
+
+/* Writes the api_ode_stiction_count event functions at y (in lanes, one simulation) to `margins`. A joint starts or
+ * ends sticking where its function becomes zero. */
+void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins);
+
+/* Applies the events at ode->y, of one simulation: joints whose `roots` are not 0 change between sliding and sticking,
+ * and their q' becomes zero. */
+void api_stiction_events_switch(api_ode *ode, double t);
+
+/* Stops the joints of one lane whose q' has the sign against their side. Then joints at rest stick or start to slide;
+ * if they `stay`, they stick. Other lanes keep their sides, but not their y. */
+void api_stiction_events_stop(api_ode *ode, double t, size_t lane, bool stay);
+
+/* Ends a fixed step at time t: joints at rest stick or start to slide. */
+void api_stiction_events_end_step(api_ode *ode, double t);
