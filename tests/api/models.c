@@ -1,6 +1,6 @@
 /* models.c - see models.h. */
 #include "models.h"
-#include "api/requests/loops/reference.h"
+#include "api/robots/model/reference.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_coordinates.c - joints' coordinates as a space to move in: quaternions turned round, steps, rates, brackets. */
 #include "models.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "draws.h"
 #include <math.h>
 #include <string.h>

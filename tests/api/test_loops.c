@@ -1,8 +1,8 @@
 /* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
  * and the matrices of lanes. */
-#include "api/robots/model/coordinates.h"
-#include "api/requests/loops/lane_matrix.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/model/coordinates.h"
+#include "dynamics/loops/lane_matrix.h"
+#include "dynamics/loops/loops.h"
 #include "dynamics/dynamics.h"
 #include "models.h"
 #include <math.h>

@@ -1,12 +1,12 @@
 /* answer.c - measure the answer, and write all of it except the numbers of its arrays (answer_slots.h). */
 #include "api/requests/lanes/failed_rows.h"
-#include "api/requests/loops/loop_state.h"
+#include "api/requests/fields/loop_state.h"
 #include "answer.h"
 #include "answer_slots.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/fields/platform.h"
 #include "api/requests/fields/unit_warnings.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include <string.h>
 
 /* A writer of the answer. With a buffer it writes; without one it measures the answer for `states` states, before lanes

@@ -1,7 +1,7 @@
 /* friction_rows.c - sets up the friction problem of one state (friction_rows.h). */
 #include "friction_rows.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

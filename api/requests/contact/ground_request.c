@@ -3,7 +3,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include <string.h>
 
 static const char *const foot_fields[]  = {"link", "frame", "point", NULL};

@@ -1,7 +1,7 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
 #include "api/requests/evaluate/friction.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "api/requests/fields/fields.h"
 #include "friction_rows.h"
 #include <string.h>

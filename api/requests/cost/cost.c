@@ -2,7 +2,7 @@
  * the body (peek.h), before the body is decoded. */
 #include "cost.h"
 #include "api/requests/fields/operation.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include "api/requests/contact/ground.h"
 #include "api/metrics.h"
 #include "peek.h"

@@ -1,7 +1,7 @@
 /* peek.c - see peek.h. */
 #include "peek.h"
 #include "api/service/http/call.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

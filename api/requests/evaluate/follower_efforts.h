@@ -12,7 +12,7 @@
  * In models with loops the wrenches of the loops act on the tree, and change with its state. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "api/robots/model/limits.h"
 
 /* The mimic joints whose efforts are limited. */

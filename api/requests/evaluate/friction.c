@@ -1,6 +1,6 @@
 /* friction.c - see friction.h. */
 #include "friction.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "api/requests/fields/fields.h"
 
 void api_friction_map(const api_evaluation *e, const dyn_friction_map *io)

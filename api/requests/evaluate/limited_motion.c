@@ -1,6 +1,6 @@
 /* limited_motion.c - see limited_motion.h. */
 #include "limited_motion.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 void api_limited_motion(const api_evaluation *e, size_t block, const double *quantities[API_LIMIT_KINDS])
 {

@@ -1,11 +1,11 @@
 /* loop_evaluation.c - close the loops of states and along motions: see loop_evaluation.h. */
 #include "loop_evaluation.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/lanes/platform_lanes.h"
-#include "api/requests/loops/loop_state.h"
-#include "api/robots/model/coordinates.h"
+#include "api/requests/fields/loop_state.h"
+#include "dynamics/model/coordinates.h"
 #include <string.h>
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* point_motion.c - see point_motion.h. */
 #include "point_motion.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 /* Returns the entries of point k; NULL: not requested. */
 static double *of_point(const api_evaluation *e, double *results, size_t entries, size_t k)

@@ -1,7 +1,7 @@
 /* fields.c - read small values of a request, and the fields gravity, friction and normalise: see fields.h. */
 #include "fields.h"
 #include "operation.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* operation.c - find operations by name, and compute the sizes of their outputs: see operation.h. */
 #include "operation.h"
 #include "api/robots/model/base_parameters.h"
-#include "api/requests/loops/loop_state.h"
+#include "loop_state.h"
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_selection *selected, int extent)

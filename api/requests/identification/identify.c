@@ -6,7 +6,7 @@
 #include "shared_base_parameters.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* shared_base_parameters.c - find a model's base parameters once and share them: see shared_base_parameters.h. */
 #include "shared_base_parameters.h"
-#include "api/requests/loops/reference_continuation.h"
+#include "dynamics/loops/reference_continuation.h"
 #include "api/codec/number.h"
 
 static bool fail_size(const api_query *q)

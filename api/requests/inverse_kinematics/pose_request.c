@@ -2,7 +2,7 @@
 #include "pose_request.h"
 #include "api/requests/lanes/batch.h"
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/number.h"

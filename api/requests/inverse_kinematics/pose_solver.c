@@ -2,8 +2,8 @@
 #include "pose_solver.h"
 #include "api/requests/lanes/lane.h"
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/coordinates.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/model/coordinates.h"
+#include "dynamics/loops/loops.h"
 #include "dynamics/math/elementary.h"
 #include <lapacke.h>
 #include <math.h>

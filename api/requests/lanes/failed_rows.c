@@ -2,8 +2,8 @@
 #include "failed_rows.h"
 #include "api/requests/fields/fields.h"
 #include "api/base/memory/arena.h"
-#include "api/robots/model/coordinates.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/model/coordinates.h"
+#include "dynamics/loops/loops.h"
 #include "api/requests/fields/fields.h"
 #include <pthread.h>
 #include <stdlib.h>

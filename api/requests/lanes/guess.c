@@ -1,9 +1,9 @@
 /* guess.c - read "guess" into lanes: the passive coordinates that select an assembly mode of the loops. */
 #include "batch.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include "api/requests/fields/fields.h"
 #include "failed_rows.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "api/codec/number.h"
 #include "api/requests/fields/platform.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* plan.c - choose kernels and lay out the lanes of all states, or of a window: see plan.h. */
 #include "batch.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 /* Window size, chosen to fit into the first-level data cache of a core; numbers per wrench. */
 enum { WINDOW_BYTES = 16 * 1024, WRENCH_ENTRIES = 9 + 6 /* values and rates */, WRENCH_VECTORS = WRENCH_ENTRIES / 3 };

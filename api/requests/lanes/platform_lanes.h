@@ -1,6 +1,6 @@
 /* platform_lanes.h - the platform of each state: its numbers in lanes, and the state that follows from them. */
 #pragma once
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "evaluation.h"
 
 /* Solves a block for the state that follows from the platform, into the lanes of q, qd, qdd and the passive

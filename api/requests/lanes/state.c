@@ -1,6 +1,6 @@
 /* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau, weights, references, higher derivatives. */
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "failed_rows.h"
 #include "api/requests/fields/fields.h"
 #include "batch.h"

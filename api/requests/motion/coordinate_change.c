@@ -1,6 +1,6 @@
 /* coordinate_change.c - see coordinate_change.h. */
 #include "coordinate_change.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "rotation_vector.h"
 #include <math.h>
 #include <string.h>

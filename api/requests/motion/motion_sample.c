@@ -1,7 +1,7 @@
 /* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
 #include "coordinate_change.h"
 #include "api/requests/fields/rows.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <string.h>

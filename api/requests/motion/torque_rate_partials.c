@@ -1,6 +1,6 @@
 /* torque_rate_partials.c - see torque_rate_partials.h. */
 #include "torque_rate_partials.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 
 /* Adds the row y A of a joint's rotation to `to`; a is y's part of the velocity `u`, y A = u x a. */
 static void add_cross_product(const double *u, const double *a, size_t W, double *to)

@@ -10,7 +10,7 @@
 #include "motion.h"
 #include "api/base/work/deadline.h"
 #include "dynamics/hessian.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <string.h>
 
 enum { HESSIAN };

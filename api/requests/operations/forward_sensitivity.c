@@ -1,7 +1,7 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics, also of a robot whose frames are held. */
 #include "api/requests/cost/peek.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/loops/lane_matrix.h"
+#include "dynamics/loops/lane_matrix.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/friction_map.h"
 #include "held_ranges.h"

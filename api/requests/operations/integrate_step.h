@@ -1,19 +1,19 @@
 /* integrate_step.h - integrates one block of states over a step, of a tree by the kernel of dynamics/step.h, of a
- * mechanism with loops by api/requests/loops/loop_step.h, with frames that are held and coordinates that stop. */
+ * mechanism with loops by dynamics/loops/loop_step.h, with frames that are held and coordinates that stop. */
 #pragma once
-#include "api/requests/loops/loop_step.h"
+#include "dynamics/loops/loop_step.h"
 #include "dynamics/step.h"
 #include "held_ranges.h"
 
 /* The kernels, the model with its surroundings, and the memory that evaluate a step. */
 typedef struct api_step_means {
-    const dyn_kernels *kernels; /* of the tree or, of a model with loops, those of api/requests/loops/loop_kernels.h */
-    const dyn_scene   *scene;   /* of the tree */
-    void              *workspace;
-    double            *room;      /* entries in lanes: those of api_step_integrate last */
-    const dyn_model   *joints;    /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    const api_contact *contact;   /* the held frames of the step; NULL: none */
-    api_loop_step_faults *faults; /* of a model with loops: loops that cannot be closed within the step */
+    const dyn_kernels    *kernels; /* of the tree or, of a model with loops, those of dynamics/loops/loop_kernels.h */
+    const dyn_scene      *scene;   /* of the tree */
+    void                 *workspace;
+    double               *room;    /* entries in lanes: those of api_step_integrate last */
+    const dyn_model      *joints;  /* of a model with loops: its actuated joints (loop_step.h); else NULL */
+    const api_contact    *contact; /* the held frames of the step; NULL: none */
+    api_loop_step_faults *faults;  /* of a model with loops: loops that cannot be closed within the step */
 } api_step_means;
 
 /* dyn_step.clock of the operations: the deadline of the request. */

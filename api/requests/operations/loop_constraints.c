@@ -1,6 +1,6 @@
 /* loop_constraints.c - holds frames of a mechanism with loops, and stops its coordinates (loop_constraints.h). */
 #include "loop_constraints.h"
-#include "api/requests/loops/lane_matrix.h"
+#include "dynamics/loops/lane_matrix.h"
 #include <math.h>
 #include <string.h>
 

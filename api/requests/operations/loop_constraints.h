@@ -1,7 +1,7 @@
 /* loop_constraints.h - finds the accelerations of a mechanism with loops whose frames are held, or whose coordinates
  * stop within a step, with their derivatives.
  *
- * All quantities are those of the actuated coordinates (api/requests/loops/loop_kernels.h). J (k x nv) has the rows of
+ * All quantities are those of the actuated coordinates (dynamics/loops/loop_kernels.h). J (k x nv) has the rows of
  * the held directions, then a unit row for each coordinate that stops. With Jbar = M^-1 J^T (J M^-1 J^T)^+ and the
  * accelerations qdd_0 without these constraints,
  *
@@ -13,7 +13,7 @@
  * have Jbar = M^-1 J^T (J M^-1 J^T + damping)^-1. */
 #pragma once
 #include "api/requests/contact/contact.h"
-#include "api/requests/loops/loop_step.h"
+#include "dynamics/loops/loop_step.h"
 
 /* The constraints of one block of a step. Arrays are in lanes. */
 typedef struct api_loop_constraints {

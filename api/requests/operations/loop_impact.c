@@ -1,6 +1,6 @@
 /* loop_impact.c - computes impacts of mechanisms with loops (loop_impact.h). */
 #include "loop_impact.h"
-#include "api/requests/loops/lane_matrix.h"
+#include "dynamics/loops/lane_matrix.h"
 #include <string.h>
 
 size_t api_loop_impact_lay_out(api_loop_impact *impact, double *lanes)

@@ -8,7 +8,7 @@
 #include "api/requests/cost/peek.h"
 #include "api/service/http/call.h"
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "api/requests/fields/points.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "rollout_loops.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/document/geometry.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <math.h>
 #include <string.h>
 

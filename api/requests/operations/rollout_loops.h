@@ -3,7 +3,7 @@
  * on from the answer, with this guess. */
 #pragma once
 #include "api/requests/lanes/plan.h"
-#include "api/requests/loops/loop_step.h"
+#include "dynamics/loops/loop_step.h"
 
 /* W rollouts side by side, in lanes. */
 typedef struct api_rollout_loops {

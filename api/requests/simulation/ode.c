@@ -1,7 +1,7 @@
 /* ode.c - evaluates the right-hand side of the simulation's differential equations (ode.h). */
 #include "ode.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "fixed_events.h"
 #include "ode_bounds.h"
 #include "ode_contact.h"

@@ -3,7 +3,7 @@
  * (simulation.h). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/loops/loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 #include "simulation.h"
 
 typedef enum api_fault_kind {

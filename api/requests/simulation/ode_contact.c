@@ -1,6 +1,6 @@
 /* ode_contact.c - simulates held frames (ode_contact.h). */
 #include "ode_contact.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
 #include "dynamics/math/elementary.h"

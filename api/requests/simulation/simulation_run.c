@@ -1,7 +1,7 @@
 /* simulation_run.c - runs all simulations of a request, several in parallel (simulation.h). */
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/parallel.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "ode_contact.h"
 #include "ode_limits.h"
 #include "stiction_events.h"

@@ -1,7 +1,7 @@
 /* actuation.c - see actuation.h: map the coordinates of bodies to joints and motors. */
 #include "actuation.h"
-#include "coordinates.h"
-#include "loops.h"
+#include "dynamics/model/coordinates.h"
+#include "dynamics/loops/loops.h"
 
 /* Index of the joint that carries a link of the description; -1: the floating base, which no joint carries. */
 static int joint_of_link(const api_model *m, int link)

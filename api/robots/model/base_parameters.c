@@ -1,7 +1,7 @@
 /* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR column by
  * column. The diagonal entry of R is the part of a column that is independent of the columns before it. */
 #include "base_parameters.h"
-#include "coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* limits.c - lists the limits of joints and motors (limits.h). */
 #include "limits.h"
-#include "loops.h"
+#include "dynamics/loops/loops.h"
 #include <string.h>
 
 const char *const api_limit_names[API_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate"};

@@ -1,6 +1,6 @@
 /* loops_build.c - see loops_build.h: resolve the frames of loops, and separate actuated from passive coordinates. */
 #include "loops_build.h"
-#include "loops.h"
+#include "dynamics/loops/loops.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "api/robots/document/geometry.h"
 #include "api/codec/number.h"
 #include "api/codec/utf8.h"
-#include "loops.h"
+#include "dynamics/loops/loops.h"
 #include "loops_build.h"
 #include "model_names.h"
 #include "transmissions.h"

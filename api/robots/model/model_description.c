@@ -1,7 +1,7 @@
 /* model_description.c - see model_description.h: links, joints, loops, motors and limits of a model. */
 #include "model_description.h"
 #include "api/codec/json.h"
-#include "loops.h"
+#include "dynamics/loops/loops.h"
 #include <string.h>
 
 static const char *base_of(const api_model *model)

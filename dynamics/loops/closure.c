@@ -1,7 +1,7 @@
 /* closure.c - evaluates closure equations and solves them by Newton's method (closure.h). The _work functions of
  * LAPACKE use memory of the caller. */
 #include "closure.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* loop_step.c - gives the step kernel the accelerations of a model with loops (loop_step.h). */
 #include "loop_step.h"
 #include "loop_workspace.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <string.h>
 
 /* --- actuated joints --------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* loop_state.c - lists the arrays of the output `full` (loop_state.h). */
 #include "loop_state.h"
-#include "api/robots/model/loops.h"
+#include "dynamics/loops/loops.h"
 
 void api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_LOOP_STATE_PARTS])
 {

@@ -1,6 +1,6 @@
 /* continuation.c - follows paths of closure equations by predictor and corrector steps (continuation.h). */
 #include "continuation.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  *
  *     J''(v + d, a) - J''(v - d, -a) = 4 d2J[v, d] + 2 J'(a). */
 #include "loop_workspace.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

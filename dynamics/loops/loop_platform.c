@@ -7,7 +7,7 @@
  * The system may have more rows than coordinates if the rows are consistent: the frame of a planar mechanism stays in
  * its plane. */
 #include "loop_workspace.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include <math.h>
 #include <string.h>
 

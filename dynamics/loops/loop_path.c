@@ -1,7 +1,7 @@
 /* loop_path.c - builds the paths along which the loops of a state are closed (loop_kernels.h): a straight line in the
  * actuated coordinates, a curve, or a loop error that shrinks to zero. */
 #include "loop_workspace.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 #include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>

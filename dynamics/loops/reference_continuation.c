@@ -1,6 +1,6 @@
 /* reference_continuation.c - moves a model with loops away from its reference (reference_continuation.h). */
 #include "reference_continuation.h"
-#include "api/robots/model/coordinates.h"
+#include "dynamics/model/coordinates.h"
 
 bool api_reference_continuation_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
                                      const api_deadline *deadline, api_reference_continuation *w)

@@ -7,7 +7,7 @@
  * scaled to length one, so that the rank does not depend on the units of coordinates. */
 #pragma once
 #include "api/base/memory/pool.h"
-#include "api/robots/model/loops.h"
+#include "loops.h"
 #include "api/robots/model/model.h"
 #include "api/base/work/deadline.h"
 

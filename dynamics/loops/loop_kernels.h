@@ -3,7 +3,7 @@
  *
  * The passive coordinates q_p of a state follow from the actuated coordinates q_a. They are found by continuation along
  * a path of q_a from a position with closed loops (continuation.h), so that the mechanism keeps its assembly mode. Let
- * J = [J_a J_p] be the Jacobian of the loop constraints (api/robots/model/loops.h) and K the pseudoinverse of J_p. A
+ * J = [J_a J_p] be the Jacobian of the loop constraints (dynamics/loops/loops.h) and K the pseudoinverse of J_p. A
  * prime is a time derivative:
  *
  *     J qd = 0:                       qd_tree   = G qd,               G  = [1; -K J_a]
@@ -22,7 +22,7 @@
  * do not influence each other, so a state gives the same bits in any batch. */
 #pragma once
 #include "api/base/memory/pool.h"
-#include "api/robots/model/loops.h"
+#include "loops.h"
 #include "api/robots/model/model.h"
 #include "api/base/work/deadline.h"
 #include "dynamics/frame_sensitivity.h"

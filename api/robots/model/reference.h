@@ -7,7 +7,7 @@
  * determine the passive joints. */
 #pragma once
 #include "api/base/memory/budget.h"
-#include "api/robots/model/model.h"
+#include "model.h"
 #include "api/base/work/deadline.h"
 
 /* Sets model->loops->reference of a model that no other thread uses yet. A model without loops is returned unchanged.

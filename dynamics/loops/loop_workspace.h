@@ -1,4 +1,4 @@
-/* loop_workspace.h - declares the workspace of the loop kernels, private to api/requests/loops: a block of states with
+/* loop_workspace.h - declares the workspace of the loop kernels, private to dynamics/loops: a block of states with
  * closed loops. All arrays are in lanes unless a comment says otherwise; matrices are row-major. Notation as in
  * loop_kernels.h; n is the number of loops. A size such as nvt x nv is that of one state (W, nv, ... below). */
 #pragma once

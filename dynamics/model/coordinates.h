@@ -1,7 +1,7 @@
 /* coordinates.h - move, differentiate and compare the coordinates of one joint. For a joint with a quaternion,
  * velocities are in the joint's own moving axes (R <- R exp(w), p += R v), and the motions do not commute. */
 #pragma once
-#include "dynamics/model/model.h"
+#include "model.h"
 
 /* Index of the quaternion among the coordinates of a body's joint; -1: it has none. */
 static inline int api_quaternion_offset(const dyn_body *body)
