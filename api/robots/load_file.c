@@ -2,7 +2,7 @@
  * recognised from the text. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/reference.h"
+#include "api/robots/model/model_loops.h"
 #include "report.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* load_folder.c - load the bundled models, a folder of model documents, when the server starts. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/reference.h"
+#include "api/robots/model/model_loops.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

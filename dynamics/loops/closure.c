@@ -13,54 +13,54 @@ enum { MOST_STEPS = 200 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
 
-size_t api_closure_stride(const api_closure *c)
+size_t dyn_closure_stride(const dyn_closure_solver *c)
 {
     return c->rows > c->unknowns ? c->rows : c->unknowns;
 }
 
 /* The work array of dgelsy needs max(min(m, n) + 3 n + 1, 2 min(m, n) + nrhs) doubles. */
-static size_t work_size(const api_closure *c)
+static size_t work_size(const dyn_closure_solver *c)
 {
     return 4 * c->unknowns + 3 * c->rows + 8;
 }
 
 /* In one Newton step a prismatic joint moves by at most the model's length, any other coordinate by at most 1 (rad or
  * m). */
-static void set_units(api_closure *c)
+static void set_units(dyn_closure_solver *c)
 {
-    const dyn_model *m = c->model->dyn;
+    const dyn_model *m = c->mechanism.tree;
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t k = 0; k < c->unknowns; k++)
             if (c->unknown[k] >= m->body[i].joint.v && !m->body[i].joint.mimic)
                 c->step_limit[k] = m->body[i].joint.kind == DYN_PRISMATIC ? c->loops->length : 1;
 }
 
-bool api_closure_open(api_pool *pool, api_closure *c)
+bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c)
 {
     size_t W = c->W, nq = c->loops->nq, n = c->n_pairs;
     bool   room       = true;
-    c->q              = api_take_zeroed(pool, nq * W, &room);
-    c->accepted_q     = api_take_zeroed(pool, nq * W, &room);
-    c->step           = api_take_zeroed(pool, c->nv * W, &room);
-    c->error_norm     = api_take_zeroed(pool, W, &room);
-    c->pair_position  = api_take_zeroed(pool, 3 * n * W, &room);
-    c->pair_rotation  = api_take_zeroed(pool, 9 * n * W, &room);
-    c->pair_jacobian  = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
-    c->pair_work      = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
-    c->pair_rate_work = api_take_zeroed(pool, c->loops->has_universal ? 6 * n * c->nv * W : 0, &room);
-    c->J              = api_take_zeroed(pool, c->rows * c->nv * W, &room);
-    c->goal           = api_take_zeroed(pool, 12 * W, &room);
-    c->remaining      = api_take_zeroed(pool, c->rows * W, &room);
-    c->inverse        = api_take_zeroed(pool, c->unknowns * c->rows * W, &room);
-    c->normal         = api_take_zeroed(pool, 2 * c->unknowns * c->unknowns, &room);
-    c->guess_error    = api_take_zeroed(pool, c->rows * W, &room);
-    c->scale          = api_take_zeroed(pool, c->unknowns * W, &room);
-    c->A              = api_take_zeroed(pool, c->rows * c->unknowns, &room);
-    c->B              = api_take_zeroed(pool, api_closure_stride(c) * c->rows, &room);
-    c->work           = api_take_zeroed(pool, work_size(c), &room);
-    c->column_norm    = api_take_zeroed(pool, c->unknowns, &room);
-    c->step_limit     = api_take_zeroed(pool, c->unknowns, &room);
-    c->pivot          = api_take(pool, c->unknowns * sizeof *c->pivot);
+    c->q              = dyn_take_zeroed(memory, nq * W, &room);
+    c->accepted_q     = dyn_take_zeroed(memory, nq * W, &room);
+    c->step           = dyn_take_zeroed(memory, c->nv * W, &room);
+    c->error_norm     = dyn_take_zeroed(memory, W, &room);
+    c->pair_position  = dyn_take_zeroed(memory, 3 * n * W, &room);
+    c->pair_rotation  = dyn_take_zeroed(memory, 9 * n * W, &room);
+    c->pair_jacobian  = dyn_take_zeroed(memory, 6 * n * c->nv * W, &room);
+    c->pair_work      = dyn_take_zeroed(memory, 6 * n * c->nv * W, &room);
+    c->pair_rate_work = dyn_take_zeroed(memory, c->loops->has_universal ? 6 * n * c->nv * W : 0, &room);
+    c->J              = dyn_take_zeroed(memory, c->rows * c->nv * W, &room);
+    c->goal           = dyn_take_zeroed(memory, 12 * W, &room);
+    c->remaining      = dyn_take_zeroed(memory, c->rows * W, &room);
+    c->inverse        = dyn_take_zeroed(memory, c->unknowns * c->rows * W, &room);
+    c->normal         = dyn_take_zeroed(memory, 2 * c->unknowns * c->unknowns, &room);
+    c->guess_error    = dyn_take_zeroed(memory, c->rows * W, &room);
+    c->scale          = dyn_take_zeroed(memory, c->unknowns * W, &room);
+    c->A              = dyn_take_zeroed(memory, c->rows * c->unknowns, &room);
+    c->B              = dyn_take_zeroed(memory, dyn_closure_stride(c) * c->rows, &room);
+    c->work           = dyn_take_zeroed(memory, work_size(c), &room);
+    c->column_norm    = dyn_take_zeroed(memory, c->unknowns, &room);
+    c->step_limit     = dyn_take_zeroed(memory, c->unknowns, &room);
+    c->pivot          = dyn_take(memory, c->unknowns * sizeof *c->pivot);
     if (!room || !c->pivot) return false;
     set_units(c);
     return true;
@@ -70,19 +70,19 @@ bool api_closure_open(api_pool *pool, api_closure *c)
 
 /* Returns the factor of a row of the platform frame's error: the origin's error is in units of the model's length, the
  * rotation's in rad. */
-static double frame_row_factor(const api_closure *c, size_t row)
+static double frame_row_factor(const dyn_closure_solver *c, size_t row)
 {
     return row < 3 ? 1 / c->loops->length : 1;
 }
 
-static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
+static void get(const dyn_closure_solver *c, const double *lanes, size_t n, size_t lane, double *to)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = lanes[i * c->W + lane];
 }
 
 /* Adds factor n^T M to one lane of a row; M is the angular part of the pair Jacobian `raw`. */
-static void add_turn(const api_closure *c, size_t lane, double factor, const double n[3], const double *raw,
+static void add_turn(const dyn_closure_solver *c, size_t lane, double factor, const double n[3], const double *raw,
                      double *row)
 {
     for (size_t v = 0; v < c->nv; v++)
@@ -92,28 +92,28 @@ static void add_turn(const api_closure *c, size_t lane, double factor, const dou
 
 /* Adds n^T M to the last row of a universal joint: n is the normal of its two axes, M the angular part of the pair
  * Jacobian `raw`. */
-static void add_cross(const api_closure *c, size_t k, const double *raw, double *row)
+static void add_cross(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
 {
     double R[9], n[3];
     for (size_t lane = 0; lane < c->W; lane++) {
         get(c, c->pair_rotation + 9 * k * c->W, 9, lane, R);
-        api_loop_universal_row(&c->loops->loop[k], R, n);
+        dyn_loop_universal_row(&c->loops->loop[k], R, n);
         add_turn(c, lane, 1, n, raw, row);
     }
 }
 
 /* Finds the constraint rows from the Jacobians of all pairs that the closure kernel computes. */
-static void find_rows(const api_closure *c, const double *raw, double *rows)
+static void find_rows(const dyn_closure_solver *c, const double *raw, double *rows)
 {
     size_t n = c->nv * c->W;
     memset(rows, 0, c->rows * n * sizeof *rows);
     for (size_t k = 0; k < c->loops->n; k++, raw += 6 * n) {
-        const api_loop *loop = &c->loops->loop[k];
+        const dyn_loop *loop = &c->loops->loop[k];
         for (size_t r = 0; r < loop->rows; r++, rows += n)
             for (size_t i = 0; i < 6; i++)
                 for (size_t e = 0; loop->E[r][i] != 0 && e < n; e++)
                     rows[e] += loop->E[r][i] * raw[i * n + e];
-        if (loop->kind == API_LOOP_UNIVERSAL) add_cross(c, k, raw, rows - n);
+        if (loop->kind == DYN_LOOP_UNIVERSAL) add_cross(c, k, raw, rows - n);
     }
     for (size_t r = 0; r < c->frame_rows; r++)
         for (size_t e = 0; e < n; e++)
@@ -121,7 +121,7 @@ static void find_rows(const api_closure *c, const double *raw, double *rows)
 }
 
 /* Adds M qd to w in one lane; M is the angular part of the pair Jacobian `raw`. */
-static void add_angular(const api_closure *c, size_t lane, const double *raw, const double *qd, double w[3])
+static void add_angular(const dyn_closure_solver *c, size_t lane, const double *raw, const double *qd, double w[3])
 {
     for (size_t i = 0; i < 3; i++)
         for (size_t v = 0; v < c->nv; v++)
@@ -131,28 +131,28 @@ static void add_angular(const api_closure *c, size_t lane, const double *raw, co
 /* Adds to the rows n^T J of universal joints the terms with rates of n, the normal of the joint's axes: (n^T J)' = n^T
  * J' + n'^T J. If qdd is not NULL, c->pair_rate_work must hold J', and the terms are those of (n^T J)'' = n^T J'' + 2
  * n'^T J' + n''^T J. */
-static void add_cross_rates(const api_closure *c, const double *qd, const double *qdd, double *rows)
+static void add_cross_rates(const dyn_closure_solver *c, const double *qd, const double *qdd, double *rows)
 {
     size_t W = c->W, size = 6 * c->nv * W;
     double R[9], nd[3], ndd[3];
     for (size_t k = 0; c->loops->has_universal && k < c->loops->n; k++) {
-        const api_loop *loop = &c->loops->loop[k];
+        const dyn_loop *loop = &c->loops->loop[k];
         const double   *J = c->pair_jacobian + k * size, *Jd = c->pair_rate_work + k * size;
         double         *row = rows + (loop->first + loop->rows - 1) * c->nv * W;
-        for (size_t lane = 0; loop->kind == API_LOOP_UNIVERSAL && lane < W; lane++) {
+        for (size_t lane = 0; loop->kind == DYN_LOOP_UNIVERSAL && lane < W; lane++) {
             double w[3] = {0}, wd[3] = {0};
             get(c, c->pair_rotation + 9 * k * W, 9, lane, R);
             add_angular(c, lane, J, qd, w);
             if (qdd) add_angular(c, lane, Jd, qd, wd);
             if (qdd) add_angular(c, lane, J, qdd, wd);
-            api_loop_universal_row_rates(loop, R, w, wd, nd, ndd);
+            dyn_loop_universal_row_rates(loop, R, w, wd, nd, ndd);
             if (qdd) add_turn(c, lane, 2, nd, Jd, row);
             add_turn(c, lane, 1, qdd ? ndd : nd, J, row);
         }
     }
 }
 
-void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows)
+void dyn_closure_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, double *rows)
 {
     dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_dot = c->pair_work};
     c->tree->closure(scene, c->workspace, &io, 1);
@@ -160,7 +160,7 @@ void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double
     add_cross_rates(c, qd, NULL, rows);
 }
 
-void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
+void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows)
 {
     dyn_closure io = {.q             = c->q,
@@ -177,13 +177,13 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
 
 /* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. These differ from the constant
  * rows loop->E where the loop is open. */
-static void correct_rows(const api_closure *c, size_t k, size_t lane, const double *raw, double *rows)
+static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane, const double *raw, double *rows)
 {
-    const api_loop *loop = &c->loops->loop[k];
+    const dyn_loop *loop = &c->loops->loop[k];
     size_t          W = c->W, n = c->nv;
-    double          R[9], E[API_LOOP_ROWS][3];
+    double          R[9], E[DYN_LOOP_ROWS][3];
     get(c, c->pair_rotation + 9 * k * W, 9, lane, R);
-    if (!api_loop_angular_derivative(loop, R, E)) return;
+    if (!dyn_loop_angular_derivative(loop, R, E)) return;
     for (size_t r = 0; r < loop->rows; r++)
         for (size_t v = 0; v < n; v++)
             for (size_t i = 0; i < 3; i++)
@@ -192,15 +192,15 @@ static void correct_rows(const api_closure *c, size_t k, size_t lane, const doub
 
 /* Replaces the rotation rows of the platform frame by the derivatives of the rotation vector from the goal to the
  * frame. */
-static void correct_frame_rows(const api_closure *c, size_t lane)
+static void correct_frame_rows(const dyn_closure_solver *c, size_t lane)
 {
     size_t        W = c->W, n = c->nv, k = c->loops->n;
     const double *raw  = c->pair_jacobian + 6 * k * n * W;
     double       *rows = c->J + c->loops->rows * n * W, R[9], goal[12], vector[3], D[9];
     get(c, c->pair_rotation + 9 * k * W, 9, lane, R);
     get(c, c->goal, 12, lane, goal);
-    api_rotation_between(goal + 3, R, vector);
-    api_rotation_vector_rate(vector, D);
+    dyn_rotation_between(goal + 3, R, vector);
+    dyn_rotation_vector_rate(vector, D);
     for (size_t v = 0; v < n; v++)
         for (size_t r = 0; r < 3; r++) {
             double sum = 0;
@@ -211,7 +211,7 @@ static void correct_frame_rows(const api_closure *c, size_t lane)
 }
 
 /* Corrects the rows of lanes with open loops, which exist only along the path of a guess. */
-static void correct_open_loops(api_closure *c)
+static void correct_open_loops(dyn_closure_solver *c)
 {
     size_t n = c->nv * c->W;
     for (size_t lane = 0; lane < c->live; lane++) {
@@ -224,7 +224,7 @@ static void correct_open_loops(api_closure *c)
     }
 }
 
-void api_closure_evaluate(api_closure *c, const dyn_scene *scene)
+void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
                       .n_pairs   = c->n_pairs,
@@ -238,23 +238,23 @@ void api_closure_evaluate(api_closure *c, const dyn_scene *scene)
 }
 
 /* Writes the residual of pair k and returns its number of rows. */
-static size_t pair_error(const api_closure *c, size_t k, size_t lane, double *rows)
+static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, double *rows)
 {
     double y[3], R[9], goal[12];
     get(c, c->pair_position + 3 * k * c->W, 3, lane, y);
     get(c, c->pair_rotation + 9 * k * c->W, 9, lane, R);
     if (k < c->loops->n) {
-        api_loop_residual(c->loops, k, y, R, rows);
+        dyn_loop_residual(c->loops, k, y, R, rows);
         return c->loops->loop[k].rows;
     }
     get(c, c->goal, 12, lane, goal);
-    api_pose_residual(goal, goal + 3, y, R, rows);
+    dyn_pose_residual(goal, goal + 3, y, R, rows);
     for (size_t r = 0; r < c->frame_rows; r++)
         rows[r] *= frame_row_factor(c, r);
     return c->frame_rows;
 }
 
-double api_closure_error(api_closure *c, size_t lane, double *error)
+double dyn_closure_error(dyn_closure_solver *c, size_t lane, double *error)
 {
     double sum = 0, *row = error;
     c->worst_error[lane] = 0;
@@ -275,9 +275,9 @@ double api_closure_error(api_closure *c, size_t lane, double *error)
 }
 
 /* Writes minus the loop error to c->B, the right side of a Newton step. Returns its norm. */
-static double find_right_side(api_closure *c, size_t lane)
+static double find_right_side(dyn_closure_solver *c, size_t lane)
 {
-    double open = api_closure_error(c, lane, c->B);
+    double open = dyn_closure_error(c, lane, c->B);
     for (size_t r = 0; r < c->rows; r++)
         c->B[r] = -c->B[r];
     return open;
@@ -287,7 +287,7 @@ static double find_right_side(api_closure *c, size_t lane)
 
 /* A joint whose axis passes through the point where the loop closes does not move that point: its column is rounding
  * error and is set to zero. */
-bool api_closure_scale(api_closure *c, size_t lane)
+bool dyn_closure_scale(dyn_closure_solver *c, size_t lane)
 {
     bool finite = true;
     for (size_t k = 0; k < c->unknowns; k++) {
@@ -296,7 +296,7 @@ bool api_closure_scale(api_closure *c, size_t lane)
             column[i] = c->J[(i * c->nv + (size_t)c->unknown[k]) * c->W + lane];
             sum += column[i] * column[i];
         }
-        bool still        = sqrt(sum) <= API_CLOSURE_NEGLIGIBLE;
+        bool still        = sqrt(sum) <= DYN_CLOSURE_NEGLIGIBLE;
         c->column_norm[k] = still ? 1 : sqrt(sum);
         for (size_t i = 0; i < c->rows; i++)
             column[i] = still ? 0 : column[i] / c->column_norm[k];
@@ -305,10 +305,10 @@ bool api_closure_scale(api_closure *c, size_t lane)
     return finite;
 }
 
-bool api_closure_solve(api_closure *c, size_t lane, size_t columns, double singular)
+bool dyn_closure_solve(dyn_closure_solver *c, size_t lane, size_t columns, double singular)
 {
     lapack_int rank, m = (lapack_int)c->rows, n = (lapack_int)c->unknowns, stride = m > n ? m : n;
-    if (!api_closure_scale(c, lane)) return false;
+    if (!dyn_closure_scale(c, lane)) return false;
     memset(c->pivot, 0, c->unknowns * sizeof *c->pivot);
     if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, singular,
                             &rank, c->work, (lapack_int)work_size(c)) != 0)
@@ -320,13 +320,13 @@ bool api_closure_solve(api_closure *c, size_t lane, size_t columns, double singu
     return true;
 }
 
-bool api_closure_invert(api_closure *c, size_t lane, double singular, size_t stride, double *inverse)
+bool dyn_closure_invert(dyn_closure_solver *c, size_t lane, double singular, size_t stride, double *inverse)
 {
-    size_t apart = api_closure_stride(c);
+    size_t apart = dyn_closure_stride(c);
     memset(c->B, 0, apart * c->rows * sizeof *c->B);
     for (size_t i = 0; i < c->rows; i++)
         c->B[i * apart + i] = 1;
-    if (!api_closure_solve(c, lane, c->rows, singular)) return false;
+    if (!dyn_closure_solve(c, lane, c->rows, singular)) return false;
     for (size_t k = 0; k < c->unknowns; k++)
         for (size_t i = 0; i < c->rows; i++)
             inverse[(k * c->rows + i) * stride] = c->B[i * apart + k];
@@ -340,29 +340,29 @@ typedef struct search {
     bool   started, running;
 } search;
 
-static void copy_lane(const api_closure *c, const double *from, size_t lane, double *to)
+static void copy_lane(const dyn_closure_solver *c, const double *from, size_t lane, double *to)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         to[i * c->W + lane] = from[i * c->W + lane];
 }
 
 /* q = accepted_q + part step, along the coordinates (quaternions by the exponential map). */
-static void move(const api_closure *c, size_t lane, double part)
+static void move(const dyn_closure_solver *c, size_t lane, double part)
 {
-    const dyn_model *m = c->model->dyn;
+    const dyn_model *m = c->mechanism.tree;
     size_t           W = c->W;
     copy_lane(c, c->accepted_q, lane, c->q);
     for (size_t i = 0; i < m->n_bodies && part != 0; i++)
         if (!m->body[i].joint.mimic)
-            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * W + lane, W,
+            dyn_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * W + lane, W,
                                  c->step + (size_t)m->body[i].joint.v * W + lane, part);
 }
 
 /* Finds the Newton step of a lane, shortened so that no entry exceeds its step_limit. Known coordinates do not move. */
-static bool find_step(api_closure *c, size_t lane)
+static bool find_step(dyn_closure_solver *c, size_t lane)
 {
     double longest = 1;
-    if (!api_closure_solve(c, lane, 1, API_CLOSURE_SINGULAR)) return false;
+    if (!dyn_closure_solve(c, lane, 1, DYN_CLOSURE_SINGULAR)) return false;
     for (size_t k = 0; k < c->unknowns; k++)
         longest = fmax(longest, fabs(c->B[k]) / c->step_limit[k]);
     for (size_t k = 0; k < c->unknowns; k++)
@@ -370,7 +370,7 @@ static bool find_step(api_closure *c, size_t lane)
     return isfinite(longest);
 }
 
-static void advance(api_closure *c, size_t lane, search *s)
+static void advance(dyn_closure_solver *c, size_t lane, search *s)
 {
     double open = find_right_side(c, lane), before = c->error_norm[lane];
     if (s->started && !(open < before)) {
@@ -387,12 +387,12 @@ static void advance(api_closure *c, size_t lane, search *s)
     if (s->running) move(c, lane, 1);
 }
 
-bool api_closure_is_closed(const api_closure *c, size_t lane)
+bool dyn_closure_is_closed(const dyn_closure_solver *c, size_t lane)
 {
     return c->error_norm[lane] <= CLOSED;
 }
 
-void api_closure_pad(const api_closure *c, size_t entries, double *lanes)
+void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes)
 {
     for (size_t i = 0; i < entries; i++)
         for (size_t lane = c->live; lane < c->W; lane++)
@@ -400,43 +400,41 @@ void api_closure_pad(const api_closure *c, size_t entries, double *lanes)
 }
 
 /* Advances every running lane by one step. Returns false if no lane is running any more. */
-static bool advance_all(api_closure *c, search *s)
+static bool advance_all(dyn_closure_solver *c, search *s)
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
         if (s[lane].running) advance(c, lane, &s[lane]);
         running = running || s[lane].running;
     }
-    api_closure_pad(c, c->loops->nq, c->q);
+    dyn_closure_pad(c, c->loops->nq, c->q);
     return running;
 }
 
-bool api_closure_check(api_closure *c, const dyn_scene *scene)
+bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene)
 {
     bool closed = true;
-    api_closure_evaluate(c, scene);
+    dyn_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
-        c->error_norm[lane] = api_closure_error(c, lane, c->B);
-        closed              = closed && api_closure_is_closed(c, lane);
+        c->error_norm[lane] = dyn_closure_error(c, lane, c->B);
+        closed              = closed && dyn_closure_is_closed(c, lane);
     }
-    api_closure_pad(c, 1, c->error_norm);
+    dyn_closure_pad(c, 1, c->error_norm);
     return closed;
 }
 
-bool api_closure_iterate(api_closure *c, const dyn_scene *scene)
+bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene)
 {
-    search      s[DYN_MAX_LANES] = {{0}};
-    api_problem late;
-    bool        running = true;
-    api_problem_clear(&late);
+    search s[DYN_MAX_LANES] = {{0}};
+    bool   running          = true;
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.running = true};
     for (int k = 0; k < MOST_STEPS && running; k++) {
-        api_closure_evaluate(c, scene);
-        running = advance_all(c, s) && api_deadline_check(c->deadline, &late);
+        dyn_closure_evaluate(c, scene);
+        running = advance_all(c, s) && dyn_may_continue(c->deadline);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].running) copy_lane(c, c->accepted_q, lane, c->q);
-    api_closure_pad(c, c->loops->nq, c->q);
-    return api_closure_check(c, scene);
+    dyn_closure_pad(c, c->loops->nq, c->q);
+    return dyn_closure_check(c, scene);
 }

@@ -6,20 +6,19 @@
  * decreases. Once the loops are closed, steps continue while they reduce |r| much, down to rounding. Columns of J_u are
  * scaled to length one, so that the rank does not depend on the units of coordinates. */
 #pragma once
-#include "api/base/memory/pool.h"
+#include "dynamics/memory/memory.h"
 #include "loops.h"
-#include "api/robots/model/model.h"
-#include "api/base/work/deadline.h"
+#include "mechanism.h"
 
-enum { API_FRAME_ROWS = 6 };
+enum { DYN_FRAME_ROWS = 6 };
 
 /* A column of J_u (loop error per rad or m) shorter than this is rounding error, for example that of a joint whose axis
  * passes through the point where the loop closes. */
-#define API_CLOSURE_NEGLIGIBLE 1e-9
+#define DYN_CLOSURE_NEGLIGIBLE 1e-9
 
-typedef struct api_closure {
-    const api_model      *model;
-    const api_loops      *loops;
+typedef struct dyn_closure_solver {
+    dyn_mechanism         mechanism;
+    const dyn_loops      *loops;
     const dyn_kernels    *tree;
     void                 *workspace; /* workspace of the tree's kernels */
     size_t                W, nv;     /* lanes; velocities of the tree */
@@ -27,7 +26,7 @@ typedef struct api_closure {
     size_t                n_pairs, rows, unknowns;
     const dyn_frame_pair *pair;       /* [n_pairs] frames of each loop; then, for a platform, world and its frame */
     const int            *unknown;    /* [unknowns] indices of tree velocities */
-    const api_deadline   *deadline;   /* checked between steps; NULL: none */
+    dyn_deadline          deadline;   /* checked between steps */
     size_t                frame_rows; /* rows of the platform frame: 0, 3 (origin) or 6 (pose) */
     /* The following arrays are in lanes; each comment begins with their numbers per state. */
     double *goal;      /* 12: goal pose of the platform frame, origin (3) and rotation in the world (9, row-major) */
@@ -53,49 +52,49 @@ typedef struct api_closure {
     double *normal;                 /* 2 unknowns x unknowns: scratch for one lane */
     double *guess_error;            /* rows, in lanes: loop error of the guess from which a path starts */
     double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
-} api_closure;
+} dyn_closure_solver;
 
-/* Takes the arrays from `pool`. The caller sets the fields up to frame_rows. Returns false with the pool's problem. */
-bool api_closure_open(api_pool *pool, api_closure *c);
+/* Takes the arrays from `memory`. The caller sets the fields up to frame_rows. Returns false if memory is refused. */
+bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
-void api_closure_pad(const api_closure *c, size_t entries, double *lanes);
+void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes);
 
 /* Finds the poses of all pairs and the Jacobian J at c->q. */
-void api_closure_evaluate(api_closure *c, const dyn_scene *scene);
+void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene);
 /* Writes the loop error of a lane, less c->remaining, to `error` (rows) and notes the worst pair. Returns its Euclidean
  * norm. */
-double api_closure_error(api_closure *c, size_t lane, double *error);
+double dyn_closure_error(dyn_closure_solver *c, size_t lane, double *error);
 
 /* Runs Newton's method from c->q, which must be close to a solution. Returns false if loops stay open or the deadline
  * has passed. */
-bool api_closure_iterate(api_closure *c, const dyn_scene *scene);
+bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene);
 /* Evaluates the loops at c->q and finds their error, without a step. Returns false if loops are open. */
-bool api_closure_check(api_closure *c, const dyn_scene *scene);
-bool api_closure_is_closed(const api_closure *c, size_t lane);
+bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene);
+bool dyn_closure_is_closed(const dyn_closure_solver *c, size_t lane);
 
-/* A position is singular if the condition number of J_u, with columns of length one, exceeds 1 / API_CLOSURE_SINGULAR.
+/* A position is singular if the condition number of J_u, with columns of length one, exceeds 1 / DYN_CLOSURE_SINGULAR.
  * Rounding errors of the closed loops do not allow a sharper test. */
-#define API_CLOSURE_SINGULAR 1e-6
+#define DYN_CLOSURE_SINGULAR 1e-6
 
 /* Writes J_u, the Jacobian of the loop error by the unknowns, of one lane to c->A (rows x unknowns, column-major) with
- * columns of length one, and their lengths to c->column_norm. Columns shorter than API_CLOSURE_NEGLIGIBLE become zero.
+ * columns of length one, and their lengths to c->column_norm. Columns shorter than DYN_CLOSURE_NEGLIGIBLE become zero.
  * Returns false if an entry is not finite. */
-bool api_closure_scale(api_closure *c, size_t lane);
+bool dyn_closure_scale(dyn_closure_solver *c, size_t lane);
 
 /* Solves J_u x = b of one lane by least squares, with J_u the Jacobian of the loop error by the unknowns. b has
- * `columns` columns in c->B, api_closure_stride apart, and is replaced by x. Sets the rank: singular values below
+ * `columns` columns in c->B, dyn_closure_stride apart, and is replaced by x. Sets the rank: singular values below
  * `singular` times the largest count as zero. Returns false if an entry is not finite. */
-bool   api_closure_solve(api_closure *c, size_t lane, size_t columns, double singular);
-size_t api_closure_stride(const api_closure *c);
+bool   dyn_closure_solve(dyn_closure_solver *c, size_t lane, size_t columns, double singular);
+size_t dyn_closure_stride(const dyn_closure_solver *c);
 
 /* Finds the pseudoinverse (unknowns x rows, entries `stride` apart) of J_u, the Jacobian of the loop error by the
  * unknowns, in one lane. Sets the rank. Returns false if an entry is not finite. */
-bool api_closure_invert(api_closure *c, size_t lane, double singular, size_t stride, double *inverse);
+bool dyn_closure_invert(dyn_closure_solver *c, size_t lane, double singular, size_t stride, double *inverse);
 
-/* api_closure_rate finds dJ/dt, the rate of the Jacobian of the loop error, at tree velocities qd.
- * api_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. Both write `rows`: rows x nv, in lanes.
+/* dyn_closure_rate finds dJ/dt, the rate of the Jacobian of the loop error, at tree velocities qd.
+ * dyn_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. Both write `rows`: rows x nv, in lanes.
  */
-void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows);
-void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
+void dyn_closure_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, double *rows);
+void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows);

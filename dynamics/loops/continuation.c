@@ -26,19 +26,19 @@ typedef struct lane_progress {
     bool   started, running;
 } lane_progress;
 
-static double *inverse_of(const api_closure *c, size_t lane)
+static double *inverse_of(const dyn_closure_solver *c, size_t lane)
 {
     return c->inverse + lane * c->unknowns * c->rows;
 }
 
-static double *scale_of(const api_closure *c, size_t lane)
+static double *scale_of(const dyn_closure_solver *c, size_t lane)
 {
     return c->scale + lane * c->unknowns;
 }
 
 /* Computes A^T A (lower triangle, column-major), where A is the Jacobian of the loop error with columns of length one.
  */
-static void find_normal(api_closure *c)
+static void find_normal(dyn_closure_solver *c)
 {
     size_t n = c->unknowns, m = c->rows;
     for (size_t j = 0; j < n; j++)
@@ -53,11 +53,11 @@ static void find_normal(api_closure *c)
 /* Finds the pseudoinverse K of the Jacobian J by a Cholesky factorization of the normal equations, and the lengths of
  * J's columns, at the present position. The normal equations square the condition number; K is still accurate enough
  * for corrections. Returns false if J has lost rank. */
-static bool factor_jacobian(api_closure *c, size_t lane)
+static bool factor_jacobian(dyn_closure_solver *c, size_t lane)
 {
     size_t  n = c->unknowns, m = c->rows;
     double *K = inverse_of(c, lane);
-    if (!api_closure_scale(c, lane)) return false;
+    if (!dyn_closure_scale(c, lane)) return false;
     memcpy(scale_of(c, lane), c->column_norm, n * sizeof *c->column_norm);
     find_normal(c);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, c->normal, (lapack_int)n) != 0) return false;
@@ -75,7 +75,7 @@ static bool factor_jacobian(api_closure *c, size_t lane)
 }
 
 /* y = K x, with K the pseudoinverse of the Jacobian at the last accepted point */
-static void apply(const api_closure *c, size_t lane, const double *x, double *y)
+static void apply(const dyn_closure_solver *c, size_t lane, const double *x, double *y)
 {
     const double *K = inverse_of(c, lane);
     size_t        n = c->unknowns;
@@ -87,7 +87,7 @@ static void apply(const api_closure *c, size_t lane, const double *x, double *y)
 
 /* Finds M = K J - 1 (column-major): K is the pseudoinverse of the Jacobian at the last accepted point, J the Jacobian
  * at the present position. M is scaled by the column lengths at the accepted point. */
-static void find_change(const api_closure *c, size_t lane, double *M)
+static void find_change(const dyn_closure_solver *c, size_t lane, double *M)
 {
     const double *scale  = scale_of(c, lane);
     double       *column = c->B;
@@ -117,7 +117,7 @@ static double square(size_t n, const double *M, double *to)
 
 /* Returns |M^4|^(1/4), a bound of the spectral radius of the Jacobian's relative change M = K J - 1. Close to a
  * singular position M is nearly of rank one, and |M| is much larger than the spectral radius. */
-static double jacobian_change(const api_closure *c, size_t lane)
+static double jacobian_change(const dyn_closure_solver *c, size_t lane)
 {
     size_t  n  = c->unknowns;
     double *M2 = c->normal + n * n, norm;
@@ -129,10 +129,10 @@ static double jacobian_change(const api_closure *c, size_t lane)
 
 /* Writes the correction -K (r - remaining) to c->step, with r the loop error and K the pseudoinverse of its Jacobian.
  * Returns the largest entry of the correction in units of step_limit. */
-static double find_correction(api_closure *c, size_t lane)
+static double find_correction(dyn_closure_solver *c, size_t lane)
 {
     double largest = 0, *correction = c->normal;
-    api_closure_error(c, lane, c->B);
+    dyn_closure_error(c, lane, c->B);
     apply(c, lane, c->B, correction);
     for (size_t i = 0; i < c->unknowns; i++) {
         c->step[(size_t)c->unknown[i] * c->W + lane] = -correction[i];
@@ -142,16 +142,16 @@ static double find_correction(api_closure *c, size_t lane)
 }
 
 /* Adds c->step to the lane's coordinates; the entries of known coordinates are zero. */
-static void correct(api_closure *c, size_t lane)
+static void correct(dyn_closure_solver *c, size_t lane)
 {
-    const dyn_model *m = c->model->dyn;
+    const dyn_model *m = c->mechanism.tree;
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!m->body[i].joint.mimic)
-            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * c->W + lane, c->W,
+            dyn_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].joint.q * c->W + lane, c->W,
                                  c->step + (size_t)m->body[i].joint.v * c->W + lane, 1);
 }
 
-static void copy_lane(const api_closure *c, const double *from, size_t lane, double *to)
+static void copy_lane(const dyn_closure_solver *c, const double *from, size_t lane, double *to)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         to[i * c->W + lane] = from[i * c->W + lane];
@@ -159,7 +159,7 @@ static void copy_lane(const api_closure *c, const double *from, size_t lane, dou
 
 /* Ends the path of a lane. Steps towards a singular position shrink as a geometric series, whose sum estimates its
  * distance. */
-static void stop(api_closure *c, size_t lane, lane_progress *f)
+static void stop(dyn_closure_solver *c, size_t lane, lane_progress *f)
 {
     double ratio = f->last_step > 0 ? fmin(f->step / f->last_step, 0.98) : 0;
     copy_lane(c, c->accepted_q, lane, c->q);
@@ -168,7 +168,7 @@ static void stop(api_closure *c, size_t lane, lane_progress *f)
 }
 
 /* Sets the trial point: known coordinates at s + step, unknowns of the last accepted point. */
-static void set_trial_point(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
+static void set_trial_point(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     copy_lane(c, c->accepted_q, lane, c->q);
     if (f->s + f->step >= 1) f->step = 1 - f->s;
@@ -181,7 +181,7 @@ static void set_trial_point(api_closure *c, const api_continuation_path *path, s
     f->contraction = 0;
 }
 
-static void start(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
+static void start(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     f->started = true;
     copy_lane(c, c->q, lane, c->accepted_q);
@@ -196,14 +196,15 @@ static void start(api_closure *c, const api_continuation_path *path, size_t lane
 
 /* True if a trial step is too short to go on. Towards a singular position, steps become short and move the unknowns
  * less and less. Near a singular position that the path misses, short steps still move the unknowns far. */
-static bool is_too_short(const api_continuation_path *path, size_t lane, double step, const lane_progress *f)
+static bool is_too_short(const dyn_continuation_path *path, size_t lane, double step, const lane_progress *f)
 {
     double length = step * path->length[lane];
     return path->shortest > 0 ? length < path->shortest : length < MIN_STEP && f->first < NO_PROGRESS;
 }
 
 /* Tries another step, or ends the path if that step is too short. */
-static void try_step(api_closure *c, const api_continuation_path *path, size_t lane, double step, lane_progress *f)
+static void try_step(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, double step,
+                     lane_progress *f)
 {
     f->step = step;
     if (is_too_short(path, lane, step, f))
@@ -214,7 +215,7 @@ static void try_step(api_closure *c, const api_continuation_path *path, size_t l
 
 /* Returns the next trial step: 0.6 of the step that would just meet the limits of change and contraction if both grow
  * linearly with it. */
-static double next_step(const api_continuation_path *path, size_t lane, const lane_progress *f, double change)
+static double next_step(const dyn_continuation_path *path, size_t lane, const lane_progress *f, double change)
 {
     double factor = fmin(0.6 * MAX_CHANGE / fmax(change, 1e-3), 0.6 * MAX_CONTRACTION / fmax(f->contraction, 1e-3));
     return fmin(f->step * fmin(fmax(factor, 0.5), 2), MAX_STEP / path->length[lane]);
@@ -222,7 +223,7 @@ static double next_step(const api_continuation_path *path, size_t lane, const la
 
 /* Accepts the trial point if the Jacobian has changed little enough, and starts the next step. Otherwise halves the
  * step. */
-static void accept(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
+static void accept(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     double change = jacobian_change(c, lane);
     if (!(change <= MAX_CHANGE)) {
@@ -244,7 +245,7 @@ static void accept(api_closure *c, const api_continuation_path *path, size_t lan
         stop(c, lane, f);
 }
 
-static void advance(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
+static void advance(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     if (!f->started) {
         start(c, path, lane, f);
@@ -266,25 +267,23 @@ static void advance(api_closure *c, const api_continuation_path *path, size_t la
 }
 
 /* Applies one correction to every unfinished lane. Returns false if all lanes are finished. */
-static bool advance_all(api_closure *c, const api_continuation_path *path, lane_progress *f)
+static bool advance_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
         if (f[lane].running) advance(c, path, lane, &f[lane]);
         running = running || f[lane].running;
     }
-    api_closure_pad(c, c->loops->nq, c->q);
-    api_closure_pad(c, 12, c->goal);
-    api_closure_pad(c, c->rows, c->remaining);
+    dyn_closure_pad(c, c->loops->nq, c->q);
+    dyn_closure_pad(c, 12, c->goal);
+    dyn_closure_pad(c, c->rows, c->remaining);
     return running;
 }
 
-bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_continuation_path *path)
+bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path)
 {
     lane_progress f[DYN_MAX_LANES];
-    api_problem   late;
     bool          running = false, arrived = true, awaited = true;
-    api_problem_clear(&late);
     memset(c->step, 0, c->nv * c->W * sizeof *c->step);
     for (size_t lane = 0; lane < c->live; lane++) {
         f[lane] = (lane_progress){.running = path->length[lane] > 0};
@@ -292,11 +291,11 @@ bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_c
         if (!f[lane].running) path->set_point(path->arg, c, lane, 1);
         c->reached[lane] = f[lane].running ? 0 : 1;
     }
-    api_closure_pad(c, c->loops->nq, c->q);
+    dyn_closure_pad(c, c->loops->nq, c->q);
     while (running && awaited) {
-        api_closure_evaluate(c, scene);
+        dyn_closure_evaluate(c, scene);
         running = advance_all(c, path, f);
-        awaited = api_deadline_check(c->deadline, &late);
+        awaited = dyn_may_continue(c->deadline);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         arrived = arrived && c->reached[lane] == 1;
@@ -306,20 +305,20 @@ bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_c
 /* --- path of a guess ---------------------------------------------------------------------------------------------- */
 
 /* Sets c->remaining to (1 - s) times the loop error at the start of the path. */
-static void shrink_error(const void *arg, api_closure *c, size_t lane, double s)
+static void shrink_error(const void *arg, dyn_closure_solver *c, size_t lane, double s)
 {
     const double *error = arg;
     for (size_t r = 0; r < c->rows; r++)
         c->remaining[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
 }
 
-api_continuation_path api_continuation_guess_path(api_closure *c, const dyn_scene *scene)
+dyn_continuation_path dyn_continuation_guess_path(dyn_closure_solver *c, const dyn_scene *scene)
 {
-    api_continuation_path path = {.set_point = shrink_error, .arg = c->guess_error};
+    dyn_continuation_path path = {.set_point = shrink_error, .arg = c->guess_error};
     memset(c->remaining, 0, c->rows * c->W * sizeof *c->remaining);
-    api_closure_evaluate(c, scene);
+    dyn_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
-        path.length[lane] = api_closure_error(c, lane, c->B);
+        path.length[lane] = dyn_closure_error(c, lane, c->B);
         for (size_t r = 0; r < c->rows; r++)
             c->guess_error[r * c->W + lane] = c->remaining[r * c->W + lane] = c->B[r];
     }

@@ -21,22 +21,22 @@
 #pragma once
 #include "closure.h"
 
-typedef struct api_continuation_path {
+typedef struct dyn_continuation_path {
     /* Sets the known quantities of a lane at the point s of its path: the known entries of c->q, c->goal, c->remaining.
      */
-    void (*set_point)(const void *arg, api_closure *c, size_t lane, double s);
+    void (*set_point)(const void *arg, dyn_closure_solver *c, size_t lane, double s);
     const void *arg;
     /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
     double shortest;
     /* Upper bound of the path's length: rad, or parts of the model's length, of the coordinate that moves most. 0: the
      * first position already closes the loops. */
     double length[DYN_MAX_LANES];
-} api_continuation_path;
+} dyn_continuation_path;
 
 /* Returns the path along which the loop error at c->q shrinks to zero, by way of c->remaining. */
-api_continuation_path api_continuation_guess_path(api_closure *c, const dyn_scene *scene);
+dyn_continuation_path dyn_continuation_guess_path(dyn_closure_solver *c, const dyn_scene *scene);
 
 /* Follows the path from c->q in all live lanes. Afterwards c->q is near the end of the path, or where it broke off.
  * Sets c->reached[lane] to the fraction that was followed: 1, or the place of a singular position. Returns false if a
  * lane did not arrive or the deadline has passed. */
-bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_continuation_path *path);
+bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path);

@@ -29,12 +29,12 @@ static void mul(size_t W, size_t m, size_t k, size_t n, const double *A, size_t 
     }
 }
 
-void api_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C)
+void dyn_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C)
 {
     mul(W, m, k, n, A, k, 1, B, add, C);
 }
 
-void api_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
+void dyn_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
                                double *C)
 {
     mul(W, m, k, n, A, 1, m, B, add, C);

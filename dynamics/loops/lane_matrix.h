@@ -3,8 +3,8 @@
 #pragma once
 #include <stddef.h>
 
-/* api_matrix_mul computes C = A B, with A m x k and B k x n. api_matrix_mul_transposed computes C = A^T B, with A k x m
+/* dyn_matrix_mul computes C = A B, with A m x k and B k x n. dyn_matrix_mul_transposed computes C = A^T B, with A k x m
  * and B k x n. add > 0: C += product, add < 0: C -= product, 0: C = product. */
-void api_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C);
-void api_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
+void dyn_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C);
+void dyn_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
                                double *C);

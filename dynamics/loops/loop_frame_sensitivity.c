@@ -19,7 +19,7 @@ typedef struct tree_frame {
     double *J_q;
 } tree_frame;
 
-static tree_frame lay_out(const api_loop_workspace *c)
+static tree_frame lay_out(const dyn_loop_workspace *c)
 {
     const size_t n = 6 * c->nvt * c->W;
     return (tree_frame){.J      = c->jacobian_work[0],
@@ -36,7 +36,7 @@ static bool differentiates_motion(const dyn_frame_sensitivity *io)
     return io->dvelocity_dq || io->dacceleration_dq || io->dacceleration_dqd;
 }
 
-static void evaluate_tree(const api_loop_workspace *c, const dyn_scene *scene, const dyn_frame_sensitivity *io,
+static void evaluate_tree(const dyn_loop_workspace *c, const dyn_scene *scene, const dyn_frame_sensitivity *io,
                           const dyn_frame *frame, const tree_frame *t)
 {
     dyn_kinematics        kinematics = {.q = c->q, .frame = frame, .frame_axes = io->frame_axes, .jacobian = t->J};
@@ -55,25 +55,25 @@ static void evaluate_tree(const api_loop_workspace *c, const dyn_scene *scene, c
 }
 
 /* to = X Y, or with add = 1 to += X Y, for X of 6 x nvt and Y of nvt x nv */
-static void multiply(const api_loop_workspace *c, const double *X, const double *Y, int add, double *to)
+static void multiply(const dyn_loop_workspace *c, const double *X, const double *Y, int add, double *to)
 {
-    api_matrix_mul(c->W, 6, c->nvt, c->nv, X, Y, add, to);
+    dyn_matrix_mul(c->W, 6, c->nvt, c->nv, X, Y, add, to);
 }
 
-static void differentiate_jacobian(api_loop_workspace *c, const dyn_scene *scene, const tree_frame *t, double *to)
+static void differentiate_jacobian(dyn_loop_workspace *c, const dyn_scene *scene, const tree_frame *t, double *to)
 {
     double *G_k = c->vector[0], *dG = c->wide[5];
-    for (size_t k = 0; k < c->nv && api_loop_may_continue(c); k++) {
-        api_loop_get_column(c, c->nvt, c->nv, c->G, k, G_k);
-        api_loop_differentiate_G(c, scene, G_k, dG);
-        api_matrix_mul(c->W, 6 * c->nvt, c->nvt, 1, t->J_q, G_k, 0, t->turned);
+    for (size_t k = 0; k < c->nv && dyn_loop_may_continue(c); k++) {
+        dyn_loop_get_column(c, c->nvt, c->nv, c->G, k, G_k);
+        dyn_loop_differentiate_G(c, scene, G_k, dG);
+        dyn_matrix_mul(c->W, 6 * c->nvt, c->nvt, 1, t->J_q, G_k, 0, t->turned);
         multiply(c, t->turned, c->G, 0, t->column);
         multiply(c, t->J, dG, 1, t->column);
-        api_loop_put_column(c, 6 * c->nv, c->nv, t->column, k, to);
+        dyn_loop_put_column(c, 6 * c->nv, c->nv, t->column, k, to);
     }
 }
 
-static void differentiate_motion(const api_loop_workspace *c, const tree_frame *t, double *dv, double *da,
+static void differentiate_motion(const dyn_loop_workspace *c, const tree_frame *t, double *dv, double *da,
                                  double *da_dqd)
 {
     const double *dqd_dq = c->wide[1], *dqdd_dq = c->wide[2], *dqdd_dqd = c->wide[3];
@@ -92,15 +92,15 @@ static double *entries_of(double *output, size_t entries, size_t i)
     return output ? output + i * entries : NULL;
 }
 
-void api_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_frame_sensitivity *io, size_t blocks)
+void dyn_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_frame_sensitivity *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    api_loop_workspace *c    = ws;
+    dyn_loop_workspace *c    = ws;
     const tree_frame    t    = lay_out(c);
     const size_t        size = 6 * c->nv * c->W;
-    api_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
     memset(c->lambda, 0, c->nr * c->W * sizeof *c->lambda); /* motion does not depend on constraint forces */
-    if (differentiates_motion(io)) api_loop_find_directions(c, scene);
+    if (differentiates_motion(io)) dyn_loop_find_directions(c, scene);
     for (size_t i = 0; i < io->n_frames; i++) {
         evaluate_tree(c, scene, io, &io->frames[i], &t);
         differentiate_motion(c, &t, entries_of(io->dvelocity_dq, size, i), entries_of(io->dacceleration_dq, size, i),

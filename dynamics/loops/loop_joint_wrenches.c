@@ -15,7 +15,7 @@ typedef struct change {
     double       *to;     /* rows x nv: the derivatives; NULL: not wanted */
 } change;
 
-static void get_column(const api_loop_workspace *c, const double *X, size_t k, double *column)
+static void get_column(const dyn_loop_workspace *c, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < c->nvt; i++)
         memcpy(column + i * c->W, X + (i * c->nv + k) * c->W, c->W * sizeof *X);
@@ -23,7 +23,7 @@ static void get_column(const api_loop_workspace *c, const double *X, size_t k, d
 
 /* Copies the wrench rates (force, torque) to the wrench values (force, torque, point of application). The points become
  * the origins of the wrenches' frames. */
-static void put_values(api_loop_workspace *c, size_t sites)
+static void put_values(dyn_loop_workspace *c, size_t sites)
 {
     size_t W = c->W;
     for (size_t i = 0; i < sites; i++) {
@@ -33,16 +33,16 @@ static void put_values(api_loop_workspace *c, size_t sites)
 }
 
 /* Adds to column k the results that the change of the loops' wrenches along coordinate k causes. */
-static void add_column(api_loop_workspace *c, const dyn_scene *still, const api_loop_results *r, const change *by,
+static void add_column(dyn_loop_workspace *c, const dyn_scene *still, const dyn_loop_results *r, const change *by,
                        size_t k)
 {
     double *left = c->vector[0], *along = c->vector[1];
     size_t  W = c->W, given = still->n_wrenches - 2 * c->loops->n;
     get_column(c, by->forces, k, left);
     get_column(c, c->G, k, along);
-    if (by->moves) api_closure_rate(&c->closure, still, along, c->Jk);
-    api_loop_find_force_rates(c, left, by->moves ? c->Jk : NULL);
-    api_loop_add_wrench_rates(c, given, NULL, by->moves ? along : NULL);
+    if (by->moves) dyn_closure_rate(&c->closure, still, along, c->Jk);
+    dyn_loop_find_force_rates(c, left, by->moves ? c->Jk : NULL);
+    dyn_loop_add_wrench_rates(c, given, NULL, by->moves ? along : NULL);
     put_values(c, still->n_wrenches);
     const dyn_torque_derivative rest = {.q = c->q, .wrenches = c->wrenches};
     r->find(r->arg, still, &rest, r->room[3]);
@@ -53,18 +53,18 @@ static void add_column(api_loop_workspace *c, const dyn_scene *still, const api_
 
 /* Applies the chain rule, to = sum_i D_i X_i: D_i are derivatives of the results by q, qd or qdd of the tree, X_i the
  * derivatives of these by a coordinate or rate of the model. */
-static void put_parts(const api_loop_workspace *c, size_t rows, const double *const *D, const double *const *X,
+static void put_parts(const dyn_loop_workspace *c, size_t rows, const double *const *D, const double *const *X,
                       size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)
-        api_matrix_mul(c->W, rows, c->nvt, c->nv, D[i], X[i], i > 0, to);
+        dyn_matrix_mul(c->W, rows, c->nvt, c->nv, D[i], X[i], i > 0, to);
 }
 
-void api_loop_differentiate_results(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
-                                    const api_loop_results *r)
+void dyn_loop_differentiate_results(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
+                                    const dyn_loop_results *r)
 {
     double *const              *D      = r->room;
-    dyn_scene                   pushed = api_loop_add_wrenches(c, scene, wrenches), still = pushed;
+    dyn_scene                   pushed = dyn_loop_add_wrenches(c, scene, wrenches), still = pushed;
     const dyn_torque_derivative motion = {.q = c->q, .qd = c->qd, .qdd = c->qdd, .wrenches = c->wrenches};
     r->differentiate(r->arg, &pushed, &motion, D);
     put_parts(c, r->rows, (const double *[]){D[0], D[1], D[2]}, (const double *[]){c->G, c->wide[1], c->wide[2]}, 3,
@@ -77,7 +77,7 @@ void api_loop_differentiate_results(api_loop_workspace *c, const dyn_scene *scen
     const change changes[] = {
         {c->wide[5], true, r->to[0]}, {c->wide[6], false, r->to[1]}, {c->wide[7], false, r->to[2]}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        for (size_t k = 0; changes[i].to && k < c->nv && api_loop_may_continue(c); k++)
+        for (size_t k = 0; changes[i].to && k < c->nv && dyn_loop_may_continue(c); k++)
             add_column(c, &still, r, &changes[i], k);
 }
 
@@ -86,7 +86,7 @@ void api_loop_differentiate_results(api_loop_workspace *c, const dyn_scene *scen
 static void differentiate_joint_wrenches(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion,
                                          double *const D[3])
 {
-    api_loop_workspace *c     = arg;
+    dyn_loop_workspace *c     = arg;
     dyn_sensitivity     inner = {.q                    = motion->q,
                                  .qd                   = motion->qd,
                                  .qdd                  = motion->qdd,
@@ -102,19 +102,19 @@ static void differentiate_joint_wrenches(void *arg, const dyn_scene *scene, cons
 
 static void find_joint_wrenches(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results)
 {
-    api_loop_workspace  *c  = arg;
+    dyn_loop_workspace  *c  = arg;
     dyn_inverse_dynamics io = {.q = rest->q, .wrenches = rest->wrenches, .joint_wrenches = results};
     c->tree->inverse_dynamics(scene, c->workspace, &io, 1);
 }
 
-void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
+void dyn_loop_joint_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
-    const size_t           rows = 6 * c->model->n_bodies, size = rows * c->nvt * c->W;
-    const api_loop_results r = {.rows          = rows,
+    const size_t           rows = 6 * c->mechanism.tree->n_rows, size = rows * c->nvt * c->W;
+    const dyn_loop_results r = {.rows          = rows,
                                 .differentiate = differentiate_joint_wrenches,
                                 .find          = find_joint_wrenches,
                                 .arg           = c,
                                 .room          = {c->extra, c->extra + size, c->extra + 2 * size, c->extra + 3 * size},
                                 .to = {io->djoint_wrenches_dq, io->djoint_wrenches_dqd, io->djoint_wrenches_dqdd}};
-    api_loop_differentiate_results(c, scene, io->wrenches, &r);
+    dyn_loop_differentiate_results(c, scene, io->wrenches, &r);
 }

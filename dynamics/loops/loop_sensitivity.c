@@ -23,13 +23,13 @@
 #include <math.h>
 #include <string.h>
 
-void api_loop_get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
+void dyn_loop_get_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(column + i * c->W, X + (i * n + k) * c->W, c->W * sizeof *X);
 }
 
-void api_loop_put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X)
+void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(X + (i * n + k) * c->W, column + i * c->W, c->W * sizeof *X);
@@ -46,7 +46,7 @@ typedef struct direction {
 
 /* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
  * keeps v + d and v - d free of cancellation. */
-static void find_scale(const api_loop_workspace *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
+static void find_scale(const dyn_loop_workspace *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
 {
     for (size_t lane = 0; lane < c->W; lane++) {
         double vv = 0, dd = 0;
@@ -59,19 +59,19 @@ static void find_scale(const api_loop_workspace *c, const double *v, const doubl
 }
 
 /* brackets = [a, b], the Lie bracket of two tree velocities, joint by joint. */
-static void find_brackets(const api_loop_workspace *c, const double *a, const double *b, double *brackets)
+static void find_brackets(const dyn_loop_workspace *c, const double *a, const double *b, double *brackets)
 {
-    const dyn_model *m = c->model->dyn;
+    const dyn_model *m = c->mechanism.tree;
     for (size_t i = 0; i < m->n_bodies; i++) {
         size_t at = (size_t)m->body[i].joint.v * c->W;
         for (size_t lane = 0; lane < c->W && !m->body[i].joint.mimic; lane++)
-            api_coordinates_bracket(&m->body[i], c->W, a + at + lane, b + at + lane, brackets + at + lane);
+            dyn_coordinates_bracket(&m->body[i], c->W, a + at + lane, b + at + lane, brackets + at + lane);
     }
 }
 
 /* Adds (dJ') qd to `rows`: dJ' is the change of J', the rate of the constraint Jacobian, where q changes along d->dq
  * and qd along d->dqd. */
-static void add_second(api_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
+static void add_second(dyn_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
 {
     size_t W = c->W, n = c->nvt;
     double factor[DYN_MAX_LANES];
@@ -85,104 +85,104 @@ static void add_second(api_loop_workspace *c, const dyn_scene *scene, const dire
             d->minus[at]  = c->qd[at] - scaled;
             d->extra[at]  = 2 * factor[lane] * (d->dqd[at] + 0.5 * d->extra[at]);
         }
-    api_closure_second_rate(&c->closure, scene, d->plus, d->extra, d->other);
+    dyn_closure_second_rate(&c->closure, scene, d->plus, d->extra, d->other);
     for (size_t i = 0; i < n * W; i++)
         d->extra[i] = -d->extra[i];
     double *sum = c->rows[1];
-    api_matrix_mul(W, c->nr, n, 1, d->other, c->qd, 0, sum);
-    api_closure_second_rate(&c->closure, scene, d->minus, d->extra, d->other);
-    api_matrix_mul(W, c->nr, n, 1, d->other, c->qd, -1, sum);
+    dyn_matrix_mul(W, c->nr, n, 1, d->other, c->qd, 0, sum);
+    dyn_closure_second_rate(&c->closure, scene, d->minus, d->extra, d->other);
+    dyn_matrix_mul(W, c->nr, n, 1, d->other, c->qd, -1, sum);
     for (size_t i = 0; i < c->nr; i++)
         for (size_t lane = 0; lane < W; lane++)
             rows[i * W + lane] += 0.25 / factor[lane] * sum[i * W + lane];
 }
 
-static void clear(const api_loop_workspace *c, double *x)
+static void clear(const dyn_loop_workspace *c, double *x)
 {
     memset(x, 0, c->nvt * c->W * sizeof *x);
 }
 
-static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t k, direction *d)
+static void find_direction(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, direction *d)
 {
     size_t  W = c->W, n = c->nvt;
     double *rows = c->rows[0];
-    api_loop_get_column(c, n, c->nv, c->G, k, d->dq);
-    api_closure_rate(&c->closure, scene, d->dq, d->J_k);
-    api_matrix_mul_transposed(W, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
+    dyn_loop_get_column(c, n, c->nv, c->G, k, d->dq);
+    dyn_closure_rate(&c->closure, scene, d->dq, d->J_k);
+    dyn_matrix_mul_transposed(W, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
 
     clear(c, d->dqd);
-    api_matrix_mul(W, c->nr, n, 1, d->J_k, c->qd, 0, rows);
-    api_loop_subtract_passive(c, 1, rows, d->dqd);
+    dyn_matrix_mul(W, c->nr, n, 1, d->J_k, c->qd, 0, rows);
+    dyn_loop_subtract_passive(c, 1, rows, d->dqd);
 
     clear(c, d->dqdd_dqd);
-    api_matrix_mul(W, c->nr, n, 1, c->Jd, d->dq, 1, rows);
-    api_loop_subtract_passive(c, 1, rows, d->dqdd_dqd);
+    dyn_matrix_mul(W, c->nr, n, 1, c->Jd, d->dq, 1, rows);
+    dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dqd);
 
     clear(c, d->dqdd_dq);
-    api_matrix_mul(W, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
-    api_matrix_mul(W, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
+    dyn_matrix_mul(W, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
+    dyn_matrix_mul(W, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
     add_second(c, scene, d, rows);
-    api_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
+    dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
 
-void api_loop_find_directions(api_loop_workspace *c, const dyn_scene *scene)
+void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene)
 {
     direction d      = {.J_k = c->Jdd, .other = c->Jk};
     double  **part[] = {&d.dq, &d.dqd, &d.dqdd_dq, &d.dqdd_dqd, &d.twist, &d.plus, &d.minus, &d.extra};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         *part[i] = c->vector[i];
-    for (size_t k = 0; k < c->nv && api_loop_may_continue(c); k++) {
+    for (size_t k = 0; k < c->nv && dyn_loop_may_continue(c); k++) {
         find_direction(c, scene, k, &d);
-        api_loop_put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
-        api_loop_put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
-        api_loop_put_column(c, c->nvt, c->nv, d.dqdd_dqd, k, c->wide[3]);
-        api_loop_put_column(c, c->nvt, c->nv, d.twist, k, c->wide[4]);
+        dyn_loop_put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
+        dyn_loop_put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
+        dyn_loop_put_column(c, c->nvt, c->nv, d.dqdd_dqd, k, c->wide[3]);
+        dyn_loop_put_column(c, c->nvt, c->nv, d.twist, k, c->wide[4]);
     }
 }
 
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
 /* to = T G for a matrix T of the tree (nvt x nvt), with qd_tree = G qd */
-static void multiply_G(const api_loop_workspace *c, const double *T, double *to)
+static void multiply_G(const dyn_loop_workspace *c, const double *T, double *to)
 {
-    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
+    dyn_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
 /* to += T X for a matrix T of the tree (nvt x nvt) and X (nvt x nv) */
-static void add_product(const api_loop_workspace *c, const double *T, const double *X, double *to)
+static void add_product(const dyn_loop_workspace *c, const double *T, const double *X, double *to)
 {
-    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
+    dyn_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
 
-static void find_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
+static void find_matrices(dyn_loop_workspace *c, const dyn_sensitivity *io)
 {
     const double *T_q = c->square[0], *T_qd = c->square[1], *T_qdd = c->square[2];
     double       *by_q = c->wide[5], *by_qd = c->wide[6], *by_qdd = c->wide[7];
     size_t        n = c->nvt * c->nv * c->W;
     multiply_G(c, T_qdd, by_qdd);
-    api_loop_project(c, c->nv, by_qdd, io->dtau_dqdd);
-    api_loop_mirror(c->W, c->nv, io->dtau_dqdd);
+    dyn_loop_project(c, c->nv, by_qdd, io->dtau_dqdd);
+    dyn_loop_mirror(c->W, c->nv, io->dtau_dqdd);
 
     multiply_G(c, T_qd, by_qd);
     add_product(c, T_qdd, c->wide[3], by_qd);
-    api_loop_project(c, c->nv, by_qd, io->dtau_dqd);
+    dyn_loop_project(c, c->nv, by_qd, io->dtau_dqd);
 
     multiply_G(c, T_q, by_q);
     add_product(c, T_qd, c->wide[1], by_q);
     add_product(c, T_qdd, c->wide[2], by_q);
     for (size_t i = 0; i < n; i++)
         by_q[i] -= c->wide[4][i];
-    api_loop_project(c, c->nv, by_q, io->dtau_dq);
+    dyn_loop_project(c, c->nv, by_q, io->dtau_dq);
 }
 
 /* Differentiates the efforts without the friction that depends on the load. */
-static void differentiate(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
+static void differentiate(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
     size_t n = c->nvt * c->W;
-    api_loop_find_accelerations(c, scene, io->qd, io->qdd);
-    api_loop_tree_torques(c, scene, io->wrenches);
-    api_loop_find_forces(c);
-    api_loop_find_directions(c, scene);
+    dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    dyn_loop_tree_torques(c, scene, io->wrenches);
+    dyn_loop_find_forces(c);
+    dyn_loop_find_directions(c, scene);
     dyn_sensitivity inner = {.q             = c->q,
                              .qd            = c->qd,
                              .qdd           = c->qdd,
@@ -194,31 +194,31 @@ static void differentiate(api_loop_workspace *c, const dyn_scene *scene, const d
                              .dtau_dwrench  = io->dtau_dwrench ? c->extra + (io->dtau_dgravity ? 3 * n : 0) : NULL};
     c->tree->sensitivity(scene, c->workspace, &inner, 1);
     find_matrices(c, io);
-    if (io->dtau_dgravity) api_loop_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
+    if (io->dtau_dgravity) dyn_loop_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
     for (size_t w = 0; io->dtau_dwrench && w < scene->n_wrenches; w++)
-        api_loop_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
+        dyn_loop_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
     if (io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd)
-        api_loop_joint_wrenches(c, scene, io);
+        dyn_loop_joint_wrenches(c, scene, io);
 }
 
-void api_loop_results_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
-                                  const api_loop_results *results)
+void dyn_loop_results_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
+                                  const dyn_loop_results *results)
 {
     differentiate(c, scene, io);
-    api_loop_differentiate_results(c, scene, io->wrenches, results);
+    dyn_loop_differentiate_results(c, scene, io->wrenches, results);
 }
 
-void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
+void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
     differentiate(ws, scene, io);
-    api_loop_load_sensitivity(ws, scene, io);
+    dyn_loop_load_sensitivity(ws, scene, io);
 }
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
 
 /* Replaces X (nv x columns) by -M^-1 X in one lane, with the Cholesky factor of the mass matrix M in c->dense. */
-static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, double *X)
+static void solve_columns(dyn_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
     lapack_int n = (lapack_int)c->nv;
     for (size_t k = 0; k < columns; k++) {
@@ -230,9 +230,9 @@ static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, do
     }
 }
 
-void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks)
+void dyn_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks)
 {
-    api_loop_workspace  *c       = ws;
+    dyn_loop_workspace  *c       = ws;
     double              *M       = io->dqdd_dtau ? io->dqdd_dtau : c->wide[0];
     dyn_forward_dynamics forward = {
         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
@@ -244,53 +244,53 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
                                .dtau_dqd     = io->dqdd_dqd,
                                .dtau_dqdd    = M,
                                .dtau_dwrench = io->dqdd_dwrench};
-    api_loop_forward_dynamics(scene, ws, &forward, blocks);
+    dyn_loop_forward_dynamics(scene, ws, &forward, blocks);
     differentiate(c, scene, &inverse);
-    api_loop_load_slopes(c, scene, io->qd, io->tau, io->dqdd_dqd);
+    dyn_loop_load_slopes(c, scene, io->qd, io->tau, io->dqdd_dqd);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
-        if (!api_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
+        if (!dyn_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
         solve_columns(c, lane, c->nv, io->dqdd_dqd);
         for (size_t w = 0; io->dqdd_dwrench && w < scene->n_wrenches; w++)
             solve_columns(c, lane, 6, io->dqdd_dwrench + 6 * w * c->nv * c->W);
-        if (io->dqdd_dtau) api_loop_put_inverse(c, lane, io->dqdd_dtau);
+        if (io->dqdd_dtau) dyn_loop_put_inverse(c, lane, io->dqdd_dtau);
     }
-    if (io->dqdd_dtau) api_loop_load_columns(c, scene, io->dqdd_dtau);
+    if (io->dqdd_dtau) dyn_loop_load_columns(c, scene, io->dqdd_dtau);
 }
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */
 
-void api_loop_differentiate_G(api_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG)
+void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG)
 {
-    api_closure_rate(&c->closure, scene, G_k, c->Jk);
+    dyn_closure_rate(&c->closure, scene, G_k, c->Jk);
     memset(dG, 0, c->nvt * c->nv * c->W * sizeof *dG);
-    api_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
-    api_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
+    dyn_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
+    dyn_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
 }
 
 /* Finds the Christoffel symbols of coordinate k: Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k. G_k is
  * column k of G. */
-static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
+static void put_christoffel(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  W = c->W, n = c->nvt, nv = c->nv;
     double *G_k = c->vector[0], *christoffel_k = c->square[1], *dG = c->wide[1], *all = c->square[2];
-    api_loop_get_column(c, n, nv, c->G, k, G_k);
-    api_loop_differentiate_G(c, scene, G_k, dG);
-    api_matrix_mul(W, n * n, n, 1, tree, G_k, 0, christoffel_k);
-    api_matrix_mul(W, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
-    api_matrix_mul(W, n, n, nv, c->square[0], dG, 1, c->wide[0]);
-    api_loop_project(c, nv, c->wide[0], all);
-    api_loop_put_column(c, nv * nv, nv, all, k, to);
+    dyn_loop_get_column(c, n, nv, c->G, k, G_k);
+    dyn_loop_differentiate_G(c, scene, G_k, dG);
+    dyn_matrix_mul(W, n * n, n, 1, tree, G_k, 0, christoffel_k);
+    dyn_matrix_mul(W, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
+    dyn_matrix_mul(W, n, n, nv, c->square[0], dG, 1, c->wide[0]);
+    dyn_loop_project(c, nv, c->wide[0], all);
+    dyn_loop_put_column(c, nv * nv, nv, all, k, to);
 }
 
 /* C = G^T (M G' + C_tree G), with M and C_tree of the tree and qd_tree = G qd. The matrix dM/dt - 2 C of the model is
  * skew-symmetric. */
-void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
+void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    api_loop_workspace *c    = ws;
+    dyn_loop_workspace *c    = ws;
     dyn_mass_matrix     mass = {.q = c->q, .mass_matrix = c->square[0]};
-    api_loop_find_accelerations(c, scene, io->qd, NULL);
+    dyn_loop_find_accelerations(c, scene, io->qd, NULL);
     c->tree->mass_matrix(scene, c->workspace, &mass, 1);
     dyn_coriolis inner = {.q               = c->q,
                           .qd              = c->qd,
@@ -300,8 +300,8 @@ void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io,
     if (io->coriolis_matrix) {
         multiply_G(c, c->square[1], c->wide[0]);
         add_product(c, c->square[0], c->Gd, c->wide[0]);
-        api_loop_project(c, c->nv, c->wide[0], io->coriolis_matrix);
+        dyn_loop_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
-    for (size_t k = 0; io->christoffel && k < c->nv && api_loop_may_continue(c); k++)
+    for (size_t k = 0; io->christoffel && k < c->nv && dyn_loop_may_continue(c); k++)
         put_christoffel(c, scene, k, c->extra, io->christoffel);
 }

@@ -7,102 +7,103 @@
 /* --- actuated joints --------------------------------------------------------------------------------------------- */
 
 /* Copies the joints that move actuated coordinates. Returns their number. */
-static size_t copy_joints(const api_model *model, dyn_body *to)
+static size_t copy_joints(const dyn_mechanism *of, dyn_body *to)
 {
-    const dyn_model *tree = model->dyn;
+    const dyn_model *tree = of->tree;
     size_t           n    = 0;
     for (size_t i = 0; i < tree->n_bodies; i++) {
         const dyn_body *body = &tree->body[i];
-        if (body->joint.mimic || api_first_position(model, body) < 0) continue;
+        if (body->joint.mimic || dyn_first_position(of, body) < 0) continue;
         to[n]           = *body;
-        to[n].joint.q   = api_first_position(model, body);
-        to[n++].joint.v = api_first_velocity(model, body);
+        to[n].joint.q   = dyn_first_position(of, body);
+        to[n++].joint.v = dyn_first_velocity(of, body);
     }
     return n;
 }
 
-const dyn_model *api_loop_step_joints(api_pool *pool, const api_model *model)
+const dyn_model *dyn_loop_step_joints(dyn_memory memory, const dyn_mechanism *mechanism)
 {
-    dyn_model *joints = api_take(pool, sizeof *joints);
-    dyn_body  *body   = api_take(pool, model->dyn->n_bodies * sizeof *body);
+    dyn_model *joints = dyn_take(memory, sizeof *joints);
+    dyn_body  *body   = dyn_take(memory, mechanism->tree->n_bodies * sizeof *body);
     if (!joints || !body) return NULL;
-    *joints          = (dyn_model){.n_rows = model->n_bodies, .nq = (int)model->nq, .nv = (int)model->nv, .body = body};
-    joints->n_bodies = copy_joints(model, body);
+    *joints = (dyn_model){
+        .n_rows = mechanism->tree->n_rows, .nq = (int)mechanism->nq, .nv = (int)mechanism->nv, .body = body};
+    joints->n_bodies = copy_joints(mechanism, body);
     return joints;
 }
 
 /* --- accelerations ----------------------------------------------------------------------------------------------- */
 
-typedef struct mechanism {
-    const api_loop_stepper *by;
+typedef struct stage {
+    const dyn_loop_stepper *by;
     const double           *start_q; /* actuated coordinates at which the step starts */
     const double           *passive; /* passive coordinates there */
     bool                    moved;   /* true: the loops are closed at another position */
-} mechanism;
+} stage;
 
-/* Records why loops of the present position cannot be closed. */
-static void record_faults(const api_loop_stepper *by)
+/* Records why the loops of the present position cannot be closed. */
+static void record_failures(const dyn_loop_stepper *by)
 {
     for (size_t lane = 0; lane < by->closed->closure.live; lane++)
-        if (by->faults->lane[lane].code == API_NO_PROBLEM)
-            api_loop_fail(by->closed, lane, NULL, -1, &by->faults->lane[lane]);
+        if (by->failures->lane[lane].status == DYN_LOOPS_CLOSED)
+            by->failures->lane[lane] = dyn_loop_failure_of(by->closed, lane);
 }
 
 /* Closes the loops at q, along the line from the start of the step. */
-static void close_at(mechanism *m, const double *q)
+static void close_at(stage *m, const double *q)
 {
-    api_loop_workspace *c    = m->by->closed;
-    const api_approach  from = {.q = m->start_q, .passive = m->passive};
+    dyn_loop_workspace *c    = m->by->closed;
+    const dyn_approach  from = {.q = m->start_q, .passive = m->passive};
     m->moved                 = true;
-    if (!api_loop_close(c, m->by->scene, q, &from, c->closure.live)) record_faults(m->by);
+    if (!dyn_loop_close(c, m->by->scene, q, &from, c->closure.live)) record_failures(m->by);
 }
 
 static void accelerate(void *arg, const dyn_forward_sensitivity *io)
 {
-    mechanism           *m     = arg;
-    api_loop_workspace  *c     = m->by->closed;
+    stage               *m     = arg;
+    dyn_loop_workspace  *c     = m->by->closed;
     dyn_forward_dynamics alone = {
         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
     if (io->q != m->start_q) close_at(m, io->q);
     if (m->by->accelerate)
         m->by->accelerate(m->by->constraints, io);
     else if (io->dqdd_dq)
-        api_loop_forward_sensitivity(m->by->scene, c, io, 1);
+        dyn_loop_forward_sensitivity(m->by->scene, c, io, 1);
     else
-        api_loop_forward_dynamics(m->by->scene, c, &alone, 1);
+        dyn_loop_forward_dynamics(m->by->scene, c, &alone, 1);
     /* Lanes that repeat the last state must not keep the iterations of an implicit step running. */
     double *const matrices[] = {io->dqdd_dq, io->dqdd_dqd, io->dqdd_dtau};
     for (size_t i = 0; io->dqdd_dq && i < 3; i++)
-        api_closure_pad(&c->closure, c->nv * c->nv, matrices[i]);
+        dyn_closure_pad(&c->closure, c->nv * c->nv, matrices[i]);
 }
 
 static void differentiate_by_wrenches(void *arg, const dyn_sensitivity *io)
 {
-    const mechanism *m = arg;
-    api_loop_sensitivity(m->by->scene, m->by->closed, io, 1);
+    const stage *m = arg;
+    dyn_loop_sensitivity(m->by->scene, m->by->closed, io, 1);
 }
 
 static void differentiate_by_parameters(void *arg, const dyn_regressor *io)
 {
-    const mechanism *m = arg;
-    api_loop_regressor(m->by->scene, m->by->closed, io, 1);
+    const stage *m = arg;
+    dyn_loop_regressor(m->by->scene, m->by->closed, io, 1);
 }
 
 /* --- a step ------------------------------------------------------------------------------------------------------ */
 
-size_t api_loop_step_entries(const api_model *model)
+size_t dyn_loop_step_entries(const dyn_mechanism *mechanism)
 {
-    return model->loops ? model->loops->nq + model->loops->n_passive_q : 0;
+    return mechanism->loops ? mechanism->loops->nq + mechanism->loops->n_passive_q : 0;
 }
 
-void api_loop_step(const api_loop_stepper *by, const dyn_step *io)
+void dyn_loop_step(const dyn_loop_stepper *by, const dyn_step *io)
 {
-    api_loop_workspace      *c      = by->closed;
+    dyn_loop_workspace      *c      = by->closed;
     const size_t             W      = c->W;
     dyn_scene                scene  = *by->scene;
     dyn_step                 step   = *io;
     double                  *tree_q = by->scratch, *passive = tree_q + c->loops->nq * W;
-    mechanism                m   = {.by = by, .start_q = io->q, .passive = passive};
+    stage                    m   = {.by = by, .start_q = io->q, .passive = passive};
     const dyn_step_mechanism own = {accelerate, differentiate_by_wrenches, differentiate_by_parameters, &m};
     scene.model                  = by->joints;
     step.mechanism               = &own;
@@ -110,7 +111,7 @@ void api_loop_step(const api_loop_stepper *by, const dyn_step *io)
     for (size_t i = 0; i < c->loops->n_passive_q; i++)
         memcpy(passive + i * W, tree_q + (size_t)c->loops->passive_q[i] * W, W * sizeof *passive);
     for (size_t lane = 0; lane < W; lane++)
-        api_problem_clear(&by->faults->lane[lane]);
+        by->failures->lane[lane].status = DYN_LOOPS_CLOSED;
     dyn_step_kernel_of(c->tree)(&scene, c->workspace, &step, 1);
-    if (m.moved) api_loop_restore(c, by->scene, tree_q, c->closure.live);
+    if (m.moved) dyn_loop_restore(c, by->scene, tree_q, c->closure.live);
 }

@@ -7,26 +7,26 @@
 #include "continuation.h"
 #include "lane_matrix.h"
 
-enum { API_LOOP_SQUARE_MATRICES = 3, API_LOOP_WIDE_MATRICES = 8, API_LOOP_VECTORS = 8 };
+enum { DYN_LOOP_SQUARE_MATRICES = 3, DYN_LOOP_WIDE_MATRICES = 8, DYN_LOOP_VECTORS = 8 };
 
 /* The friction of actuated joints that depends on their load (loop_load.c); nv or nv x nv each. */
-typedef struct api_loop_load {
+typedef struct dyn_loop_load {
     double *own;               /* friction without load */
     double *T, *effort;        /* efforts without the joints' own friction; efforts with it: scratch */
     double *factor, *slope[2]; /* derivatives of tau by T, and by qd at T and at T = 0 */
-} api_loop_load;
+} dyn_loop_load;
 
-struct api_loop_workspace {
-    api_closure        closure; /* finds the passive coordinates */
-    const api_model   *model;
-    const api_loops   *loops;
+struct dyn_loop_workspace {
+    dyn_closure_solver closure; /* finds the passive coordinates */
+    dyn_mechanism      mechanism;
+    const dyn_loops   *loops;
     const dyn_kernels *tree;
     void              *workspace; /* workspace of the tree's kernels */
     size_t  W, nv, nvt, np, nr;   /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
     double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
     double *curve_q;                                   /* model nq, one state: a point of the curve */
-    api_approach     approach;                         /* the path of the present block */
+    dyn_approach     approach;                         /* the path of the present block */
     double          *K, *G;                            /* np x nr: pseudoinverse of J_p; nvt x nv: qd_tree = G qd */
     double          *Jd, *Gd, *Jdd;                    /* J', G' and J'' at the rates of the last kernel call */
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
@@ -34,24 +34,24 @@ struct api_loop_workspace {
     double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
     double          *rows[2], *passive;                /* scratch: nr; np */
     double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
-    double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
-    double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
+    double          *square[DYN_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
+    double          *wide[DYN_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
     double          *row_matrix;                       /* nr x nv: scratch */
-    double          *vector[API_LOOP_VECTORS];         /* nvt each: scratch */
+    double          *vector[DYN_LOOP_VECTORS];         /* nvt each: scratch */
     double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
     double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
     double          *extra;
-    api_loop_load    load;
+    dyn_loop_load    load;
     dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
     double          *wrenches, *wrench_rates;
     double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
     double          *solution; /* nv, one state */
-    api_loop_status  status[DYN_MAX_LANES];
+    dyn_loop_status  status[DYN_MAX_LANES];
     /* Fields of the platform's inverse kinematics (loop_platform.c). The rows of `platform` are the loops' and the
      * frame's. */
-    bool        solving_platform; /* true: `status` is the result of the platform's inverse kinematics */
-    bool        platform_guessed; /* true: the path starts at a guess, not at the reference */
-    api_closure platform;
+    bool               solving_platform; /* true: `status` is the result of the platform's inverse kinematics */
+    bool               platform_guessed; /* true: the path starts at a guess, not at the reference */
+    dyn_closure_solver platform;
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */
     double *platform_line;
@@ -62,113 +62,113 @@ struct api_loop_workspace {
 /* --- loop_path.c ----------------------------------------------------------------------------------------------- */
 
 /* Returns the path to actuated coordinates q ([nq] in lanes) and sets c->q to its start. */
-api_continuation_path api_loop_path(api_loop_workspace *c, const dyn_scene *scene, const double *q,
-                                    const api_approach *from);
+dyn_continuation_path dyn_loop_path(dyn_loop_workspace *c, const dyn_scene *scene, const double *q,
+                                    const dyn_approach *from);
 /* Writes the model's reference into all lanes of `tree` (tree nq). */
-void api_loop_set_reference(const api_loop_workspace *c, double *tree);
+void dyn_loop_set_reference(const dyn_loop_workspace *c, double *tree);
 
 /* --- loop_rates.c ---------------------------------------------------------------------------------------------- */
 
 /* x_p -= K b for the passive rows x_p of x, with K the pseudoinverse of the passive constraint Jacobian. x is nvt x
  * columns, b is nr x columns. */
-void api_loop_subtract_passive(const api_loop_workspace *c, size_t columns, const double *b, double *x);
+void dyn_loop_subtract_passive(const dyn_loop_workspace *c, size_t columns, const double *b, double *x);
 
-/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). api_loop_find_velocities sets c->qd;
- * api_loop_find_accelerations also c->Jd, c->Gd and c->qdd; api_loop_find_jerks also c->Jdd and c->qddd. */
-void api_loop_find_velocities(api_loop_workspace *c, const double *qd);
-void api_loop_find_accelerations(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
-void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
+/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). dyn_loop_find_velocities sets c->qd;
+ * dyn_loop_find_accelerations also c->Jd, c->Gd and c->qdd; dyn_loop_find_jerks also c->Jdd and c->qddd. */
+void dyn_loop_find_velocities(dyn_loop_workspace *c, const double *qd);
+void dyn_loop_find_accelerations(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
+void dyn_loop_find_jerks(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
                          const double *qddd);
 /* to = G^T x, with qd_tree = G qd; x is nvt x columns, `to` is nv x columns. */
-void api_loop_project(const api_loop_workspace *c, size_t columns, const double *x, double *to);
+void dyn_loop_project(const dyn_loop_workspace *c, size_t columns, const double *x, double *to);
 
-/* api_loop_find_forces finds the constraint forces c->lambda from c->tau. api_loop_find_force_rates finds c->lambda_dot
+/* dyn_loop_find_forces finds the constraint forces c->lambda from c->tau. dyn_loop_find_force_rates finds c->lambda_dot
  * from `left` = tau' - J'^T lambda (nvt) and J' (nr x nvt; NULL: zero). */
-void api_loop_find_forces(api_loop_workspace *c);
-void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd);
+void dyn_loop_find_forces(dyn_loop_workspace *c);
+void dyn_loop_find_force_rates(dyn_loop_workspace *c, const double *left, const double *Jd);
 
 /* --- loop_workspace.c ------------------------------------------------------------------------------------------ */
 
 /* Returns true while the client is connected and the deadline has not passed. Otherwise long computations stop early,
- * and api/requests/evaluate/loop_evaluation.c reports the problem. */
-bool api_loop_may_continue(const api_loop_workspace *c);
+ * and the caller reports the reason. */
+bool dyn_loop_may_continue(const dyn_loop_workspace *c);
 
 /* --- loop_wrenches.c ------------------------------------------------------------------------------------------- */
 
 /* Finds the loops' wrenches ([n][6], on frame b in axes of frame a, as in the answer) from the constraint forces. */
-void api_loop_wrenches(const api_loop_workspace *c, const double *lambda, double *wrenches);
+void dyn_loop_wrenches(const dyn_loop_workspace *c, const double *lambda, double *wrenches);
 /* Returns the scene with the loops' wrenches added on both links of each loop. Writes all wrench values to c->wrenches,
  * the request's first. */
-dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
+dyn_scene dyn_loop_add_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
 /* Writes the rates of all wrenches to c->wrench_rates, for the constraint force rates c->lambda_dot and tree velocities
  * qd (NULL: zero). `rates` are the rates of the request's wrenches, whose number is `given` (NULL: zero). */
-void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd);
+void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double *rates, const double *qd);
 
 /* --- loop_load.c ----------------------------------------------------------------------------------------------- */
 
-/* Takes c->load, if friction depends on the load. Returns false with the pool's problem. */
-bool api_loop_load_open(api_pool *pool, api_loop_workspace *c);
+/* Takes c->load, if friction depends on the load. Returns false if memory is refused. */
+bool dyn_loop_load_open(dyn_memory memory, dyn_loop_workspace *c);
 
 /* R below are efforts (nv) with the friction of all joints, but without the part that depends on the load. These
  * functions do nothing if friction does not depend on the load. qd NULL: zero. */
 
 /* Replaces R by tau at qd. */
-void api_loop_add_load(api_loop_workspace *c, const dyn_scene *scene, const double *qd, double *efforts);
+void dyn_loop_add_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *efforts);
 /* Returns R from tau at qd (NULL: zero); tau itself if friction does not depend on the load. */
-const double *api_loop_remove_load(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau);
+const double *dyn_loop_remove_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau);
 /* Replaces io->tau_dot, the time derivative of R, by that of tau. */
-void api_loop_add_load_rate(api_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *io,
+void dyn_loop_add_load_rate(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *io,
                             const double *R);
 /* Replaces the derivatives of R by those of tau, at the efforts of the tree c->tau. */
-void api_loop_load_sensitivity(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
+void dyn_loop_load_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 /* Multiplies the rows of derivatives of R by constants, nv x columns, by dtau/dT, at the efforts of the tree c->tau. */
-void api_loop_load_rows(api_loop_workspace *c, const dyn_scene *scene, const double *qd, size_t columns, double *rows);
+void dyn_loop_load_rows(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, size_t columns, double *rows);
 /* Subtracts dR/dqd at constant tau from a derivative of R by qd. */
-void api_loop_load_slopes(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
+void dyn_loop_load_slopes(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
                           double *dR_dqd);
-/* Replaces derivatives by R (nv x nv) by those by tau, after api_loop_load_slopes. */
-void api_loop_load_columns(api_loop_workspace *c, const dyn_scene *scene, double *by_R);
+/* Replaces derivatives by R (nv x nv) by those by tau, after dyn_loop_load_slopes. */
+void dyn_loop_load_columns(dyn_loop_workspace *c, const dyn_scene *scene, double *by_R);
 
 /* --- loop_kernels.c -------------------------------------------------------------------------------------------- */
 
 /* Writes the Cholesky factor of one lane of M (lower triangle) to c->dense. Returns false if M is singular; `where`
  * becomes the body of the pivot that vanished, else -1. */
-bool api_loop_factor_mass(api_loop_workspace *c, const double *M, size_t lane, double *where);
+bool dyn_loop_factor_mass(dyn_loop_workspace *c, const double *M, size_t lane, double *where);
 /* Copies the upper triangle of an n x n matrix to its lower triangle. */
-void api_loop_mirror(size_t W, size_t n, double *M);
+void dyn_loop_mirror(size_t W, size_t n, double *M);
 
 /* Writes the inverse of the matrix factored in c->dense to one lane of `inverse`. */
-void api_loop_put_inverse(api_loop_workspace *c, size_t lane, double *inverse);
+void dyn_loop_put_inverse(dyn_loop_workspace *c, size_t lane, double *inverse);
 /* Finds c->tau, the efforts of the tree at the rates found last. */
-void api_loop_tree_torques(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
+void dyn_loop_tree_torques(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
 
-void api_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks);
-void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks);
-void api_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
-void api_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
-void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks);
-void api_loop_reference_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks);
-void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
-void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
-void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
+void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks);
+void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks);
+void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
+void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
+void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks);
+void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks);
+void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
+void dyn_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
+void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
 /* Find the derivatives of results, or of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and
  * wide[5..7] are the derivatives of tau with respect to q, qd and qdd at constant lambda. */
-void api_loop_differentiate_results(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
-                                    const api_loop_results *results);
-void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
+void dyn_loop_differentiate_results(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
+                                    const dyn_loop_results *results);
+void dyn_loop_joint_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 
-/* api_loop_get_column copies column k of X, a row-major matrix of n columns, to `column`; api_loop_put_column copies
+/* dyn_loop_get_column copies column k of X, a row-major matrix of n columns, to `column`; dyn_loop_put_column copies
  * `column` to column k of X. */
-void api_loop_get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column);
-void api_loop_put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X);
+void dyn_loop_get_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column);
+void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X);
 
 /* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda, at
- * the rates that api_loop_find_accelerations found last and at c->lambda. */
-void api_loop_find_directions(api_loop_workspace *c, const dyn_scene *scene);
+ * the rates that dyn_loop_find_accelerations found last and at c->lambda. */
+void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene);
 /* Finds the derivative dG (nvt x nv) of G along G_k, column k of G. Its passive rows are -K J_k G, with J_k the
  * derivative of the constraint Jacobian along G_k; its actuated rows are zero. */
-void api_loop_differentiate_G(api_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG);
+void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG);
 
-void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);
-void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks);
-void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks);
+void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);
+void dyn_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks);
+void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks);

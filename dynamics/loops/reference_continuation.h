@@ -4,21 +4,20 @@
 #pragma once
 #include "loop_kernels.h"
 
-typedef struct api_reference_continuation {
-    api_loop_workspace *closed; /* has memory for the tree's regressors */
-    const api_model    *model;
+typedef struct dyn_reference_continuation {
+    dyn_loop_workspace *closed; /* has memory for the tree's regressors */
+    dyn_mechanism       mechanism;
     size_t              W;
-} api_reference_continuation;
+} dyn_reference_continuation;
 
-/* Takes the memory from `pool`. `deadline` (may be NULL) is checked between steps. Returns false with the pool's
- * problem. */
-bool api_reference_continuation_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
-                                     const api_deadline *deadline, api_reference_continuation *walk);
+/* Takes the memory from `memory`. `deadline` is checked between steps. Returns false if memory is refused. */
+bool dyn_reference_continuation_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
+                                     dyn_deadline deadline, dyn_reference_continuation *walk);
 
 /* Moves each lane from the reference along q as far as it stays clear of singular positions. On entry q holds
  * displacements of the model's coordinates from the reference, in lanes; quaternions are absolute. On return q is the
  * position reached, and kernels may be called. Returns false if the deadline has passed. */
-bool api_reference_continuation_follow(api_reference_continuation *walk, const dyn_scene *scene, double *q);
+bool dyn_reference_continuation_follow(dyn_reference_continuation *walk, const dyn_scene *scene, double *q);
 
-/* Estimates the seconds that api_reference_continuation_follow takes. */
-double api_reference_continuation_seconds(const api_model *model);
+/* Estimates the seconds that dyn_reference_continuation_follow takes. */
+double dyn_reference_continuation_seconds(const dyn_mechanism *mechanism);

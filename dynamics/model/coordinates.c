@@ -1,6 +1,6 @@
 /* coordinates.c - see coordinates.h: quaternion and pose arithmetic in lanes. */
 #include "coordinates.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/math/elementary.h"
 #include <math.h>
 #include <string.h>
@@ -13,10 +13,10 @@ static void rotate_quaternion(double *r, size_t stride, const double w[3])
     double sine, c;
     dyn_sine_cosine(0.5 * angle, &sine, &c);
     double k = angle > 0 ? sine / angle : 0.5;
-    api_get3(r, stride, 1, x);
+    dyn_get3(r, stride, 1, x);
     for (int i = 0; i < 3; i++)
         v[i] = k * w[i];
-    api_cross(x, v, u);
+    dyn_cross(x, v, u);
     for (size_t i = 0; i < 3; i++)
         r[i * stride] = s * v[i] + c * x[i] + u[i];
     r[3 * stride] = c * s - (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]);
@@ -26,20 +26,20 @@ static void rotate_quaternion(double *r, size_t stride, const double w[3])
 static void shift_position(double *p, size_t stride, const double *r, const double v[3])
 {
     double x[3], t[3], u[3];
-    api_get3(r, stride, 1, x);
-    api_cross(x, v, t);
+    dyn_get3(r, stride, 1, x);
+    dyn_cross(x, v, t);
     for (int i = 0; i < 3; i++)
         t[i] *= 2;
-    api_cross(x, t, u);
+    dyn_cross(x, t, u);
     for (size_t i = 0; i < 3; i++)
         p[i * stride] += v[i] + r[3 * stride] * t[i] + u[i];
 }
 
-void api_coordinates_make_quaternions_positive(const dyn_model *model, double *q, size_t W)
+void dyn_coordinates_make_quaternions_positive(const dyn_model *model, double *q, size_t W)
 {
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *b      = &model->body[i];
-        int             offset = api_quaternion_offset(b);
+        int             offset = dyn_quaternion_offset(b);
         if (offset < 0) continue;
         double *r = q + (size_t)(b->joint.q + offset) * W;
         for (size_t lane = 0; lane < W; lane++)
@@ -48,38 +48,38 @@ void api_coordinates_make_quaternions_positive(const dyn_model *model, double *q
     }
 }
 
-void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
+void dyn_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
 {
     double v[3], w[3];
-    int    offset = api_quaternion_offset(body);
+    int    offset = dyn_quaternion_offset(body);
     if (offset < 0) {
         q[0] += part * dx[0];
         return;
     }
     const size_t linear = (size_t)offset; /* entries before the quaternion in q, and before w in dx */
-    if (linear > 0) api_get3(dx, stride, part, v);
+    if (linear > 0) dyn_get3(dx, stride, part, v);
     if (linear > 0) shift_position(q, stride, q + linear * stride, v);
-    api_get3(dx + linear * stride, stride, part, w);
+    dyn_get3(dx + linear * stride, stride, part, w);
     rotate_quaternion(q + linear * stride, stride, w);
 }
 
 /* Bracket of two motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
-void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
+void dyn_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
     double va[3], wa[3], vb[3], wb[3], x[3], y[3];
-    int    offset = api_quaternion_offset(body);
+    int    offset = dyn_quaternion_offset(body);
     if (offset < 0) {
         bracket[0] = 0;
         return;
     }
     const size_t linear = (size_t)offset;
-    api_get3(a + linear * stride, stride, 1, wa), api_get3(b + linear * stride, stride, 1, wb);
-    api_cross(wa, wb, x);
+    dyn_get3(a + linear * stride, stride, 1, wa), dyn_get3(b + linear * stride, stride, 1, wb);
+    dyn_cross(wa, wb, x);
     for (size_t i = 0; i < 3; i++)
         bracket[(linear + i) * stride] = x[i];
     if (linear == 0) return;
-    api_get3(a, stride, 1, va), api_get3(b, stride, 1, vb);
-    api_cross(wa, vb, x), api_cross(wb, va, y);
+    dyn_get3(a, stride, 1, va), dyn_get3(b, stride, 1, vb);
+    dyn_cross(wa, vb, x), dyn_cross(wb, va, y);
     for (size_t i = 0; i < 3; i++)
         bracket[i * stride] = x[i] - y[i];
 }
@@ -112,9 +112,9 @@ static void quaternion_rate(const double *r, const double *qd, size_t W, double 
     }
 }
 
-void api_coordinates_rate(const dyn_body *body, const double *q, const double *qd, size_t W, double *rate)
+void dyn_coordinates_rate(const dyn_body *body, const double *q, const double *qd, size_t W, double *rate)
 {
-    int offset = api_quaternion_offset(body);
+    int offset = dyn_quaternion_offset(body);
     if (offset < 0) {
         memcpy(rate, qd, W * sizeof *rate);
         return;

@@ -1,6 +1,6 @@
 /* models.c - see models.h. */
 #include "models.h"
-#include "api/robots/model/reference.h"
+#include "api/robots/model/model_loops.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

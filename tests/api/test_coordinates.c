@@ -17,7 +17,7 @@ static const char robot[] =
 /* Coordinates of one joint, the quaternion of unit length; lanes apart. */
 static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t stride)
 {
-    int    at   = api_quaternion_offset(b);
+    int    at   = dyn_quaternion_offset(b);
     double norm = 0;
     for (int i = 0; i < dyn_joint_nq(b->joint.kind); i++)
         q[(size_t)i * stride] = draw(seed);
@@ -47,10 +47,10 @@ static void quaternions_are_turned_round(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < nq * W; i++)
             q[i] = before[i] = draw(&seed);
-        api_coordinates_make_quaternions_positive(model->dyn, q, W);
+        dyn_coordinates_make_quaternions_positive(model->dyn, q, W);
         for (size_t i = 0; i < model->dyn->n_bodies; i++) {
             const dyn_body *b  = &model->dyn->body[i];
-            int             at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
+            int             at = dyn_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
             for (size_t lane = 0; lane < W; lane++) {
                 const double *was = before + (size_t)b->joint.q * W + lane, *is = q + (size_t)b->joint.q * W + lane;
                 double        sign = at >= 0 && was[(size_t)(at + 3) * W] < 0 ? -1 : 1;
@@ -66,14 +66,14 @@ static void quaternions_are_turned_round(void **state)
 static void stepped(const dyn_body *b, const double *q, const double *dx, double h, double *to)
 {
     memcpy(to, q, ENTRIES * sizeof *to);
-    api_coordinates_move(b, to, 1, dx, h);
+    dyn_coordinates_move(b, to, 1, dx, h);
 }
 
 /* A quaternion keeps its length; the way to a point is the way back; two steps along one axis are one. */
 static void check_steps(const dyn_body *b, uint64_t *seed)
 {
     double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
-    int    at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
+    int    at = dyn_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);
@@ -113,13 +113,13 @@ static void check_rate(const dyn_body *b, uint64_t *seed)
         draw_position(b, seed, q + lane, W);
     for (size_t i = 0; i < nv * W; i++)
         qd[i] = draw(seed);
-    api_coordinates_rate(b, q, qd, W, rate);
+    dyn_coordinates_rate(b, q, qd, W, rate);
     for (size_t lane = 0; lane < W; lane++) {
         double ahead[2][ENTRIES * W], behind[2][ENTRIES * W], given[ENTRIES], expected[ENTRIES];
         for (int part = 0; part < 2; part++) {
             memcpy(ahead[part], q, sizeof q), memcpy(behind[part], q, sizeof q);
-            api_coordinates_move(b, ahead[part] + lane, W, qd + lane, h * (part + 1));
-            api_coordinates_move(b, behind[part] + lane, W, qd + lane, -h * (part + 1));
+            dyn_coordinates_move(b, ahead[part] + lane, W, qd + lane, h * (part + 1));
+            dyn_coordinates_move(b, behind[part] + lane, W, qd + lane, -h * (part + 1));
         }
         for (size_t i = 0; i < n; i++) { /* of fourth order */
             size_t e    = i * W + lane;
@@ -145,8 +145,8 @@ static void check_bracket(const dyn_body *b, uint64_t *seed)
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         x[i] = draw(seed), y[i] = draw(seed);
-    api_coordinates_bracket(b, 1, x, y, bracket);
-    api_coordinates_bracket(b, 1, y, x, back);
+    dyn_coordinates_bracket(b, 1, x, y, bracket);
+    dyn_coordinates_bracket(b, 1, y, x, back);
     for (int i = 0; i < nv; i++)
         assert_true(bracket[i] == -back[i]);
     stepped(b, q, x, h, one), stepped(b, one, y, h, one);

@@ -1,6 +1,6 @@
 /* test_document_forms.c - the forms in which a document gives geometry and inertia, against products of 4x4
  * matrices, matrix exponentials and integrals over volumes that are written out here. */
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "api/robots/document/inertia.h"
 #include "models.h"
 #include <math.h>
@@ -316,7 +316,7 @@ static void solids_have_the_moments_of_their_volume(void **state)
     };
     for (api_solid solid = 0; solid < API_SOLIDS; solid++) {
         double   in[4], volume = api_solid_volume(solid, sizes[solid]);
-        dyn_pose X = api_pose_identity();
+        dyn_pose X = dyn_pose_identity();
         integrate(solid, sizes[solid], in);
         assert_close(&volume, in, 1, 4e-3);
         dyn_inertia inertia = api_solid_inertia(solid, sizes[solid], volume, &X);

@@ -25,7 +25,7 @@
 static void coordinates_are_of_actuated_joints(void **state)
 {
     api_model       *model = model_of(FOUR_BAR(PIN));
-    const api_loops *l     = model->loops;
+    const dyn_loops *l     = model->loops;
     assert_int_equal(model->nq, 1);
     assert_string_equal(model->position_names[0], "of_left");
     assert_int_equal(l->nv, 3);
@@ -102,14 +102,14 @@ static void turn(double angle, int k, double R[9])
 }
 
 /* At a closed pose the rows change as E says. */
-static void check_rows(const api_loops *l, const double y[3], const double R[9])
+static void check_rows(const dyn_loops *l, const double y[3], const double R[9])
 {
     const double    h    = 1e-6;
-    const api_loop *loop = &l->loop[0];
+    const dyn_loop *loop = &l->loop[0];
     double          n[6] = {0}; /* the last row of a universal joint turns with it */
-    if (loop->kind == API_LOOP_UNIVERSAL) api_loop_universal_row(loop, R, n + 3);
+    if (loop->kind == DYN_LOOP_UNIVERSAL) dyn_loop_universal_row(loop, R, n + 3);
     for (int d = 0; d < 6; d++) {
-        double open[2][API_LOOP_ROWS];
+        double open[2][DYN_LOOP_ROWS];
         for (int s = 0; s < 2; s++) {
             double by = s ? -h : h, moved[3], small[9], turned[9];
             for (int i = 0; i < 3; i++)
@@ -118,7 +118,7 @@ static void check_rows(const api_loops *l, const double y[3], const double R[9])
             for (int i = 0; i < 9; i++)
                 turned[i] = small[i / 3 * 3] * R[i % 3] + small[i / 3 * 3 + 1] * R[3 + i % 3] +
                             small[i / 3 * 3 + 2] * R[6 + i % 3];
-            api_loop_residual(l, 0, moved, turned, open[s]);
+            dyn_loop_residual(l, 0, moved, turned, open[s]);
         }
         for (size_t r = 0; r < loop->rows; r++)
             assert_true(fabs((open[0][r] - open[1][r]) / (2 * h) - loop->E[r][d] - (r == 3 ? n[d] : 0)) < 1e-8);
@@ -143,10 +143,10 @@ static void rows_are_derivatives(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_model *model = unclosed_model(cases[i].kind);
-        double     R[9], open[API_LOOP_ROWS];
+        double     R[9], open[DYN_LOOP_ROWS];
         turn(cases[i].angle, 2, R);
         assert_int_equal(model->loops->rows, cases[i].rows);
-        api_loop_residual(model->loops, 0, cases[i].along, R, open);
+        dyn_loop_residual(model->loops, 0, cases[i].along, R, open);
         for (size_t r = 0; r < cases[i].rows; r++)
             assert_true(fabs(open[r]) < 1e-15);
         check_rows(model->loops, cases[i].along, R);
@@ -162,15 +162,15 @@ static void half_turns_are_open(void **state)
     for (size_t i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
             api_model *model = unclosed_model(kinds[i]);
-            double     R[9], open[API_LOOP_ROWS], sum = 0;
+            double     R[9], open[DYN_LOOP_ROWS], sum = 0;
             turn(M_PI, k, R);
-            api_loop_residual(model->loops, 0, y, R, open);
+            dyn_loop_residual(model->loops, 0, y, R, open);
             for (size_t r = 0; r < model->loops->rows; r++)
                 sum += open[r] * open[r];
             assert_true(fabs(sqrt(sum) - M_PI) < 1e-7);
             for (int j = 0; j < 9; j++)
                 R[j] = nearbyint(R[j]); /* to the last bit, where nothing tells the axis */
-            api_loop_residual(model->loops, 0, y, R, open);
+            dyn_loop_residual(model->loops, 0, y, R, open);
             sum = 0;
             for (size_t r = 0; r < model->loops->rows; r++)
                 sum += open[r] * open[r];
@@ -186,7 +186,7 @@ static void flow(const dyn_body *body, double *q, const double *a, double time)
 {
     enum { STEPS = 2000 };
     for (int i = 0; i < STEPS; i++)
-        api_coordinates_move(body, q, 1, a, time / STEPS);
+        dyn_coordinates_move(body, q, 1, a, time / STEPS);
 }
 
 /* Along a, along b, and back: what is left is the bracket, but for third order. */
@@ -204,8 +204,8 @@ static void brackets_are_what_does_not_commute(void **state)
         flow(&body, q, b, h);
         flow(&body, q, a, -h);
         flow(&body, q, b, -h);
-        api_coordinates_bracket(&body, 1, a, b, bracket);
-        api_coordinates_move(&body, there, 1, bracket, h * h);
+        dyn_coordinates_bracket(&body, 1, a, b, bracket);
+        dyn_coordinates_move(&body, there, 1, bracket, h * h);
         for (size_t k = 0; k < nq; k++)
             assert_true(fabs(q[k] - there[k]) < 0.005 * h * h);
         assert_true(fabs(q[0]) > 0.05 * h * h);
@@ -230,11 +230,11 @@ static void products_have_the_same_bits(void **state)
             A[i] = sin((double)place_of(i, W));
         for (size_t i = 0; i < K * N * W; i++)
             B[i] = cos((double)place_of(i, W));
-        api_matrix_mul(W, M, K, N, A, B, 0, C);
+        dyn_matrix_mul(W, M, K, N, A, B, 0, C);
         for (size_t i = 0; i < M; i++)
             for (size_t k = 0; k < K; k++)
                 memcpy(At + (k * M + i) * W, A + (i * K + k) * W, W * sizeof *A);
-        api_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
+        dyn_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
         assert_memory_equal(C, Ct, M * N * W * sizeof *C);
         for (size_t e = 0; e < M * N * W; e++) {
             size_t lane = e % W, i = e / W / N, j = e / W % N;
@@ -243,7 +243,7 @@ static void products_have_the_same_bits(void **state)
                 sum += sin((double)((i * K + k) * 8 + lane)) * cos((double)((k * N + j) * 8 + lane));
             assert_true(C[e] == sum);
         }
-        api_matrix_mul(W, M, K, N, A, B, -1, C);
+        dyn_matrix_mul(W, M, K, N, A, B, -1, C);
         for (size_t e = 0; e < M * N * W; e++)
             assert_true(C[e] == 0);
     }

@@ -39,3 +39,13 @@ void api_pool_end(api_pool *pool)
     api_unclaim(pool->share, pool->claimed);
     pool->claimed = pool->used = 0;
 }
+
+static void *take(void *arg, size_t bytes)
+{
+    return api_take(arg, bytes);
+}
+
+dyn_memory api_pool_memory(api_pool *pool)
+{
+    return (dyn_memory){.take = take, .arg = pool};
+}

@@ -4,6 +4,7 @@
 #include "api/problem.h"
 #include "budget.h"
 #include "scratch.h"
+#include "dynamics/memory/memory.h"
 
 /* Initialise as {.share, .scratch, .problem}; the declarer calls api_pool_end. */
 typedef struct api_pool {
@@ -26,3 +27,6 @@ bool api_pool_claim(api_pool *pool, size_t bytes);
 
 /* Returns all claimed bytes to the budget. The memory itself returns to the worker in api_scratch_reset. */
 void api_pool_end(api_pool *pool);
+
+/* Returns the pool as the memory of a computation in dynamics/, which takes its pieces by api_take. */
+dyn_memory api_pool_memory(api_pool *pool);

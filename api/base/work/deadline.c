@@ -25,3 +25,15 @@ bool api_deadline_check(const api_deadline *deadline, api_problem *problem)
     if (scheduler && scheduler->yield) scheduler->yield(scheduler->arg, now);
     return api_deadline_check_at(deadline, now, problem);
 }
+
+static bool may_continue(const void *arg)
+{
+    api_problem reason;
+    api_problem_clear(&reason);
+    return api_deadline_check(arg, &reason);
+}
+
+dyn_deadline api_deadline_for_dynamics(const api_deadline *deadline)
+{
+    return (dyn_deadline){.may_continue = may_continue, .arg = deadline};
+}

@@ -2,6 +2,7 @@
  * functions between steps. */
 #pragma once
 #include "api/api.h"
+#include "dynamics/memory/memory.h"
 
 uint64_t api_now(void); /* current time, ns on CLOCK_MONOTONIC */
 
@@ -11,3 +12,7 @@ uint64_t api_now(void); /* current time, ns on CLOCK_MONOTONIC */
  * always true. */
 bool api_deadline_check(const api_deadline *deadline, api_problem *problem);
 bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_problem *problem);
+
+/* Returns the deadline as a computation in dynamics/ checks it, by api_deadline_check. The computation returns without
+ * a problem; its caller asks api_deadline_check for the reason. */
+dyn_deadline api_deadline_for_dynamics(const api_deadline *deadline);

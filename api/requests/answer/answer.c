@@ -138,7 +138,7 @@ static bool emit_poses(writer *w, const api_selection *selected, const double *l
 static bool emit_full(writer *w, const double *lanes)
 {
     const api_plan     *plan = w->answer->plan;
-    const api_loops    *l    = plan->query->model->loops;
+    const dyn_loops    *l    = plan->query->model->loops;
     api_loop_state_part parts[API_LOOP_STATE_PARTS];
     size_t              first = 0;
     api_loop_state_parts(plan->query->model, parts);

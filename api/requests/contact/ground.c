@@ -1,7 +1,7 @@
 /* ground.c - computes the reaction of the ground (ground.h). The _work functions of LAPACKE use memory of the caller.
  */
 #include "ground.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static bool factor(api_ground_state *s)
 static bool find_zero_moment(api_ground_state *s)
 {
     const api_ground *g      = s->ground;
-    double            normal = api_dot(g->normal, s->resultant), at_point[6], arm[3];
-    if (!(normal > NO_FORCE * (g->weight + sqrt(api_dot(s->resultant, s->resultant))))) return false;
+    double            normal = dyn_dot(g->normal, s->resultant), at_point[6], arm[3];
+    if (!(normal > NO_FORCE * (g->weight + sqrt(dyn_dot(s->resultant, s->resultant))))) return false;
     difference((double[3]){0}, g->point, arm);
     shift(s->resultant, arm, at_point);
     memcpy(s->zero_moment, g->point, sizeof s->zero_moment);
@@ -75,7 +75,7 @@ static bool find_shares(api_ground_state *s)
     for (size_t k = 0; k < s->ground->n_contacts; k++) {
         double arm[3];
         difference(s->zero_moment, s->contact[k], arm);
-        s->distance[k] = sqrt(api_dot(arm, arm));
+        s->distance[k] = sqrt(dyn_dot(arm, arm));
     }
     if (s->ground->n_contacts == 1) return true;
     if (s->support != API_BOTH_FEET) { /* the other foot is lifted */
@@ -135,7 +135,7 @@ static void differentiate_resultant(const api_ground_state *s, const double colu
 static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate *rate)
 {
     const api_ground *g      = s->ground;
-    double            normal = api_dot(g->normal, s->resultant), changes = api_dot(g->normal, rate->resultant);
+    double            normal = dyn_dot(g->normal, s->resultant), changes = dyn_dot(g->normal, rate->resultant);
     double            at_point[6], arm[3];
     difference((double[3]){0}, g->point, arm);
     shift(rate->resultant, arm, at_point);
@@ -155,7 +155,7 @@ static void differentiate_shares(const api_ground_state *s, const api_ground_rat
         double arm[3], moves[3];
         difference(s->zero_moment, s->contact[k], arm);
         difference(rate->zero_moment, rate->contact[k], moves);
-        changes[k] = api_dot(arm, moves) / s->distance[k];
+        changes[k] = dyn_dot(arm, moves) / s->distance[k];
     }
     share[0] = (changes[1] * s->share[1] - changes[0] * s->share[0]) / sum;
     share[1] = -share[0];

@@ -2,7 +2,7 @@
 #include "ground_request.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
@@ -35,7 +35,7 @@ static bool hangs_on(const dyn_model *m, int body, int base)
 /* The ground bears the base's efforts only if no loop connects the robot to the world. */
 static bool check_loops(const api_query *q, int base)
 {
-    const api_loops *l = q->model->loops;
+    const dyn_loops *l = q->model->loops;
     for (size_t k = 0; l && k < l->n; k++)
         if (!hangs_on(q->model->dyn, l->pair[k].a.body, base) || !hangs_on(q->model->dyn, l->pair[k].b.body, base))
             return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
@@ -85,8 +85,8 @@ static bool read_foot(const api_query *q, const api_node *value, const api_place
     if (!hangs_on(q->model->dyn, foot->body, base->body))
         return api_fail_at(q->problem, &name_at, API_BAD_VALUE, "%.64s is not a descendant of the base",
                            q->model->frames[i].name);
-    dyn_pose shift = api_pose_translation(point[0], point[1], point[2]);
-    foot->X_bf     = api_pose_compose(&foot->X_bf, &shift);
+    dyn_pose shift = dyn_pose_translation(point[0], point[1], point[2]);
+    foot->X_bf     = dyn_pose_compose(&foot->X_bf, &shift);
     return true;
 }
 
@@ -159,7 +159,7 @@ static bool read_plane(const api_query *q, const api_node *plane, const api_plac
         return false;
     g->normal_given     = api_node_get(plane, "normal") != NULL;
     api_place normal_at = api_place_key(at, "normal");
-    return !g->normal_given || api_length(g->ground.normal) > 0 ||
+    return !g->normal_given || dyn_norm(g->ground.normal) > 0 ||
            api_fail_at(q->problem, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
@@ -195,7 +195,7 @@ static bool find_normal(const api_query *q, api_ground_request *g)
     double *normal = g->ground.normal, length;
     for (int i = 0; !g->normal_given && i < 3; i++)
         normal[i] = -q->scene.gravity[i];
-    length = api_length(normal);
+    length = dyn_norm(normal);
     if (length == 0)
         return api_fail(q->problem, API_MISSING_FIELD, "/plane",
                         "without gravity no direction is up: the plane needs its normal");
@@ -219,7 +219,7 @@ bool api_ground_request_prepare(const api_query *q, api_ground_request *g)
 {
     size_t n = q->scene.n_wrenches;
     if (!check_base_load(q)) return false;
-    g->ground.weight = q->scene.model->mass * api_length(q->scene.gravity);
+    g->ground.weight = q->scene.model->mass * dyn_norm(q->scene.gravity);
     g->sites         = api_take(q->pool, (n + g->ground.n_contacts) * sizeof *g->sites);
     if (!g->sites) return false;
     if (n > 0) memcpy(g->sites, q->scene.wrench, n * sizeof *g->sites);

@@ -166,7 +166,7 @@ bool api_static_friction_apply(const api_evaluation *e, const api_static_frictio
     const double      *tau   = api_state_block(e, API_TAU, block);
     arrays             a     = lay_out(nv, s->n, W, room);
     api_friction_state state = {.model = e->model,
-                                .G     = e->model->loops ? api_loop_G(e->workspace) : NULL,
+                                .G     = e->model->loops ? dyn_loop_G(e->workspace) : NULL,
                                 .qd    = api_state_block(e, API_QD, block),
                                 .W     = W,
                                 .fused = e->kernels->fused};

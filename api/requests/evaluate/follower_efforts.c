@@ -69,7 +69,7 @@ size_t api_followers_room(const api_followers *f, bool derivatives)
 api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room)
 {
     return (api_follower_block){.followers = f,
-                                .tree      = e->model->loops ? api_loop_tree_kernels(e->workspace) : e->kernels,
+                                .tree      = e->model->loops ? dyn_loop_tree_kernels(e->workspace) : e->kernels,
                                 .loops     = e->model->loops ? e->workspace : NULL,
                                 .scene     = &e->query->scene,
                                 .room      = room};
@@ -158,7 +158,7 @@ void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivati
 {
     dyn_torque_derivative tree  = *motion;
     dyn_scene             scene = *b->scene;
-    if (b->loops) scene = api_loop_tree_motion(b->loops, b->scene, motion, rates != NULL, &tree);
+    if (b->loops) scene = dyn_loop_tree_motion(b->loops, b->scene, motion, rates != NULL, &tree);
     find(b, &scene, &tree, efforts, rates);
 }
 
@@ -215,7 +215,7 @@ static void differentiate(const api_follower_block *b, const dyn_scene *scene, c
         put_rows(f, a.W, at[3 + i], rates_by[i]);
 }
 
-/* Functions of api_loop_results. */
+/* Functions of dyn_loop_results. */
 static void differentiate_in_loops(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion,
                                    double *const D[3])
 {
@@ -234,7 +234,7 @@ static void differentiate_with_loops(const api_follower_block *b, const dyn_torq
     const arrays         a    = lay_out(b);
     const size_t         size = f->n * f->nv * a.W, square = f->model_nv * f->model_nv * a.W;
     api_follower_block   own = *b;
-    api_loop_results     r   = {.rows          = f->n,
+    dyn_loop_results     r   = {.rows          = f->n,
                                 .differentiate = differentiate_in_loops,
                                 .find          = find_at_rest,
                                 .arg           = &own,
@@ -249,7 +249,7 @@ static void differentiate_with_loops(const api_follower_block *b, const dyn_torq
                             .dtau_dq   = dtau,
                             .dtau_dqd  = dtau + square,
                             .dtau_dqdd = dtau + 2 * square};
-    api_loop_results_sensitivity(b->loops, b->scene, &io, &r);
+    dyn_loop_results_sensitivity(b->loops, b->scene, &io, &r);
 }
 
 void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],

@@ -36,7 +36,7 @@ size_t api_followers_room(const api_followers *f, bool derivatives);
 typedef struct api_follower_block {
     const api_followers *followers;
     const dyn_kernels   *tree;  /* kernels of trees */
-    api_loop_workspace  *loops; /* with the closed state of the block; NULL: no loops */
+    dyn_loop_workspace  *loops; /* with the closed state of the block; NULL: no loops */
     const dyn_scene     *scene; /* of the request */
     double              *room;  /* in lanes */
 } api_follower_block;

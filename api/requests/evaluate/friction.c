@@ -5,7 +5,7 @@
 
 void api_friction_map(const api_evaluation *e, const dyn_friction_map *io)
 {
-    dyn_friction_map_kernel *kernel = e->model->loops ? api_loop_friction_map : dyn_friction_map_of(e->kernels);
+    dyn_friction_map_kernel *kernel = e->model->loops ? dyn_loop_friction_map : dyn_friction_map_of(e->kernels);
     kernel(&e->query->scene, e->workspace, io, 1);
 }
 
@@ -18,7 +18,7 @@ void api_friction_find(const api_evaluation *e, size_t block, double *friction)
         return;
     }
     if (e->model->loops) {
-        api_loop_friction(&e->query->scene, e->workspace, &io, tau);
+        dyn_loop_friction(&e->query->scene, e->workspace, &io, tau);
         return;
     }
     api_friction_map(e, &(dyn_friction_map){.qd = qd, .tau = tau, .result = friction});

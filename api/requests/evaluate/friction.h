@@ -3,7 +3,7 @@
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/friction_map.h"
 
-/* Evaluates the kernel of friction_map.h for a block; with loops for the actuated joints (api_loop_friction_map). The
+/* Evaluates the kernel of friction_map.h for a block; with loops for the actuated joints (dyn_loop_friction_map). The
  * friction of the request must depend on the load. */
 void api_friction_map(const api_evaluation *e, const dyn_friction_map *io);
 

@@ -5,8 +5,8 @@
 void api_limited_motion(const api_evaluation *e, size_t block, const double *quantities[API_LIMIT_KINDS])
 {
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    quantities[API_LIMIT_POSITION] = e->model->loops ? api_loop_tree_q(e->workspace) : q;
-    quantities[API_LIMIT_VELOCITY] = e->model->loops ? api_loop_tree_velocities(e->workspace, qd) : qd;
+    quantities[API_LIMIT_POSITION] = e->model->loops ? dyn_loop_tree_q(e->workspace) : q;
+    quantities[API_LIMIT_VELOCITY] = e->model->loops ? dyn_loop_tree_velocities(e->workspace, qd) : qd;
 }
 
 size_t api_limited_rates_entries(const api_model *model)
@@ -18,8 +18,8 @@ void api_limited_rates_find(const api_evaluation *e, size_t block, double *room,
 {
     *rates = (api_limited_rates){.by_coordinate = NULL};
     if (!e->model->loops) return;
-    api_loop_velocities_by_q(e->workspace, &e->query->scene, api_state_block(e, API_QD, block), room);
-    rates->by_coordinate = api_loop_velocity_matrix(e->workspace);
+    dyn_loop_velocities_by_q(e->workspace, &e->query->scene, api_state_block(e, API_QD, block), room);
+    rates->by_coordinate = dyn_loop_velocity_matrix(e->workspace);
     rates->velocity_by_q = room;
 }
 

@@ -1,6 +1,7 @@
 /* loop_evaluation.c - close the loops of states and along motions: see loop_evaluation.h. */
 #include "loop_evaluation.h"
 #include "dynamics/loops/loop_kernels.h"
+#include "api/robots/model/model_loops.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/lanes/platform_lanes.h"
@@ -18,7 +19,7 @@ static size_t tree_entries(const api_evaluation *e, const api_selection *selecte
     const api_output *o       = &selected->operation->outputs[output];
     size_t            entries = 1, nv = e->model->loops->nv;
     if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
-    if (strncmp(o->name, "d_point", strlen("d_point")) == 0) return api_loop_frame_entries(nv);
+    if (strncmp(o->name, "d_point", strlen("d_point")) == 0) return dyn_loop_frame_entries(nv);
     for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
         entries *= o->extent[axis] == API_NV        ? nv
                    : o->extent[axis] == API_TANGENT ? 2 * nv
@@ -41,11 +42,11 @@ static size_t extra_of(const api_evaluation *e, const api_selection *selected)
     return sum;
 }
 
-static api_loop_workspace *open_workspace(const api_query *q, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
+static dyn_loop_workspace *open_workspace(const api_query *q, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
 {
     const api_platform *p = q->platform;
-    api_loop_workspace *c = api_loop_workspace_open(q->pool, q->model, tree, q->input->deadline, n_wrenches, extra);
-    if (c && p && !api_loop_platform_open(q->pool, c, &p->frame, p->rows)) return NULL;
+    dyn_loop_workspace *c = api_loop_workspace_open(q->pool, q->model, tree, q->input->deadline, n_wrenches, extra);
+    if (c && p && !dyn_loop_platform_open(api_pool_memory(q->pool), c, &p->frame, p->rows)) return NULL;
     return c;
 }
 
@@ -73,19 +74,19 @@ static bool fail_sample(const api_evaluation *e, int field, size_t state, const 
 }
 
 /* Fails a state if its loops are not closed. The result is that of api_fail_found. */
-static bool check_state(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t lane)
+static bool check_state(const api_evaluation *e, const dyn_loop_workspace *c, size_t block, size_t lane)
 {
     size_t      state = block * e->lanes + lane;
     api_problem found;
     api_problem_clear(&found);
-    if (api_loop_fail(c, lane, NULL, -1, &found)) return true;
+    if (api_loop_fail(dyn_loop_failure_of(c, lane), NULL, -1, &found)) return true;
     if (e->query->platform) return api_platform_fail(e, state, &found);
     if (e->query->samples == 0) return api_fail_found(e, API_Q, state, &found);
     return fail_sample(e, e->query->field[API_CONTROL_POINTS] ? API_CONTROL_POINTS : API_Q, state, &found);
 }
 
 /* Fails the states of a block whose loops are not closed. */
-static bool check_block(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t live)
+static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, size_t block, size_t live)
 {
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
     for (size_t lane = 0; lane < live; lane++)
@@ -95,23 +96,23 @@ static bool check_block(const api_evaluation *e, const api_loop_workspace *c, si
 
 bool api_loop_close_block(const api_evaluation *e, size_t block)
 {
-    api_loop_workspace *c = e->workspace;
+    dyn_loop_workspace *c = e->workspace;
     size_t              n = e->model->loops->n_passive_q, left = api_states(e->query) - block * e->lanes;
     size_t              live = left < e->lanes ? left : e->lanes;
     const double       *q    = api_state_block(e, API_Q, block),
                  *tree       = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
-    if (tree) return api_loop_restore(c, &e->query->scene, tree, live) || check_block(e, c, block, live);
+    if (tree) return dyn_loop_restore(c, &e->query->scene, tree, live) || check_block(e, c, block, live);
     const double *passive = api_block(e, e->plan->passive, n, block), *guess = api_block(e, e->plan->guess, n, block);
-    api_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
+    dyn_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
     if (e->query->platform && !api_platform_reach(e, c, block, live) && !check_block(e, c, block, live)) return false;
-    return api_loop_close(c, &e->query->scene, q, &from, live) || check_block(e, c, block, live);
+    return dyn_loop_close(c, &e->query->scene, q, &from, live) || check_block(e, c, block, live);
 }
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
 
 /* Memory of a slot, which follows one motion after the other in one lane. */
 typedef struct follower {
-    api_loop_workspace *closed;
+    dyn_loop_workspace *closed;
     double             *q, *from, *passive;
 } follower;
 
@@ -152,7 +153,7 @@ static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t s
 }
 
 /* Fails a motion whose loops cannot be closed on the way to a sample. The result is that of api_fail_found. */
-static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, const api_loop_curve *curve, size_t row,
+static bool fail_motion(const api_evaluation *e, const dyn_loop_workspace *c, const api_loop_curve *curve, size_t row,
                         size_t sample)
 {
     size_t      state = row * e->query->samples + sample;
@@ -160,7 +161,7 @@ static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, co
     api_problem_clear(&found);
     api_problem_clear(&told);
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
-    api_loop_fail(c, 0, NULL, -1, &found);
+    api_loop_fail(dyn_loop_failure_of(c, 0), NULL, -1, &found);
     if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);
     api_fail(&told, found.code, NULL, "before sample %zu, at %.9g s, %s", sample, time, found.detail);
@@ -192,8 +193,8 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
     const following    *f = arg;
     api_evaluation      e = api_evaluation_of(f->plan);
     const api_plan     *p = f->plan;
-    const api_loops    *l = e.model->loops;
-    api_loop_workspace *c = f->slot[slot].closed;
+    const dyn_loops    *l = e.model->loops;
+    dyn_loop_workspace *c = f->slot[slot].closed;
     double             *q = f->slot[slot].q, *from = f->slot[slot].from, *passive = f->slot[slot].passive;
     size_t              samples = p->query->samples;
     e.problem                   = problem;
@@ -204,17 +205,17 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
     if (p->guess) get_state(&e, p->guess, l->n_passive_q, row * samples, passive);
     for (size_t n = 0; n < samples; n++) {
         segment      part  = {f->curve, row, n};
-        api_approach first = {.guess = p->guess ? passive : NULL};
-        api_approach next  = {.q = from, .passive = passive, .curve = go_along, .arg = &part};
+        dyn_approach first = {.guess = p->guess ? passive : NULL};
+        dyn_approach next  = {.q = from, .passive = passive, .curve = go_along, .arg = &part};
         get_state(&e, p->state[API_Q], e.model->nq, row * samples + n, q);
         if (n > 0) next.length[0] = f->curve->length(f->curve->arg, row, n);
-        if (!api_loop_close(c, &p->query->scene, q, n == 0 ? &first : &next, 1)) {
+        if (!dyn_loop_close(c, &p->query->scene, q, n == 0 ? &first : &next, 1)) {
             if (!fail_motion(&e, c, f->curve, row, n)) return false;
             put_home(&e, row, n);
             return true;
         }
         for (size_t i = 0; i < l->n_passive_q; i++)
-            passive[i] = api_loop_tree_q(c)[l->passive_q[i]];
+            passive[i] = dyn_loop_tree_q(c)[l->passive_q[i]];
         memcpy(from, q, e.model->nq * sizeof *q);
         put_passive(&e, row * samples + n, passive);
     }
@@ -252,16 +253,16 @@ bool api_loop_follow(api_plan *plan, const api_loop_curve *curve)
 void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
                         double *lanes, size_t block)
 {
-    api_loop_workspace  *c = e->workspace;
+    dyn_loop_workspace  *c = e->workspace;
     api_loop_state_part  parts[API_LOOP_STATE_PARTS];
     dyn_inverse_dynamics io = *motion;
     const double        *from[API_LOOP_STATE_PARTS];
     io.tau = io.joint_wrenches = NULL;
     e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
-    api_loop_tree_state(c, from);
+    dyn_loop_tree_state(c, from);
     api_loop_state_parts(e->model, parts);
     double *q = lanes + parts[0].entries * block * e->lanes;
     for (size_t i = 0; i < API_LOOP_STATE_PARTS; lanes += parts[i++].entries * e->plan->blocks * e->lanes)
         memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
-    api_coordinates_make_quaternions_positive(e->model->dyn, q, e->lanes);
+    dyn_coordinates_make_quaternions_positive(e->model->dyn, q, e->lanes);
 }

@@ -49,7 +49,7 @@ bool api_point_motion_evaluate(const api_evaluation *e, size_t block, const api_
     }
     if (!io.dvelocity_dq && !io.dacceleration_dq && !io.dacceleration_dqd && !io.djacobian_dq) return true;
     if (e->model->loops)
-        api_loop_frame_sensitivity(&e->query->scene, e->workspace, &io, 1);
+        dyn_loop_frame_sensitivity(&e->query->scene, e->workspace, &io, 1);
     else
         dyn_frame_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
     return true;

@@ -4,7 +4,7 @@
 
 void api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_LOOP_STATE_PARTS])
 {
-    const api_loops *l = model->loops;
+    const dyn_loops *l = model->loops;
     parts[0]           = (api_loop_state_part){"q", l->nq, 1, {l->nq}, false};
     parts[1]           = (api_loop_state_part){"qd", l->nv, 1, {l->nv}, false};
     parts[2]           = (api_loop_state_part){"qdd", l->nv, 1, {l->nv}, false};
@@ -15,6 +15,6 @@ void api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_
 
 size_t api_loop_state_entries(const api_model *model)
 {
-    const api_loops *l = model->loops;
+    const dyn_loops *l = model->loops;
     return l ? l->nq + 2 * l->nv + l->nv * model->nv + 6 * l->n + 1 : 0;
 }

@@ -56,7 +56,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (id->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
-    const double *rates = m->loops ? api_loop_tree_qd(e->workspace) : qd;
+    const double *rates = m->loops ? dyn_loop_tree_qd(e->workspace) : qd;
     api_measured  at    = {
             .regressed = {.regressor = Y, .joint_regressor = joint, .rates = rates, .lanes = e->lanes, .transmitted = tau},
             .tau       = api_state_block(e, API_TAU, block),

@@ -12,13 +12,13 @@ static bool fail_size(const api_query *q)
 
 static bool close_loops(void *arg, const dyn_scene *scene, double *q)
 {
-    return api_reference_continuation_follow(arg, scene, q);
+    return dyn_reference_continuation_follow(arg, scene, q);
 }
 
 static const double *tree_rates(void *arg)
 {
-    const api_reference_continuation *walk = arg;
-    return api_loop_tree_qd(walk->closed);
+    const dyn_reference_continuation *walk = arg;
+    return dyn_loop_tree_qd(walk->closed);
 }
 
 /* Finds the base parameters of a model with loops: those among the candidates or, where these are NULL, with the joint
@@ -26,9 +26,12 @@ static const double *tree_rates(void *arg)
 static api_base *find_closed(const api_query *q, unsigned with, const api_base_candidates *among)
 {
     const dyn_kernels         *tree = q->call->api->kernels;
-    dyn_kernels                over = api_loop_kernels(tree);
-    api_reference_continuation walk;
-    if (!api_reference_continuation_open(q->pool, q->model, tree, q->input->deadline, &walk)) return NULL;
+    dyn_kernels                over = dyn_loop_kernels(tree);
+    dyn_reference_continuation walk;
+    const dyn_mechanism        mechanism = api_model_mechanism(q->model);
+    if (!dyn_reference_continuation_open(api_pool_memory(q->pool), &mechanism, tree,
+                                         api_deadline_for_dynamics(q->input->deadline), &walk))
+        return NULL;
     api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
     const api_deadline  *until   = q->input->deadline;
     api_base            *base    = among ? api_base_find_among(q->model, &over, &closing, among, until, q->problem)
@@ -82,8 +85,9 @@ const api_base *api_base_share(api_query *q, unsigned with)
 double api_base_wait(const api_model *m, unsigned with)
 {
     if (atomic_load(&m->base[with]) || m->n_bodies > API_BASE_MAX_BODIES) return 0;
-    return api_base_estimate_seconds(m, with) +
-           (m->loops ? (double)api_base_sample_count(m) * api_reference_continuation_seconds(m) : 0);
+    const dyn_mechanism mechanism = api_model_mechanism(m);
+    const double        sample    = m->loops ? dyn_reference_continuation_seconds(&mechanism) : 0;
+    return api_base_estimate_seconds(m, with) + (double)api_base_sample_count(m) * sample;
 }
 
 bool api_base_check_gravity(const api_query *q, api_problem *problem)

@@ -1,7 +1,7 @@
 /* pose_request.c - see pose_request.h. */
 #include "pose_request.h"
 #include "api/requests/lanes/batch.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
@@ -37,7 +37,7 @@ static void set_bounds(const api_model *m, const api_limit_list *limits, api_pos
         r->start[i] = isfinite(r->lower[i] + r->upper[i]) ? 0.5 * (r->lower[i] + r->upper[i])
                                                           : fmin(fmax(0, r->lower[i]), r->upper[i]);
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
-        int quaternion = api_quaternion_offset(&m->dyn->body[i]);
+        int quaternion = dyn_quaternion_offset(&m->dyn->body[i]);
         if (quaternion >= 0) r->start[m->dyn->body[i].joint.q + quaternion + 3] = 1;
     }
 }
@@ -78,7 +78,7 @@ static bool read_axis(const api_query *q, const api_node *options, const api_pla
     if (!api_node_get(options, "direction"))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "axis is given without direction, along which it points");
     if (!api_read_numbers(q, given, &at, 3, axis)) return false;
-    double length = api_length(axis);
+    double length = dyn_norm(axis);
     for (int i = 0; i < 3; i++)
         axis[i] /= length;
     return (length > 0 && isfinite(length)) ||
@@ -177,8 +177,8 @@ static bool check_direction(const api_evaluation *e, const api_vector *v, double
     (void)v;
     for (size_t lane = 0; lane < lanes; lane++) {
         double d[3], length;
-        api_get3(values + lane, stride, 1, d);
-        length = api_length(d);
+        dyn_get3(values + lane, stride, 1, d);
+        length = dyn_norm(d);
         if (!(length > 0 && isfinite(length)))
             return row && api_fail_at(e->problem, row, API_BAD_VALUE, "the direction must have a length");
         for (size_t i = 0; i < 3; i++)

@@ -1,7 +1,7 @@
 /* pose_solver.c - solves inverse kinematics of trees by damped Newton steps (pose_solver.h). */
 #include "pose_solver.h"
 #include "api/requests/lanes/lane.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/loops/loops.h"
 #include "dynamics/math/elementary.h"
@@ -68,8 +68,8 @@ static void perpendicular(const double d[3], double n[3])
 {
     double e[3]                 = {0}, length;
     e[fabs(d[0]) < 0.6 ? 0 : 1] = 1;
-    api_cross(d, e, n);
-    length = api_length(n);
+    dyn_cross(d, e, n);
+    length = dyn_norm(n);
     for (int i = 0; i < 3; i++)
         n[i] /= length;
 }
@@ -77,9 +77,9 @@ static void perpendicular(const double d[3], double n[3])
 /* The rotation vector that turns the direction d into the direction a; both have length 1. */
 static void swing_between(const double d[3], const double a[3], double vector[3])
 {
-    double n[3], sine, cosine = api_dot(d, a);
-    api_cross(d, a, n);
-    sine         = api_length(n);
+    double n[3], sine, cosine = dyn_dot(d, a);
+    dyn_cross(d, a, n);
+    sine         = dyn_norm(n);
     double angle = dyn_atan2(sine, cosine);
     if (sine == 0) perpendicular(d, n);
     for (int i = 0; i < 3; i++)
@@ -90,7 +90,7 @@ static void swing_between(const double d[3], const double a[3], double vector[3]
 static void pointing_axis(const api_pose_problem *p, const double R[9], double a[3])
 {
     for (int i = 0; i < 3; i++)
-        a[i] = api_dot(R + 3 * i, p->axis);
+        a[i] = dyn_dot(R + 3 * i, p->axis);
 }
 
 /* Writes the error of a lane: position in units of p->length, then the rotation vector. */
@@ -104,8 +104,8 @@ static void find_error(const api_pose_problem *p, const api_pose_goals *goals, c
     api_gather(goals->position, 3, W, lane, goal);
     if (p->kind == API_GOAL_POSE) {
         api_gather(goals->orientation, 4, W, lane, other);
-        api_rotation_of_quaternion(other, G);
-        api_rotation_between(G, R, error + 3);
+        dyn_rotation_of_quaternion(other, G);
+        dyn_rotation_between(G, R, error + 3);
     } else if (p->kind == API_GOAL_DIRECTION) {
         api_gather(goals->direction, 3, W, lane, other);
         pointing_axis(p, R, axis);
@@ -127,7 +127,7 @@ static void copy_jacobian(const api_pose_problem *p, const arrays *a, size_t W, 
     api_gather(a->rotation, 9, W, lane, R);
     pointing_axis(p, R, axis);
     for (size_t v = 0; v < nv; v++) {
-        double w[3] = {J[3 * nv + v], J[4 * nv + v], J[5 * nv + v]}, along = api_dot(w, axis);
+        double w[3] = {J[3 * nv + v], J[4 * nv + v], J[5 * nv + v]}, along = dyn_dot(w, axis);
         for (size_t i = 0; i < 3; i++)
             J[(3 + i) * nv + v] = w[i] - along * axis[i];
     }
@@ -244,7 +244,7 @@ static void set_trial(const api_pose_problem *p, search *s)
     memcpy(s->trial, s->q, p->model->nq * sizeof *s->q);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!b->joint.mimic) api_coordinates_move(b, s->trial + b->joint.q, 1, s->step + b->joint.v, 1);
+        if (!b->joint.mimic) dyn_coordinates_move(b, s->trial + b->joint.q, 1, s->step + b->joint.v, 1);
     }
     clamp(p, s->trial);
 }
@@ -253,7 +253,7 @@ static void set_trial(const api_pose_problem *p, search *s)
 
 static double norm3(const double v[3])
 {
-    return api_length(v);
+    return dyn_norm(v);
 }
 
 static bool is_solved(const api_pose_problem *p, const double error[N])
@@ -365,7 +365,7 @@ static void write_found(const api_pose_problem *p, const arrays *a, size_t W, si
         if (found->in_the_way) mark_bounds(p, s, W, lane, found->in_the_way);
     }
     unwind_springs(p->model->dyn, W, found->q);
-    api_coordinates_make_quaternions_positive(p->model->dyn, found->q, W);
+    dyn_coordinates_make_quaternions_positive(p->model->dyn, found->q, W);
 }
 
 /* Writes the errors and Jacobians at the best positions to the searches. */

@@ -52,7 +52,7 @@ static void put_home(const api_model *m, double *home)
     for (size_t i = 0; i < m->nq; i++)
         home[i] = m->loops ? m->loops->reference[m->loops->active_q[i]] : 0;
     for (size_t i = 0; i < m->dyn->n_bodies && !m->loops; i++) {
-        int first = api_first_position(m, &m->dyn->body[i]), at = api_quaternion_offset(&m->dyn->body[i]);
+        int first = api_first_position(m, &m->dyn->body[i]), at = dyn_quaternion_offset(&m->dyn->body[i]);
         if (first >= 0 && at >= 0) home[first + at + 3] = 1;
     }
 }

@@ -27,7 +27,7 @@ static bool check_range(const api_evaluation *e, const api_vector *v, const doub
 }
 
 /* The index among the passive coordinates of coordinate q of the tree; n_passive_q if it is not passive. */
-static size_t passive_place(const api_loops *l, int q)
+static size_t passive_place(const dyn_loops *l, int q)
 {
     size_t k = 0;
     while (k < l->n_passive_q && l->passive_q[k] != q)
@@ -41,7 +41,7 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     const dyn_model *m = e->model->dyn;
     if (!check_range(e, v, values, stride, lanes, row)) return false;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int at = api_quaternion_offset(&m->body[i]);
+        int at = dyn_quaternion_offset(&m->body[i]);
         if (at < 0) continue;
         size_t first = passive_place(e->model->loops, m->body[i].joint.q + at);
         if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
@@ -54,7 +54,7 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
  */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
-    const api_loops *l = e->model->loops;
+    const dyn_loops *l = e->model->loops;
     for (size_t k = 0; k < v->n; k++)
         values[k] = l->reference[l->passive_q[k]];
     for (size_t member = 0; member < api_node_size(v->value); member++) {
@@ -83,7 +83,7 @@ static bool spread_named(api_plan *plan, const api_vector *v)
 
 bool api_fill_guess(api_plan *plan)
 {
-    const api_loops *l = plan->query->model->loops;
+    const dyn_loops *l = plan->query->model->loops;
     if (!plan->query->field[API_GUESS]) return true;
     api_vector v = {.value = plan->query->field[API_GUESS], .count = "passive coordinates", .check = check_guess};
     v.at         = api_place_key(NULL, "guess");

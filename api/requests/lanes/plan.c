@@ -16,7 +16,7 @@ bool api_plan_choose_kernels(api_plan *plan)
     plan->kernels      = plan->target;
     if (!q->model->loops) return true;
     dyn_kernels *table = api_take(q->pool, sizeof *table);
-    if (table) *table = api_loop_kernels(plan->target);
+    if (table) *table = dyn_loop_kernels(plan->target);
     plan->kernels = table;
     return table != NULL;
 }

@@ -31,7 +31,7 @@ typedef struct api_plan {
     double            *higher[API_MAX_HIGHER];  /* lanes of each vector of "higher_derivatives"; NULL: not given */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
     double            *passive; /* lanes of the passive coordinates that close the loops; NULL: not known yet */
-    double            *tree_q;  /* lanes of the tree's coordinates with closed loops, for api_loop_restore; NULL */
+    double            *tree_q;  /* lanes of the tree's coordinates with closed loops, for dyn_loop_restore; NULL */
     double            *platform[API_PLATFORM_PARTS]; /* lanes of each part; NULL: the part is absent */
     double            *wrenches;     /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
     double            *wrench_rates; /* lanes, 6 * n_wrenches; NULL: no operation takes them */

@@ -54,20 +54,20 @@ bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *f
 
 /* --- a block ----------------------------------------------------------------------------------------------------- */
 
-bool api_platform_reach(const api_evaluation *e, api_loop_workspace *c, size_t block, size_t live)
+bool api_platform_reach(const api_evaluation *e, dyn_loop_workspace *c, size_t block, size_t live)
 {
     const api_platform   *p         = e->query->platform;
     double *const        *lanes     = e->plan->platform;
     size_t                nv        = e->model->nv;
     size_t                n_passive = e->model->loops->n_passive_q;
-    api_platform_motion   to        = {.position     = api_block(e, lanes[API_PLATFORM_POSITION], 3, block),
+    dyn_platform_motion   to        = {.position     = api_block(e, lanes[API_PLATFORM_POSITION], 3, block),
                                        .orientation  = api_block(e, lanes[API_PLATFORM_ORIENTATION], 4, block),
                                        .velocity     = api_block(e, lanes[API_PLATFORM_VELOCITY], p->rows, block),
                                        .acceleration = api_block(e, lanes[API_PLATFORM_ACCELERATION], p->rows, block)};
-    api_platform_solution found     = {.q       = api_block(e, e->plan->state[API_Q], e->model->nq, block),
+    dyn_platform_solution found     = {.q       = api_block(e, e->plan->state[API_Q], e->model->nq, block),
                                        .qd      = api_block(e, e->plan->state[API_QD], nv, block),
                                        .qdd     = api_block(e, e->plan->state[API_QDD], nv, block),
                                        .passive = api_block(e, e->plan->passive, n_passive, block)};
-    return api_loop_solve_platform(c, &e->query->scene, &to, api_block(e, e->plan->guess, n_passive, block), &found,
+    return dyn_loop_solve_platform(c, &e->query->scene, &to, api_block(e, e->plan->guess, n_passive, block), &found,
                                    live);
 }

@@ -5,7 +5,7 @@
 
 /* Solves a block for the state that follows from the platform, into the lanes of q, qd, qdd and the passive
  * coordinates. False where a state has no solution: api_loop_fail says why. */
-bool api_platform_reach(const api_evaluation *e, api_loop_workspace *c, size_t block, size_t live);
+bool api_platform_reach(const api_evaluation *e, dyn_loop_workspace *c, size_t block, size_t live);
 
 /* Fails a row whose platform cannot be reached. The problem points at the row's entry of the first field of the
  * platform that is a batch. The result is that of api_fail_state. */

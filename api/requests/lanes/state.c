@@ -1,5 +1,5 @@
 /* state.c - read the fields of the state into lanes: q, qd, qdd, qddd, tau, weights, references, higher derivatives. */
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "failed_rows.h"
 #include "api/requests/fields/fields.h"
@@ -26,8 +26,8 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
     double     norm = 1;
     const bool any  = e->query->normalise;
     for (size_t lane = 0; lane < lanes; lane++) {
-        if (any ? api_quaternion_normalise_any(quaternion + lane, stride, &norm)
-                : api_quaternion_normalise(quaternion + lane, stride, &norm))
+        if (any ? dyn_quaternion_normalise_any(quaternion + lane, stride, &norm)
+                : dyn_quaternion_normalise(quaternion + lane, stride, &norm))
             continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, first);
@@ -38,7 +38,7 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
         return api_fail_at(e->problem, &at, API_BAD_QUATERNION,
                            "the quaternion [x, y, z, w] that begins here has the norm %.9g, which differs from 1 by "
                            "more than %g: normalise it, or give \"normalise\": true",
-                           norm, API_QUATERNION_TOLERANCE);
+                           norm, DYN_QUATERNION_TOLERANCE);
     }
     return true;
 }
@@ -56,7 +56,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
         int             place = api_first_position(e->model, body);
         if (place < 0) continue;
         double *own        = q + (size_t)place * stride;
-        int     quaternion = api_quaternion_offset(body);
+        int     quaternion = dyn_quaternion_offset(body);
         if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
                                                      own + (size_t)quaternion * stride, stride, lanes, row))
             return false;

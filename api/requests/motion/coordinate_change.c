@@ -18,7 +18,7 @@ typedef struct quaternion_joint {
 static bool read_joint(const dyn_body *body, quaternion_joint *joint)
 {
     if (!dyn_joint_has_quaternion(body->joint.kind)) return false;
-    *joint = (quaternion_joint){(size_t)body->joint.q, (size_t)body->joint.v, (size_t)api_quaternion_offset(body)};
+    *joint = (quaternion_joint){(size_t)body->joint.q, (size_t)body->joint.v, (size_t)dyn_quaternion_offset(body)};
     return true;
 }
 

@@ -51,7 +51,7 @@ api_motion *api_motion_read(api_query *q, const api_node *fields);
 
 /* Three functions evaluate a row's motion between its samples n - 1 (s = 0) and n (s = 1), 0 < n < N.
  * api_motion_between writes the coordinates q [nv] at s. api_motion_time returns the time at s, in s.
- * api_motion_travel_bound returns an upper bound of the travel of any coordinate, in units of api_loops.travel. */
+ * api_motion_travel_bound returns an upper bound of the travel of any coordinate, in units of dyn_loops.travel. */
 void   api_motion_between(const api_evaluation *e, const api_motion *m, size_t row, size_t n, double s, double *q);
 double api_motion_time(const api_motion *m, size_t row, size_t n, double s);
 double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, size_t row, size_t n);

@@ -33,7 +33,7 @@ static void add_brackets(const api_evaluation *e, size_t block, size_t rows, con
     for (size_t i = 0; qd && i < model->n_bodies; i++) {
         const dyn_body *body = &model->body[i];
         if (!dyn_joint_has_quaternion(body->joint.kind)) continue;
-        const size_t linear = (size_t)api_quaternion_offset(body);
+        const size_t linear = (size_t)dyn_quaternion_offset(body);
         for (size_t lane = 0; lane < W; lane++) {
             const size_t at = (size_t)body->joint.v * W + lane;
             add_joint_brackets(qd + at, dtau_dq + at, rows, nv, W, linear, to + at);

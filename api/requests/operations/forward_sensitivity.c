@@ -110,7 +110,7 @@ static bool differentiate_by_parameters(const api_evaluation *e, const api_selec
     for (size_t v = 0; v < nv; v++) {
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t k = 0; k < nv; k++) /* row by row of Y, in the order of memory */
-            api_matrix_mul(W, 1, 1, columns, dqdd_dtau + (v * nv + k) * W, Y + k * columns * W, -1,
+            dyn_matrix_mul(W, 1, 1, columns, dqdd_dtau + (v * nv + k) * W, Y + k * columns * W, -1,
                            to + v * columns * W);
     }
     return true;

@@ -30,11 +30,12 @@ size_t api_step_integrate_entries(const api_query *q, const dyn_model *joints, c
         if (ranges->range[r].impact) entries += api_loop_impact_lay_out(&impact, NULL);
         if (entries > most) most = entries;
     }
-    return most + api_loop_step_entries(q->model);
+    const dyn_mechanism mechanism = api_model_mechanism(q->model);
+    return most + dyn_loop_step_entries(&mechanism);
 }
 
 /* Integrates from the velocities after an impact, whose arrays precede the stepper's scratch memory. */
-static void step_after_impact(const api_step_means *by, api_loop_stepper *stepper, const dyn_step *io)
+static void step_after_impact(const api_step_means *by, dyn_loop_stepper *stepper, const dyn_step *io)
 {
     api_loop_impact impact = {.at      = stepper->constraints,
                               .columns = io->parameter_matrix ? 10 * by->joints->n_rows : 0};
@@ -43,7 +44,7 @@ static void step_after_impact(const api_step_means *by, api_loop_stepper *steppe
     api_loop_impact_find(&impact, io->q, io->qd, io->state_matrix);
     after.qd     = impact.v;
     after.impact = false;
-    api_loop_step(stepper, &after);
+    dyn_loop_step(stepper, &after);
     if (io->state_matrix) api_loop_impact_chain(&impact, io);
 }
 
@@ -52,8 +53,11 @@ static void step_with_loops(const api_step_means *by, const dyn_step *io)
 {
     const size_t         W       = (size_t)by->kernels->lanes;
     api_loop_constraints s       = constraints_of(by, io);
-    api_loop_stepper     stepper = {
-            .closed = by->workspace, .scene = by->scene, .joints = by->joints, .scratch = by->room, .faults = by->faults};
+    dyn_loop_stepper     stepper = {.closed   = by->workspace,
+                                    .scene    = by->scene,
+                                    .joints   = by->joints,
+                                    .scratch  = by->room,
+                                    .failures = by->failures};
     if (by->contact || io->n_stopping > 0) {
         stepper.accelerate  = api_loop_constrained_accelerate;
         stepper.constraints = &s;
@@ -62,7 +66,7 @@ static void step_with_loops(const api_step_means *by, const dyn_step *io)
     if (io->impact)
         step_after_impact(by, &stepper, io);
     else
-        api_loop_step(&stepper, io);
+        dyn_loop_step(&stepper, io);
     for (size_t lane = 0; lane < W; lane++)
         if (s.contradictory[lane] > 0) io->contradictory[lane] = (double)s.contradictory[lane];
 }

@@ -7,13 +7,13 @@
 
 /* The kernels, the model with its surroundings, and the memory that evaluate a step. */
 typedef struct api_step_means {
-    const dyn_kernels    *kernels; /* of the tree or, of a model with loops, those of dynamics/loops/loop_kernels.h */
-    const dyn_scene      *scene;   /* of the tree */
-    void                 *workspace;
-    double               *room;    /* entries in lanes: those of api_step_integrate last */
-    const dyn_model      *joints;  /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    const api_contact    *contact; /* the held frames of the step; NULL: none */
-    api_loop_step_faults *faults;  /* of a model with loops: loops that cannot be closed within the step */
+    const dyn_kernels      *kernels; /* of the tree or, of a model with loops, those of dynamics/loops/loop_kernels.h */
+    const dyn_scene        *scene;   /* of the tree */
+    void                   *workspace;
+    double                 *room;     /* entries in lanes: those of api_step_integrate last */
+    const dyn_model        *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
+    const api_contact      *contact;  /* the held frames of the step; NULL: none */
+    dyn_loop_step_failures *failures; /* of a model with loops: loops that cannot be closed within the step */
 } api_step_means;
 
 /* dyn_step.clock of the operations: the deadline of the request. */

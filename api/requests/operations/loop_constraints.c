@@ -147,7 +147,7 @@ void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double
 {
     const size_t W = s->W, nv = s->nv, k = s->k;
     s->task.damping = impact ? 0 : sqrt(s->io->damping);
-    if (x) api_matrix_mul(W, k, nv, 1, s->J, x, 1, s->b);
+    if (x) dyn_matrix_mul(W, k, nv, 1, s->J, x, 1, s->b);
     for (size_t lane = 0; lane < W; lane++) {
         const bool solved = solve_lane(s, lane);
         for (size_t v = 0; v < nv; v++)
@@ -219,7 +219,7 @@ static void set_frame_rates(api_loop_constraints *s, const api_held_frame *held,
                                     .dacceleration_dq  = s->a_q,
                                     .dacceleration_dqd = s->a_qd};
     s->kernels->kinematics(s->scene, s->closed, &motion, 1);
-    api_loop_frame_sensitivity(s->scene, s->closed, &rates, 1);
+    dyn_loop_frame_sensitivity(s->scene, s->closed, &rates, 1);
     if (held->frame_axes) {
         subtract_turning(s, s->v_q, s->a_q);
         subtract_turning(s, s->frame_J, s->a_qd);
@@ -250,8 +250,8 @@ static void project(const api_loop_constraints *s, const double *K, const double
 {
     const size_t W = s->W, nv = s->nv;
     memset(to, 0, nv * nv * W * sizeof *to);
-    api_matrix_mul(W, nv, nv, nv, K, T, -1, to);
-    api_matrix_mul(W, nv, s->k, nv, s->Jbar, C, -1, to);
+    dyn_matrix_mul(W, nv, nv, nv, K, T, -1, to);
+    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, C, -1, to);
 }
 
 void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene *scene,
@@ -268,9 +268,9 @@ void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene
                               .dtau_dqdd = s->T_qdd};
     s->kernels->sensitivity(&pushed, s->closed, &torque, 1);
     set_rates(s, at);
-    api_matrix_mul(W, s->k, nv, nv, s->J, s->held.inverse, 0, s->JM);
+    dyn_matrix_mul(W, s->k, nv, nv, s->J, s->held.inverse, 0, s->JM);
     memcpy(K, s->held.inverse, nv * nv * W * sizeof *K);
-    api_matrix_mul(W, nv, s->k, nv, s->Jbar, s->JM, -1, K);
+    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, s->JM, -1, K);
     project(s, K, s->T_q, s->C_q, a_q);
     if (a_qd) project(s, K, s->T_qd, s->C_qd, a_qd);
 }

@@ -19,7 +19,7 @@
 typedef struct api_loop_constraints {
     const dyn_kernels  *kernels; /* of models with loops */
     const dyn_scene    *scene;   /* of the tree */
-    api_loop_workspace *closed;
+    dyn_loop_workspace *closed;
     const api_contact  *contact; /* the held frames; NULL: none */
     const dyn_step     *io;      /* sites of the held frames; the coordinates that stop */
     size_t              nv, k, W;
@@ -44,7 +44,7 @@ typedef struct api_constrained_motion {
 size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes);
 
 /* Computes qdd and, unless io->dqdd_dq is NULL, its derivatives, where the loops are closed. It is
- * api_loop_stepper.accelerate, whose argument is an api_loop_constraints. */
+ * dyn_loop_stepper.accelerate, whose argument is an api_loop_constraints. */
 void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensitivity *io);
 
 /* Sets M and its inverse, J, and s->b = J' qd, of the held directions and, with a duration h > 0, of the coordinates

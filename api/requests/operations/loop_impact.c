@@ -24,7 +24,7 @@ static void set_v_qd(const api_loop_impact *impact)
     for (size_t v = 0; v < nv; v++)
         for (size_t lane = 0; lane < W; lane++)
             impact->v_qd[v * (nv + 1) * W + lane] = 1;
-    api_matrix_mul(W, nv, s->k, nv, s->Jbar, s->J, -1, impact->v_qd);
+    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, s->J, -1, impact->v_qd);
 }
 
 void api_loop_impact_find(api_loop_impact *impact, const double *q, const double *qd, bool differentiates)
@@ -52,11 +52,11 @@ void api_loop_impact_chain(const api_loop_impact *impact, const dyn_step *io)
     for (size_t r = 0; r < 2 * nv; r++) {
         double *by_q = io->state_matrix + r * 2 * nv * W, *by_v = by_q + nv * W;
         if (columns > 0) {
-            api_matrix_mul(W, 1, nv, nv, by_v, impact->K, 0, row);
-            api_matrix_mul(W, 1, nv, columns, row, impact->regressor, -1, io->parameter_matrix + r * columns * W);
+            dyn_matrix_mul(W, 1, nv, nv, by_v, impact->K, 0, row);
+            dyn_matrix_mul(W, 1, nv, columns, row, impact->regressor, -1, io->parameter_matrix + r * columns * W);
         }
-        api_matrix_mul(W, 1, nv, nv, by_v, impact->v_q, 1, by_q);
-        api_matrix_mul(W, 1, nv, nv, by_v, impact->v_qd, 0, row);
+        dyn_matrix_mul(W, 1, nv, nv, by_v, impact->v_q, 1, by_q);
+        dyn_matrix_mul(W, 1, nv, nv, by_v, impact->v_qd, 0, row);
         memcpy(by_v, row, nv * W * sizeof *row);
     }
 }

@@ -7,7 +7,7 @@
 #include "rollout_loops.h"
 #include "api/requests/cost/peek.h"
 #include "api/service/http/call.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "api/requests/fields/points.h"
 #include <string.h>
@@ -84,9 +84,9 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     m->by      = (api_step_means){.kernels = m->kernels, .scene = &q->scene};
     if (q->model->loops) {
         if (!api_rollout_loops_open(plan, m->kernels, &m->loops)) return false;
-        m->loop_kernels = api_loop_kernels(m->kernels);
+        m->loop_kernels = dyn_loop_kernels(m->kernels);
         m->by.kernels   = &m->loop_kernels;
-        m->by.faults    = &m->loops.faults;
+        m->by.failures  = &m->loops.failures;
         m->by.workspace = m->loops.closed;
     } else
         m->by.workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
@@ -129,10 +129,10 @@ static void normalize(const march *m)
     double           norm;
     for (size_t i = 0; i < model->dyn->n_bodies; i++) {
         const dyn_body *body       = &model->dyn->body[i];
-        const int       quaternion = api_quaternion_offset(body), place = api_first_position(model, body);
+        const int       quaternion = dyn_quaternion_offset(body), place = api_first_position(model, body);
         if (quaternion < 0 || place < 0) continue;
         for (size_t lane = 0; lane < m->W; lane++)
-            api_quaternion_normalise(&m->q[(size_t)(place + quaternion) * m->W + lane], m->W, &norm);
+            dyn_quaternion_normalise(&m->q[(size_t)(place + quaternion) * m->W + lane], m->W, &norm);
     }
 }
 

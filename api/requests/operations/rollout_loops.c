@@ -1,7 +1,8 @@
 /* rollout_loops.c - closes the loops of rollouts from node to node (rollout_loops.h). */
 #include "rollout_loops.h"
+#include "api/robots/model/model_loops.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 bool api_rollout_loops_open(api_plan *plan, const dyn_kernels *kernels, api_rollout_loops *loops)
 {
     const api_query *q = plan->query;
-    const api_loops *l = q->model->loops;
+    const dyn_loops *l = q->model->loops;
     const size_t     W = (size_t)kernels->lanes;
     *loops             = (api_rollout_loops){.plan = plan, .W = W};
     loops->closed = api_loop_workspace_open(q->pool, q->model, kernels, q->input->deadline, q->scene.n_wrenches, 0);
@@ -27,7 +28,7 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
     memset(loops->lost, 0, sizeof loops->lost);
     for (size_t lane = 0; lane < loops->W; lane++) {
         api_problem_clear(&loops->problem[lane]);
-        api_problem_clear(&loops->faults.lane[lane]);
+        loops->failures.lane[lane].status = DYN_LOOPS_CLOSED;
     }
 }
 
@@ -38,7 +39,7 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
 static bool is_out_of_range(const api_rollout_loops *loops, const double *q, const double *qd, size_t lane)
 {
     const api_model *m    = loops->plan->query->model;
-    bool             good = loops->faults.lane[lane].code == API_NO_PROBLEM;
+    bool             good = loops->failures.lane[lane].status == DYN_LOOPS_CLOSED;
     for (size_t i = 0; i < m->nq; i++)
         good = good && isfinite(q[i * loops->W + lane]);
     for (size_t i = 0; i < m->nv; i++)
@@ -50,7 +51,7 @@ static bool is_out_of_range(const api_rollout_loops *loops, const double *q, con
 static void put_reference(api_rollout_loops *loops, double *q, double *qd, size_t lane)
 {
     const api_model *m = loops->plan->query->model;
-    const api_loops *l = m->loops;
+    const dyn_loops *l = m->loops;
     for (size_t i = 0; i < m->nq; i++)
         q[i * loops->W + lane] = l->reference[l->active_q[i]];
     for (size_t i = 0; i < m->nv; i++)
@@ -64,15 +65,15 @@ static void put_reference(api_rollout_loops *loops, double *q, double *qd, size_
 static void set_guess(api_rollout_loops *loops)
 {
     const api_model *m = loops->plan->query->model;
-    const api_loops *l = m->loops;
+    const dyn_loops *l = m->loops;
     const size_t     W = loops->W;
     double          *q = loops->tree_q, norm;
-    api_coordinates_make_quaternions_positive(m->dyn, q, W);
+    dyn_coordinates_make_quaternions_positive(m->dyn, q, W);
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
         const dyn_body *body   = &m->dyn->body[i];
-        const int       offset = api_quaternion_offset(body);
+        const int       offset = dyn_quaternion_offset(body);
         for (size_t lane = 0; offset >= 0 && api_first_position(m, body) < 0 && lane < W; lane++)
-            api_quaternion_normalise(&q[(size_t)(body->joint.q + offset) * W + lane], W, &norm);
+            dyn_quaternion_normalise(&q[(size_t)(body->joint.q + offset) * W + lane], W, &norm);
     }
     for (size_t i = 0; i < l->n_passive_q; i++)
         memcpy(loops->guess + i * W, q + (size_t)l->passive_q[i] * W, W * sizeof *q);
@@ -82,8 +83,8 @@ static void set_guess(api_rollout_loops *loops)
 static bool close_all(api_rollout_loops *loops, size_t n, const double *q)
 {
     const api_plan    *plan  = loops->plan;
-    const api_approach guess = {.guess = loops->guess};
-    return api_loop_close(loops->closed, &plan->query->scene, q, n > 0 || plan->guess ? &guess : NULL, loops->live);
+    const dyn_approach guess = {.guess = loops->guess};
+    return dyn_loop_close(loops->closed, &plan->query->scene, q, n > 0 || plan->guess ? &guess : NULL, loops->live);
 }
 
 /* Sets the lost rows, and the lanes that repeat a lost row, to the reference. */
@@ -104,15 +105,15 @@ bool api_rollout_loops_close(api_rollout_loops *loops, size_t n, double *q, doub
     bool closed = close_all(loops, n, q);
     if (!api_deadline_check(query->input->deadline, query->problem)) return false; /* it may have ended the search */
     for (size_t lane = 0; !closed && lane < loops->live; lane++) {
-        if (api_loop_fail(loops->closed, lane, NULL, -1, &loops->problem[lane])) continue;
+        if (api_loop_fail(dyn_loop_failure_of(loops->closed, lane), NULL, -1, &loops->problem[lane])) continue;
         loops->lost[lane] = true;
         loops->node[lane] = n;
     }
     if (!closed) put_lost(loops, q, qd), close_all(loops, n, q);
     const size_t bytes = query->model->loops->nq * loops->W * sizeof *loops->tree_q;
-    memcpy(loops->tree_q, api_loop_tree_q(loops->closed), bytes);
+    memcpy(loops->tree_q, dyn_loop_tree_q(loops->closed), bytes);
     set_guess(loops);
-    memcpy(loops->tree_q, api_loop_tree_q(loops->closed), bytes);
+    memcpy(loops->tree_q, dyn_loop_tree_q(loops->closed), bytes);
     return true;
 }
 

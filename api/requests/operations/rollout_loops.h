@@ -7,15 +7,15 @@
 
 /* W rollouts side by side, in lanes. */
 typedef struct api_rollout_loops {
-    api_plan            *plan;
-    size_t               W, first, live; /* the first row, and the number of rows; the other lanes repeat the last */
-    api_loop_workspace  *closed;
-    double              *guess;                  /* passive coordinates of the node before, or of the request */
-    double              *tree_q;                 /* coordinates of the tree at the present node */
-    api_loop_step_faults faults;                 /* of the last step */
-    api_problem          problem[DYN_MAX_LANES]; /* why a row has no further nodes */
-    size_t               node[DYN_MAX_LANES];    /* the node with this problem */
-    bool                 lost[DYN_MAX_LANES];    /* the row has no further nodes */
+    api_plan              *plan;
+    size_t                 W, first, live; /* the first row, and the number of rows; the other lanes repeat the last */
+    dyn_loop_workspace    *closed;
+    double                *guess;                  /* passive coordinates of the node before, or of the request */
+    double                *tree_q;                 /* coordinates of the tree at the present node */
+    dyn_loop_step_failures failures;               /* of the last step */
+    api_problem            problem[DYN_MAX_LANES]; /* why a row has no further nodes */
+    size_t                 node[DYN_MAX_LANES];    /* the node with this problem */
+    bool                   lost[DYN_MAX_LANES];    /* the row has no further nodes */
 } api_rollout_loops;
 
 /* Takes the memory, and plan->tree_q. False with a problem. */

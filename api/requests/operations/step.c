@@ -1,5 +1,6 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
+#include "api/robots/model/model_loops.h"
 #include "api/requests/contact/friction_problem.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/loop_evaluation.h"
@@ -29,9 +30,11 @@ static bool read_integrator(const api_query *q, const api_node *value, const api
 
 bool api_step_read(api_query *q, const api_node *given, const api_place *up, api_step_options *options)
 {
-    api_place at    = api_place_key(up, "step");
-    options->joints = NULL;
-    if (q->model->loops && !(options->joints = api_loop_step_joints(q->pool, q->model))) return false;
+    api_place at                  = api_place_key(up, "step");
+    options->joints               = NULL;
+    const dyn_mechanism mechanism = api_model_mechanism(q->model);
+    if (mechanism.loops && !(options->joints = dyn_loop_step_joints(api_pool_memory(q->pool), &mechanism)))
+        return false;
     if (!api_read_number(q, api_node_get(given, "step"), &at, &options->h)) return false;
     if (!(options->h > 0))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
@@ -137,9 +140,10 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
 static bool check_state(const api_evaluation *e, const api_step_means *by, double damping, const dyn_step *io,
                         size_t lane, api_problem *found)
 {
-    const api_problem *fault = by->faults ? &by->faults->lane[lane] : NULL;
-    if (fault && fault->code != API_NO_PROBLEM)
-        return api_fail(found, fault->code, NULL, "within the step %s", fault->detail);
+    api_problem within;
+    api_problem_clear(&within);
+    if (by->failures && !api_loop_fail(by->failures->lane[lane], NULL, -1, &within))
+        return api_fail(found, within.code, NULL, "within the step %s", within.detail);
     const dyn_bound *beyond   = api_find_angle_beyond_limit(e->model, io->q_after + lane, e->lanes);
     double           singular = io->singular[lane], unsolved = io->unsolved[lane];
     if (singular >= 0)
@@ -278,18 +282,18 @@ static void put_full(const api_evaluation *e, const api_selection *selected, con
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_step_options *o      = selected->options;
-    const api_held_range   *last   = NULL;
-    dyn_step                io     = step_of_block(e, selected, block);
-    api_loop_step_faults    faults = {{{.code = API_NO_PROBLEM}}};
-    const api_step_means    by     = {.kernels   = e->kernels,
-                                      .scene     = &e->query->scene,
-                                      .workspace = e->workspace,
-                                      .room      = api_behind(e, io.work, o->work, 1),
-                                      .faults    = o->joints ? &faults : NULL};
-    api_step_clock          clock  = {e->query->input->deadline, e->problem};
-    io.may_continue                = api_step_may_continue;
-    io.clock                       = &clock;
+    const api_step_options *o        = selected->options;
+    const api_held_range   *last     = NULL;
+    dyn_step                io       = step_of_block(e, selected, block);
+    dyn_loop_step_failures  failures = {{{.status = DYN_LOOPS_CLOSED}}};
+    const api_step_means    by       = {.kernels   = e->kernels,
+                                        .scene     = &e->query->scene,
+                                        .workspace = e->workspace,
+                                        .room      = api_behind(e, io.work, o->work, 1),
+                                        .failures  = o->joints ? &failures : NULL};
+    api_step_clock          clock    = {e->query->input->deadline, e->problem};
+    io.may_continue                  = api_step_may_continue;
+    io.clock                         = &clock;
     put_full(e, selected, &io, block);
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);

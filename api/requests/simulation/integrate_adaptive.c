@@ -166,7 +166,7 @@ static bool copy_state(api_adaptive *a, double t, api_problem *problem)
 static int slowest_joint(const api_ode *ode)
 {
     const dyn_model *m            = ode->e->query->scene.model;
-    const double    *qd           = ode->loops ? api_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
+    const double    *qd           = ode->loops ? dyn_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
     double           slowest      = SLOW;
     int              slowest_body = -1;
     for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {

@@ -1,5 +1,6 @@
 /* ode.c - evaluates the right-hand side of the simulation's differential equations (ode.h). */
 #include "ode.h"
+#include "api/robots/model/model_loops.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/model/coordinates.h"
 #include "fixed_events.h"
@@ -23,7 +24,7 @@ static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
     ode->loops = api_loop_workspace_open(e->query->pool, e->model, ode->kernels, e->query->input->deadline,
                                          e->query->scene.n_wrenches + (ode->s->contact ? ode->s->contact->n : 0), 0);
     if (!ode->loops) return false;
-    ode->loop_kernels   = api_loop_kernels(ode->kernels);
+    ode->loop_kernels   = dyn_loop_kernels(ode->kernels);
     ode->kernels        = &ode->loop_kernels;
     ode->workspace      = ode->loops;
     ode->closed_passive = api_take_zeroed(e->query->pool, e->model->loops->n_passive_q * ode->W, room);
@@ -99,7 +100,7 @@ void api_ode_normalize(const api_ode *ode, double *y, size_t stride, size_t lane
 {
     const dyn_model *m = ode->e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_first_position(ode->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
+        int place = api_first_position(ode->e->model, &m->body[i]), at = dyn_quaternion_offset(&m->body[i]);
         if (place < 0 || at < 0) continue;
         double *r = y + (size_t)(place + at) * stride;
         for (size_t l = 0; l < lanes; l++) {
@@ -119,7 +120,7 @@ static void positions_rate(const api_ode *ode, const double *qd, double *rate)
         int place = api_first_position(ode->e->model, &m->body[i]);
         if (place < 0) continue;
         size_t q = (size_t)place * W, v = (size_t)api_first_velocity(ode->e->model, &m->body[i]) * W;
-        api_coordinates_rate(&m->body[i], ode->q + q, qd + v, W, rate + q);
+        dyn_coordinates_rate(&m->body[i], ode->q + q, qd + v, W, rate + q);
     }
 }
 
@@ -138,14 +139,14 @@ void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double
 }
 
 /* Closes the loops of all lanes at q. Records a fault at time t where that fails, and returns false. */
-static bool close_loops(api_ode *ode, double t, const double *q, const api_approach *from)
+static bool close_loops(api_ode *ode, double t, const double *q, const dyn_approach *from)
 {
-    bool closed = api_loop_close(ode->loops, &ode->e->query->scene, q, from, api_ode_distinct_lanes(ode));
+    bool closed = dyn_loop_close(ode->loops, &ode->e->query->scene, q, from, api_ode_distinct_lanes(ode));
     for (size_t l = 0; !closed && l < ode->W; l++) {
-        if (api_loop_status_of(ode->loops, l) == API_LOOPS_CLOSED || ode->fault[l].kind != API_FAULT_NONE) continue;
+        if (dyn_loop_status_of(ode->loops, l) == DYN_LOOPS_CLOSED || ode->fault[l].kind != API_FAULT_NONE) continue;
         api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
         api_problem_clear(&ode->fault[l].problem);
-        api_loop_fail(ode->loops, l, NULL, -1, &ode->fault[l].problem);
+        api_loop_fail(dyn_loop_failure_of(ode->loops, l), NULL, -1, &ode->fault[l].problem);
     }
     return closed;
 }
@@ -153,11 +154,11 @@ static bool close_loops(api_ode *ode, double t, const double *q, const api_appro
 /* Stores the closed positions at actuated coordinates q: the next path to closed loops starts there. */
 static void store_closed(api_ode *ode, const double *q)
 {
-    const api_loops *loops = ode->e->model->loops;
-    const double    *tree  = api_loop_tree_q(ode->loops);
+    const dyn_loops *loops = ode->e->model->loops;
+    const double    *tree  = dyn_loop_tree_q(ode->loops);
     size_t           W     = ode->W;
     for (size_t l = 0; l < W; l++) {
-        if (api_loop_status_of(ode->loops, l) != API_LOOPS_CLOSED) continue;
+        if (dyn_loop_status_of(ode->loops, l) != DYN_LOOPS_CLOSED) continue;
         for (size_t i = 0; i < loops->n_passive_q; i++)
             ode->closed_passive[i * W + l] = tree[(size_t)loops->passive_q[i] * W + l];
         for (size_t i = 0; i < ode->e->model->nq; i++)
@@ -178,7 +179,7 @@ static void gather(const api_ode *ode, double *lanes, size_t entries, size_t sta
 /* Closes the loops of the initial states, along the path from the model's reference or from the request's guess. */
 static void start_loops(api_ode *ode)
 {
-    api_approach from = {.guess = ode->e->plan->guess ? ode->closed_passive : NULL};
+    dyn_approach from = {.guess = ode->e->plan->guess ? ode->closed_passive : NULL};
     close_loops(ode, 0, ode->y, &from);
     store_closed(ode, ode->y);
 }
@@ -253,7 +254,7 @@ static void find_powers(api_ode *ode, const double *qd, double *to)
     if (ode->s->works & API_BIT(API_WORK_FRICTION)) {
         api_ode_friction_find(ode, qd, ode->effort);
         power(ode, ode->effort, qd, -1, to + API_WORK_FRICTION * W);
-        subtract_damping(ode, ode->loops ? api_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
+        subtract_damping(ode, ode->loops ? dyn_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
     }
     if (ode->s->works & API_BIT(API_WORK_WRENCHES) && ode->wrenches) {
         dyn_inverse_dynamics io = {.q = ode->q, .wrenches = ode->wrenches, .tau = ode->effort};
@@ -267,7 +268,7 @@ static void find_powers(api_ode *ode, const double *qd, double *to)
 /* Closes the loops along the path from the closed position of the last step. */
 bool api_ode_close_loops(api_ode *ode, double t, const double *q)
 {
-    api_approach from = {.q = ode->closed_q, .passive = ode->closed_passive};
+    dyn_approach from = {.q = ode->closed_q, .passive = ode->closed_passive};
     return !ode->loops || close_loops(ode, t, q, &from);
 }
 
@@ -309,7 +310,7 @@ static void note_singular(api_ode *ode, const double *y, double t)
 static void invalidate(const api_ode *ode, double *rate)
 {
     for (size_t l = 0; l < ode->W; l++)
-        for (size_t i = 0; i < ode->entries && api_loop_status_of(ode->loops, l) != API_LOOPS_CLOSED; i++)
+        for (size_t i = 0; i < ode->entries && dyn_loop_status_of(ode->loops, l) != DYN_LOOPS_CLOSED; i++)
             rate[i * ode->W + l] = NAN;
 }
 

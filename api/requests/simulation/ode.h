@@ -41,7 +41,7 @@ struct api_ode {
     const api_simulation *s;
     const dyn_kernels    *kernels;
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
-    api_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
+    dyn_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
     api_ode_stiction     *stiction;     /* joints that can stick; NULL: none */
     api_fixed_events     *fixed;        /* with fixed steps, if joints can stick; else NULL */

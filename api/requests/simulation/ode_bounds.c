@@ -24,7 +24,7 @@ void api_ode_bounds_check_velocities(api_ode *ode, double t, const double *qd)
 void api_ode_bounds_check_passive(api_ode *ode, double t)
 {
     if (!ode->loops) return;
-    check(ode, t, api_loop_tree_qd(ode->loops), ode->e->model->loops->nv, API_FAULT_PASSIVE_VELOCITY, API_MAX_VELOCITY);
+    check(ode, t, dyn_loop_tree_qd(ode->loops), ode->e->model->loops->nv, API_FAULT_PASSIVE_VELOCITY, API_MAX_VELOCITY);
 }
 
 void api_ode_bounds_freeze(const api_ode *ode, double *q)

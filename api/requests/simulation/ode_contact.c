@@ -230,7 +230,7 @@ static void add_step(const api_ode *ode, size_t l)
         const dyn_body *body = &m->dyn->body[i];
         if (body->joint.mimic || api_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
         size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
-        api_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
+        dyn_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
     }
 }
 

@@ -146,7 +146,7 @@ void api_ode_friction_find(const api_ode *ode, const double *qd, double *frictio
     const api_query *q  = ode->e->query;
     dyn_bias         io = {.q = ode->q, .qd = qd, .friction = friction};
     if (ode->loops && api_has_load(q))
-        api_loop_friction(&q->scene, ode->workspace, &io, ode->tau);
+        dyn_loop_friction(&q->scene, ode->workspace, &io, ode->tau);
     else if (!ode->friction || !ode->friction->map)
         ode->kernels->bias(&q->scene, ode->workspace, &io, 1);
     if (!ode->friction || !ode->friction->map) return;

@@ -49,7 +49,7 @@ static bool open_followers(api_evaluation *e, api_ode *ode)
     limits->efforts      = api_take_zeroed(e->query->pool, efforts * ode->W, &room);
     limits->block        = (api_follower_block){
                .followers = &limits->followers,
-               .tree      = ode->loops ? api_loop_tree_kernels(ode->loops) : ode->kernels,
+               .tree      = ode->loops ? dyn_loop_tree_kernels(ode->loops) : ode->kernels,
                .loops     = ode->loops,
                .scene     = &limits->scene,
                .room      = api_take_zeroed(e->query->pool, api_followers_room(&limits->followers, false) * ode->W, &room)};
@@ -98,8 +98,8 @@ void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
     const api_limit_list *list = &ode->s->limits.list;
     if (!ode->violation) return;
     const double *of[] = {[API_LIMIT_EFFORT]   = find_efforts(ode, qd),
-                          [API_LIMIT_POSITION] = ode->loops ? api_loop_tree_q(ode->loops) : ode->q,
-                          [API_LIMIT_VELOCITY] = ode->loops ? api_loop_tree_velocities(ode->loops, qd) : qd};
+                          [API_LIMIT_POSITION] = ode->loops ? dyn_loop_tree_q(ode->loops) : ode->q,
+                          [API_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
     for (size_t k = 0; k < list->n; k++) {
         const api_limit *limit = &list->limit[k];
         for (size_t l = 0; l < ode->rows; l++)

@@ -39,7 +39,7 @@ static void make_quaternions_positive(const api_ode *ode)
     const dyn_model *m = ode->e->model->dyn;
     size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_first_position(ode->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
+        int place = api_first_position(ode->e->model, &m->body[i]), at = dyn_quaternion_offset(&m->body[i]);
         if (place < 0 || at < 0) continue;
         double *r = ode->q + (size_t)(place + at) * W;
         for (size_t l = 0; l < W; l++) {

@@ -87,7 +87,7 @@ static bool read_frame(const api_entry *root, size_t index, api_document_frame *
         !api_entry_name(&entry, "link", API_REQUIRED, &frame->link_name) ||
         !api_entry_vector(&entry, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(&entry, rpy))
         return false;
-    frame->X_lf = api_pose_rpy(xyz, rpy);
+    frame->X_lf = dyn_pose_rpy(xyz, rpy);
     return true;
 }
 

@@ -5,7 +5,8 @@
 #include "api/codec/names.h"
 #include "document_entry.h"
 #include "drive_limits.h"
-#include "geometry.h"
+#include "dynamics/loops/loops.h"
+#include "dynamics/math/geometry.h"
 #include "inertia.h"
 
 typedef struct api_document_link {
@@ -31,22 +32,10 @@ typedef struct api_document_frame {
     dyn_pose    X_lf;      /* pose of the frame in the link frame */
 } api_document_frame;
 
-/* Types of the joint that closes a loop. loops.h lists the relative motions that each type constrains. */
-typedef enum api_loop_kind {
-    API_LOOP_FIXED,
-    API_LOOP_SPHERICAL,
-    API_LOOP_REVOLUTE,
-    API_LOOP_PRISMATIC,
-    API_LOOP_PLANAR,
-    API_LOOP_HELICAL,
-    API_LOOP_CYLINDRICAL,
-    API_LOOP_UNIVERSAL
-} api_loop_kind;
-
 typedef struct api_document_loop {
     const char        *name, *frame_a, *frame_b;
     const char        *type; /* a string literal */
-    api_loop_kind      kind;
+    dyn_loop_kind      kind;
     double             axis[3], pitch;
     double             axis_b[3];        /* of a universal joint: the axis fixed in frame b */
     bool               has_own_frame[2]; /* [0], [1] true: the loop itself defines frame a, b */

@@ -7,10 +7,10 @@
 /* Inertia of a link in the frame of its parent; the joint is fixed. */
 static dyn_inertia in_parent(const dyn_link *link, const dyn_inertia *inertia)
 {
-    dyn_pose    X     = api_pose_compose(&link->before, &link->after);
+    dyn_pose    X     = dyn_pose_compose(&link->before, &link->after);
     dyn_inertia moved = {.mass = inertia->mass};
     for (int i = 0; i < 3; i++)
-        moved.com[i] = X.p[i] + api_dot(X.R[i], inertia->com);
+        moved.com[i] = X.p[i] + dyn_dot(X.R[i], inertia->com);
     api_tensor_rotate((const double(*)[3])X.R, inertia->about_com, moved.about_com);
     return moved;
 }

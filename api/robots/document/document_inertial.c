@@ -80,7 +80,7 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
         !read_solid_mass(inertial, api_solid_volume(solid, size), &mass) ||
         !api_entry_vector(inertial, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(inertial, rpy))
         return false;
-    dyn_pose X = api_pose_rpy(xyz, rpy);
+    dyn_pose X = dyn_pose_rpy(xyz, rpy);
     *inertia   = api_solid_inertia(solid, size, mass, &X);
     return true;
 }

@@ -40,7 +40,7 @@ static bool read_type(const api_entry *joint, api_document_link *link)
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3])
 {
     if (!api_entry_vector(owner, key, API_REQUIRED, axis, 3)) return false;
-    double length = api_length(axis);
+    double length = dyn_norm(axis);
     if (length == 0) return api_entry_fail(owner, key, API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
     for (int i = 0; i < 3; i++)
         axis[i] /= length;
@@ -132,10 +132,10 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
 static bool normalise_home(const api_entry *joint, api_document_link *link)
 {
     double norm = 1;
-    return api_quaternion_normalise(link->home + dyn_joint_nq(link->dyn.joint) - 4, 1, &norm) ||
+    return dyn_quaternion_normalise(link->home + dyn_joint_nq(link->dyn.joint) - 4, 1, &norm) ||
            api_entry_fail(joint, "home", API_BAD_QUATERNION,
                           "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,
-                          API_QUATERNION_TOLERANCE);
+                          DYN_QUATERNION_TOLERANCE);
 }
 
 /* Checks that an angle in "home" is within the limit for angles of states. */
@@ -220,7 +220,7 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
     if (!api_entry_open(&joint, link_node, "joint", fields)) return false;
 
     link->actuated = true;
-    *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
+    *dyn           = (dyn_link){.before = dyn_pose_identity(), .after = dyn_pose_identity(), .ratio = 1};
     if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
     if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_read_origin(&joint, dyn, &dh) ||
         !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, link) ||

@@ -9,19 +9,19 @@
 
 typedef struct loop_type {
     const char   *name;
-    api_loop_kind kind;
+    dyn_loop_kind kind;
     bool          axis, pitch, axis_b; /* true: the type has this field */
 } loop_type;
 
-static const loop_type types[] = {{"fixed", API_LOOP_FIXED, false, false, false},
-                                  {"revolute", API_LOOP_REVOLUTE, true, false, false},
-                                  {"continuous", API_LOOP_REVOLUTE, true, false, false},
-                                  {"prismatic", API_LOOP_PRISMATIC, true, false, false},
-                                  {"cylindrical", API_LOOP_CYLINDRICAL, true, false, false},
-                                  {"universal", API_LOOP_UNIVERSAL, true, false, true},
-                                  {"spherical", API_LOOP_SPHERICAL, false, false, false},
-                                  {"planar", API_LOOP_PLANAR, true, false, false},
-                                  {"helical", API_LOOP_HELICAL, true, true, false}};
+static const loop_type types[] = {{"fixed", DYN_LOOP_FIXED, false, false, false},
+                                  {"revolute", DYN_LOOP_REVOLUTE, true, false, false},
+                                  {"continuous", DYN_LOOP_REVOLUTE, true, false, false},
+                                  {"prismatic", DYN_LOOP_PRISMATIC, true, false, false},
+                                  {"cylindrical", DYN_LOOP_CYLINDRICAL, true, false, false},
+                                  {"universal", DYN_LOOP_UNIVERSAL, true, false, true},
+                                  {"spherical", DYN_LOOP_SPHERICAL, false, false, false},
+                                  {"planar", DYN_LOOP_PLANAR, true, false, false},
+                                  {"helical", DYN_LOOP_HELICAL, true, true, false}};
 
 static bool read_type(const api_entry *entry, const loop_type **type)
 {

@@ -19,9 +19,9 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
         return false;
     api_entry_close(&dh, true);
 
-    dyn_pose shift = api_pose_translation(a, 0, d), twist = api_pose_rotation(API_X, alpha);
-    link->before                 = api_pose_rotation(API_Z, theta);
-    link->after                  = api_pose_compose(&shift, &twist);
+    dyn_pose shift = dyn_pose_translation(a, 0, d), twist = dyn_pose_rotation(DYN_X, alpha);
+    link->before                 = dyn_pose_rotation(DYN_Z, theta);
+    link->after                  = dyn_pose_compose(&shift, &twist);
     link->moment_at_parent_frame = true;
     return true;
 }
@@ -40,12 +40,12 @@ bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X)
     }
     api_entry_close(&dh, true);
 
-    dyn_pose part[] = {api_pose_rotation(API_Z, v[0]), api_pose_translation(0, 0, v[1]),
-                       api_pose_rotation(API_X, v[2]), api_pose_translation(v[3], 0, 0),
-                       api_pose_rotation(API_Z, v[4]), api_pose_translation(0, 0, v[5])};
+    dyn_pose part[] = {dyn_pose_rotation(DYN_Z, v[0]), dyn_pose_translation(0, 0, v[1]),
+                       dyn_pose_rotation(DYN_X, v[2]), dyn_pose_translation(v[3], 0, 0),
+                       dyn_pose_rotation(DYN_Z, v[4]), dyn_pose_translation(0, 0, v[5])};
     *X              = part[0];
     for (int i = 1; i < 6; i++)
-        *X = api_pose_compose(X, &part[i]);
+        *X = dyn_pose_compose(X, &part[i]);
     return true;
 }
 
@@ -60,7 +60,7 @@ bool api_document_check_transform(const api_entry *place, const double *T, dyn_p
     for (int j = 0; j < 4; j++)
         if (T[12 + j] != last[j])
             return api_entry_fail(place, NULL, API_BAD_ROTATION, "the last row of a rigid transform is [0,0,0,1]");
-    double error = api_rotation_error((const double(*)[3])X->R);
+    double error = dyn_rotation_error((const double(*)[3])X->R);
     if (isinf(error))
         return api_entry_fail(
             place, NULL, API_BAD_ROTATION,
@@ -71,7 +71,7 @@ bool api_document_check_transform(const api_entry *place, const double *T, dyn_p
             "the upper left 3x3 block R is not a rotation: R^T R differs from 1 by %.2g, at most 1e-6 is accepted",
             error);
     if (error <= 1e-12) return true;
-    api_rotation_orthonormalise(X->R);
+    dyn_rotation_orthonormalise(X->R);
     return api_entry_report(place, NULL, "info", "orthonormalised",
                             "R^T R differed from 1 by %.2g: the nearest rotation is used", error);
 }
@@ -89,7 +89,7 @@ static bool read_xyz_rpy(const api_entry *origin, dyn_link *link)
 {
     double xyz[3] = {0}, rpy[3] = {0};
     if (!api_entry_vector(origin, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(origin, rpy)) return false;
-    link->before = api_pose_rpy(xyz, rpy);
+    link->before = dyn_pose_rpy(xyz, rpy);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* document_review.c - report on a finished tree: merged links, values without effect, suspicious values. */
 #include "document.h"
 #include "api/codec/number.h"
-#include "geometry.h"
+#include "dynamics/math/geometry.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -180,7 +180,7 @@ static bool report_rotors(const api_document *document, api_reader *reader)
 
 static bool is_far(const double p[3])
 {
-    return api_length(p) > FAR_AWAY;
+    return dyn_norm(p) > FAR_AWAY;
 }
 
 /* Reports joint origins and centres of mass that may be in millimetres, and limits that may be in degrees. They are
@@ -222,8 +222,8 @@ static bool find_size(const api_document *document, api_reader *reader, double *
     for (size_t k = 0; k < document->n_links; k++) {
         int             i = document->order[k], up = document->links[i].parent_index;
         const dyn_link *link = &document->links[i].dyn;
-        reach[i] = (up == DYN_WORLD ? 0 : reach[up]) + api_length(link->before.p) + api_length(link->after.p);
-        *size    = fmax(*size, reach[i] + api_length(link->inertia.com));
+        reach[i]             = (up == DYN_WORLD ? 0 : reach[up]) + dyn_norm(link->before.p) + dyn_norm(link->after.p);
+        *size                = fmax(*size, reach[i] + dyn_norm(link->inertia.com));
     }
     return true;
 }

@@ -27,7 +27,7 @@ static void turn_back(const double R[3][3], const double a[3], double b[3])
 static void move_screw(const dyn_pose *T, const double S[6], double w[3], double v[3])
 {
     double p_w[3], shifted[3];
-    api_cross(T->p, S, p_w);
+    dyn_cross(T->p, S, p_w);
     for (int i = 0; i < 3; i++)
         shifted[i] = S[3 + i] - p_w[i];
     turn_back(T->R, S, w);
@@ -39,24 +39,24 @@ static void move_screw(const dyn_pose *T, const double S[6], double w[3], double
 static bool read_screw(const api_entry *place, const double S[6], const dyn_pose *T, const dyn_pose *M, dyn_link *link)
 {
     double w[3], v[3], c[3] = {0};
-    double size = api_length(S), speed = api_length(S + 3);
+    double size = dyn_norm(S), speed = dyn_norm(S + 3);
     bool   revolute = size > 0;
     if (!revolute && speed == 0) return api_entry_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
-    bool helical = revolute && fabs(api_dot(S, S + 3)) > 1e-9 * size * speed;
+    bool helical = revolute && fabs(dyn_dot(S, S + 3)) > 1e-9 * size * speed;
     move_screw(T, S, w, v);
     *link = (dyn_link){.joint = helical    ? DYN_HELICAL
                                 : revolute ? DYN_REVOLUTE
                                            : DYN_PRISMATIC,
-                       .pitch = helical ? api_dot(S, S + 3) / (size * size) : 0,
+                       .pitch = helical ? dyn_dot(S, S + 3) / (size * size) : 0,
                        .ratio = revolute ? size : speed};
-    if (revolute) api_cross(w, v, c);
+    if (revolute) dyn_cross(w, v, c);
     for (int i = 0; i < 3; i++) {
         c[i]          = revolute ? c[i] / (size * size) : 0;
         link->axis[i] = (revolute ? w[i] : v[i]) / link->ratio;
     }
-    dyn_pose back = api_pose_translation(-c[0], -c[1], -c[2]);
-    link->before  = api_pose_translation(c[0], c[1], c[2]);
-    link->after   = api_pose_compose(&back, M);
+    dyn_pose back = dyn_pose_translation(-c[0], -c[1], -c[2]);
+    link->before  = dyn_pose_translation(c[0], c[1], c[2]);
+    link->after   = dyn_pose_compose(&back, M);
     return true;
 }
 
@@ -78,14 +78,14 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
                 "I symmetric",
                 i / 6, i % 6, G[i], rest[i / 6][i % 6]);
     *inertia = (dyn_inertia){.mass = m};
-    if (m == 0 && api_length(h) > 0)
+    if (m == 0 && dyn_norm(h) > 0)
         return api_entry_fail(place, NULL, API_BAD_INERTIA, "a first moment m c that is not 0 needs a mass");
     for (int i = 0; i < 3 && m != 0; i++)
         inertia->com[i] = h[i] / m;
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
         int    i = row[k], j = column[k];
-        double square         = i == j ? api_dot(h, inertia->com) : 0;
+        double square         = i == j ? dyn_dot(h, inertia->com) : 0;
         inertia->about_com[k] = G[6 * i + j] - (square - h[i] * inertia->com[j]);
     }
     return true;
@@ -112,7 +112,7 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
         !read_screw(&location_S, all->S + 6 * i, T, &X, &link->dyn) ||
         !read_spatial_inertia(&location_G, all->G + 36 * i, &link->dyn.inertia))
         return false;
-    *T = api_pose_compose(T, &X);
+    *T = dyn_pose_compose(T, &X);
 
     snprintf(name, sizeof name, "link%zu", i + 1);
     link->name = api_arena_text(reader->arena, name);
@@ -165,7 +165,7 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
     document->n_links     = n;
     document->links       = api_arena_take(root->reader->arena, n, sizeof *document->links);
     if (!document->links) return api_reader_no_memory(root->reader);
-    dyn_pose T = api_pose_identity();
+    dyn_pose T = dyn_pose_identity();
     for (size_t i = 0; i < n; i++)
         if (!read_link(&screws, document, i, &all, &T)) return false;
     if (n > 0 && n_M > n && !read_tip(&screws, document, all.M + 16 * n)) return false;

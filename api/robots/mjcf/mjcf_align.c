@@ -12,7 +12,7 @@ enum { MAX_TURNS = 500 };
 /* D = R^T T R of a symmetric tensor in the order xx xy xz yy yz zz. */
 static void tensor_in(const dyn_pose *X, const double T[6], double D[3][3])
 {
-    dyn_pose back = api_pose_inverse(X);
+    dyn_pose back = dyn_pose_inverse(X);
     double   t[6];
     api_tensor_rotate((const double(*)[3])back.R, T, t);
     memcpy(D, (double[3][3]){{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, 9 * sizeof D[0][0]);
@@ -20,7 +20,7 @@ static void tensor_in(const dyn_pose *X, const double T[6], double D[3][3])
 
 static dyn_pose turn_about(int axis, double angle)
 {
-    return api_pose_rotation((api_axis)(API_X + axis), angle);
+    return dyn_pose_rotation((dyn_axis)(DYN_X + axis), angle);
 }
 
 /* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are zero. */
@@ -37,7 +37,7 @@ static bool turn_once(dyn_pose *X, double D[3][3])
     double   angle = atan2(ratio >= 0 ? 1 : -1, fabs(ratio) + sqrt(1 + ratio * ratio));
     int      axis  = 3 - row - column;
     dyn_pose turn  = turn_about(axis, axis == 1 ? angle : -angle);
-    *X             = api_pose_compose(X, &turn);
+    *X             = dyn_pose_compose(X, &turn);
     return true;
 }
 
@@ -51,7 +51,7 @@ static void sort_axes(dyn_pose *X, double I[3])
         dyn_pose turn  = turn_about((first + 2) % 3, M_PI / 2);
         I[first]       = I[first + 1];
         I[first + 1]   = moved;
-        *X             = api_pose_compose(X, &turn);
+        *X             = dyn_pose_compose(X, &turn);
     }
 }
 
@@ -60,7 +60,7 @@ static void sort_axes(dyn_pose *X, double I[3])
 static void find_axes(const double T[6], dyn_pose *X)
 {
     double D[3][3];
-    *X = api_pose_identity();
+    *X = dyn_pose_identity();
     for (int n = 0; n < MAX_TURNS; n++) {
         tensor_in(X, T, D);
         if (!turn_once(X, D)) break;
@@ -95,12 +95,12 @@ static void align(api_mjcf *m, size_t index)
     dyn_pose       X    = body->principal;
     if (!body->has_principal) find_axes(body->inertia.about_com, &X);
     memcpy(X.p, body->inertia.com, sizeof X.p);
-    dyn_pose back = api_pose_inverse(&X);
+    dyn_pose back = dyn_pose_inverse(&X);
     double   turned[6];
     api_tensor_rotate((const double(*)[3])back.R, body->inertia.about_com, turned);
     memcpy(body->inertia.about_com, turned, sizeof turned);
     memset(body->inertia.com, 0, sizeof body->inertia.com);
-    body->X_pb      = api_pose_compose(&body->X_pb, &X);
+    body->X_pb      = dyn_pose_compose(&body->X_pb, &X);
     body->X_wb      = body->X_pb;
     body->principal = back;
     body->aligned   = true;
@@ -121,7 +121,7 @@ bool api_mjcf_align(api_mjcf *m)
     for (size_t i = 0; i < m->n_sites; i++) {
         api_mjcf_site *site = &m->sites[i];
         if (site->body >= 0 && m->bodies[site->body].aligned)
-            site->X_bs = api_pose_compose(&m->bodies[site->body].principal, &site->X_bs);
+            site->X_bs = dyn_pose_compose(&m->bodies[site->body].principal, &site->X_bs);
     }
     return true;
 }

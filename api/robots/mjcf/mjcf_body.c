@@ -51,15 +51,15 @@ static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
 /* Brings axis and anchor into the body frame. */
 static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
 {
-    dyn_pose to_body = m->settings.global ? api_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
+    dyn_pose to_body = m->settings.global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
     double   pos[3] = {0}, axis[3] = {0, 0, 1};
     if (m->settings.global) memcpy(pos, m->bodies[at->body].X_wb.p, sizeof pos);
     if (!api_mjcf_numbers(m, &joint->item, "pos", pos, 3) || !api_mjcf_numbers(m, &joint->item, "axis", axis, 3) ||
         !api_mjcf_normalise(m, api_mjcf_with(m, &joint->item, "axis"), "axis", axis, 3))
         return false;
     for (int i = 0; i < 3; i++) {
-        joint->axis[i] = api_dot(to_body.R[i], axis) + 0.0;
-        joint->pos[i]  = api_dot(to_body.R[i], pos) + to_body.p[i] + 0.0;
+        joint->axis[i] = dyn_dot(to_body.R[i], axis) + 0.0;
+        joint->pos[i]  = dyn_dot(to_body.R[i], pos) + to_body.p[i] + 0.0;
     }
     return true;
 }
@@ -102,10 +102,10 @@ static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 /* Brings a pose of the file into the body frame. */
 static dyn_pose in_body(const api_mjcf *m, const place *at, const dyn_pose *X)
 {
-    if (!m->settings.global) return api_pose_compose(&at->X, X);
+    if (!m->settings.global) return dyn_pose_compose(&at->X, X);
     if (at->body < 0) return *X;
-    dyn_pose X_bw = api_pose_inverse(&m->bodies[at->body].X_wb);
-    return api_pose_compose(&X_bw, X);
+    dyn_pose X_bw = dyn_pose_inverse(&m->bodies[at->body].X_wb);
+    return dyn_pose_compose(&X_bw, X);
 }
 
 static bool add_geom(api_mjcf *m, const xmlNode *element, const place *at)
@@ -146,7 +146,7 @@ static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place
         return api_xml_fail(&m->xml, frame, API_NOT_SUPPORTED, "<frame> needs coordinate=\"local\"");
     if (!api_mjcf_read_plain_pose(m, frame, &X) || !api_mjcf_find_class(m, frame, "childclass", &inner->class_index))
         return false;
-    inner->X = api_pose_compose(&at->X, &X);
+    inner->X = dyn_pose_compose(&at->X, &X);
     return true;
 }
 
@@ -205,16 +205,16 @@ static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
     if (!api_mjcf_read_plain_pose(m, body->element, &X)) return false;
     body->stated = X;
     if (!m->settings.global) {
-        body->X_pb = api_pose_compose(&at->X, &X);
-        body->X_wb = at->body < 0 ? body->X_pb : api_pose_compose(&m->bodies[at->body].X_wb, &body->X_pb);
+        body->X_pb = dyn_pose_compose(&at->X, &X);
+        body->X_wb = at->body < 0 ? body->X_pb : dyn_pose_compose(&m->bodies[at->body].X_wb, &body->X_pb);
         return true;
     }
     if (!api_xml_has(body->element, "pos"))
         return api_xml_fail(&m->xml, body->element, API_MISSING_FIELD,
                             "with coordinate=\"global\" a <body> needs \"pos\" here");
-    dyn_pose X_pw = at->body < 0 ? api_pose_identity() : api_pose_inverse(&m->bodies[at->body].X_wb);
+    dyn_pose X_pw = at->body < 0 ? dyn_pose_identity() : dyn_pose_inverse(&m->bodies[at->body].X_wb);
     body->X_wb    = X;
-    body->X_pb    = api_pose_compose(&X_pw, &X);
+    body->X_pb    = dyn_pose_compose(&X_pw, &X);
     return true;
 }
 
@@ -239,7 +239,7 @@ static bool read_body(api_mjcf *m, const xmlNode *element, const place *at)
     size_t index = m->n_bodies++;
     if (!open_body(m, element, at, index)) return false;
     api_mjcf_body *body = &m->bodies[index];
-    place          own  = {.body = (int)index, .X = api_pose_identity(), .class_index = body->class_index};
+    place          own  = {.body = (int)index, .X = dyn_pose_identity(), .class_index = body->class_index};
     if (!read_content(m, element, &own)) return false;
     body->moves = body->n_joints > 0 || (at->body >= 0 && m->bodies[at->body].moves);
     for (size_t i = 0; i < body->n_joints; i++)
@@ -291,7 +291,7 @@ static bool take_arrays(api_mjcf *m)
 
 bool api_mjcf_read_bodies(api_mjcf *m)
 {
-    const place world = {.body = -1, .X = api_pose_identity(), .class_index = m->main_class};
+    const place world = {.body = -1, .X = dyn_pose_identity(), .class_index = m->main_class};
     if (!take_arrays(m)) return false;
     for (const xmlNode *e = api_xml_child(m->xml.root, "worldbody"); e; e = api_xml_next(e, "worldbody")) {
         place inner = world;

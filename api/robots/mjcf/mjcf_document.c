@@ -39,14 +39,14 @@ static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
 /* The joint's motion is about its own frame: the anchor, in the axes of the body, turned or moved by way_back(). */
 static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_body)
 {
-    dyn_pose anchor = api_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
-    dyn_pose X      = api_pose_compose(X_of_body, &anchor);
+    dyn_pose anchor = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
+    dyn_pose X      = dyn_pose_compose(X_of_body, &anchor);
     double   by     = way_back(joint);
     if (by == 0) return X;
-    dyn_pose back = api_pose_about(joint->axis, by);
+    dyn_pose back = dyn_pose_about(joint->axis, by);
     if (strcmp(joint->type, "prismatic") == 0)
-        back = api_pose_translation(by * joint->axis[0], by * joint->axis[1], by * joint->axis[2]);
-    return api_pose_compose(&X, &back);
+        back = dyn_pose_translation(by * joint->axis[0], by * joint->axis[1], by * joint->axis[2]);
+    return dyn_pose_compose(&X, &back);
 }
 
 /* Name of the massless link between two joints of a body. */
@@ -67,7 +67,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
     for (size_t i = 0; i < body->n_joints; i++) {
         const api_mjcf_joint *joint = &m->joints[body->first_joint + i];
         bool                  last  = i + 1 == body->n_joints;
-        if (strcmp(joint->type, "floating") == 0) X = api_pose_identity();
+        if (strcmp(joint->type, "floating") == 0) X = dyn_pose_identity();
         link->element       = body->element;
         link->joint_element = joint->element;
         link->joint         = joint->name;
@@ -75,8 +75,8 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->fields = api_mjcf_joint_fields(m, joint, &link->type);
         if (!link->fields) return false;
         link->before = joint_frame(joint, &X);
-        X            = api_pose_translation(0 - joint->pos[0], 0 - joint->pos[1], 0 - joint->pos[2]);
-        link->after  = last ? X : api_pose_identity();
+        X            = dyn_pose_translation(0 - joint->pos[0], 0 - joint->pos[1], 0 - joint->pos[2]);
+        link->after  = last ? X : dyn_pose_identity();
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
         if (!link->name) json_decref(link->fields); /* not taken over by the link */
@@ -99,7 +99,7 @@ static bool write_body(api_mjcf *m, const api_mjcf_body *body)
     link.joint                        = api_xml_reserve_name(&m->document, m->document.joints, name);
     link.type                         = "fixed";
     link.before                       = body->X_pb;
-    link.after                        = api_pose_identity();
+    link.after                        = dyn_pose_identity();
     link.inertia                      = body->inertia;
     if (!link.joint) return api_reader_no_memory(&m->xml.base);
     return api_xml_write_link(&m->document, &link);

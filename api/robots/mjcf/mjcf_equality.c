@@ -134,28 +134,28 @@ static bool find_site(api_mjcf *m, const xmlNode *element, const char *attribute
 
 static dyn_pose in_world(const api_mjcf *m, int body)
 {
-    return body < 0 ? api_pose_identity() : m->bodies[body].X_wb;
+    return body < 0 ? dyn_pose_identity() : m->bodies[body].X_wb;
 }
 
 /* X_ab of two bodies at the reference position. */
 static dyn_pose between(const api_mjcf *m, int a, int b)
 {
-    dyn_pose X_wa = in_world(m, a), X_wb = in_world(m, b), X_aw = api_pose_inverse(&X_wa);
-    return api_pose_compose(&X_aw, &X_wb);
+    dyn_pose X_wa = in_world(m, a), X_wb = in_world(m, b), X_aw = dyn_pose_inverse(&X_wa);
+    return dyn_pose_compose(&X_aw, &X_wb);
 }
 
 /* The anchor is a point of the first body; where it lies in the second follows from the reference position. */
 static bool read_anchor(api_mjcf *m, const xmlNode *element, api_mjcf_loop *loop)
 {
-    dyn_pose X = api_pose_identity();
+    dyn_pose X = dyn_pose_identity();
     if (!api_xml_numbers(&m->xml, element, "anchor", API_REQUIRED, X.p, 3)) return false;
     if (m->settings.global) {
-        dyn_pose X_wa = in_world(m, loop->body[0]), X_aw = api_pose_inverse(&X_wa);
-        X = api_pose_compose(&X_aw, &X);
+        dyn_pose X_wa = in_world(m, loop->body[0]), X_aw = dyn_pose_inverse(&X_wa);
+        X = dyn_pose_compose(&X_aw, &X);
     }
     dyn_pose X_ba = between(m, loop->body[1], loop->body[0]);
     loop->X[0]    = X;
-    loop->X[1]    = api_pose_compose(&X_ba, &X);
+    loop->X[1]    = dyn_pose_compose(&X_ba, &X);
     return true;
 }
 
@@ -165,14 +165,14 @@ static bool read_relative_pose(api_mjcf *m, const xmlNode *element, api_mjcf_loo
 {
     double v[7] = {0}, anchor[3] = {0};
     loop->X[0] = between(m, loop->body[0], loop->body[1]);
-    loop->X[1] = api_pose_identity();
+    loop->X[1] = dyn_pose_identity();
     if (!api_xml_numbers(&m->xml, element, "relpose", API_OPTIONAL, v, 7) ||
         !api_xml_numbers(&m->xml, element, "anchor", API_OPTIONAL, anchor, 3))
         return false;
     if (v[3] == 0 && v[4] == 0 && v[5] == 0 && v[6] == 0) return true;
     if (!api_mjcf_normalise(m, element, "relpose", v + 3, 4)) return false;
-    loop->X[0] = api_pose_wxyz(v + 3);
-    loop->X[1] = api_pose_translation(anchor[0], anchor[1], anchor[2]);
+    loop->X[0] = dyn_pose_wxyz(v + 3);
+    loop->X[1] = dyn_pose_translation(anchor[0], anchor[1], anchor[2]);
     memcpy(loop->X[0].p, v, 3 * sizeof *v);
     return true;
 }

@@ -171,7 +171,7 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
         const dyn_pose *X = &m->bodies[joint->body].X_wb;
         double          pose[7];
         memcpy(pose, X->p, sizeof X->p);
-        api_quaternion_of((const double(*)[3])X->R, pose + 3);
+        dyn_quaternion_of((const double(*)[3])X->R, pose + 3);
         for (int i = 0; i < 7; i++)
             pose[i] += 0.0; /* -0 becomes 0 */
         return api_xml_set_field(&m->xml, fields, "home", api_xml_vector(pose, 7));

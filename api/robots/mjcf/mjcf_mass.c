@@ -148,8 +148,8 @@ static bool read_inertial_pose(api_mjcf *m, const api_mjcf_body *body, dyn_pose 
     if (!api_xml_has(body->inertial, "pos"))
         return api_xml_fail(&m->xml, body->inertial, API_MISSING_FIELD, "<inertial> has no attribute \"pos\"");
     if (!api_mjcf_read_plain_pose(m, body->inertial, X)) return false;
-    dyn_pose X_bw = api_pose_inverse(&body->X_wb);
-    *X            = api_pose_compose(m->settings.global ? &X_bw : &body->X_bi, X);
+    dyn_pose X_bw = dyn_pose_inverse(&body->X_wb);
+    *X            = dyn_pose_compose(m->settings.global ? &X_bw : &body->X_bi, X);
     return true;
 }
 

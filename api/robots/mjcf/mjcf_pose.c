@@ -37,7 +37,7 @@ static bool read_quaternion(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     double q[4];
     if (!api_xml_numbers(&m->xml, element, "quat", API_REQUIRED, q, 4) || !api_mjcf_normalise(m, element, "quat", q, 4))
         return false;
-    *X = api_pose_wxyz(q);
+    *X = dyn_pose_wxyz(q);
     return true;
 }
 
@@ -47,7 +47,7 @@ static bool read_axis_angle(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     if (!api_xml_numbers(&m->xml, element, "axisangle", API_REQUIRED, v, 4) ||
         !api_mjcf_normalise(m, element, "axisangle", v, 3) || !convert_angle(m, element, "axisangle", &v[3]))
         return false;
-    *X = api_pose_about(v, v[3]);
+    *X = dyn_pose_about(v, v[3]);
     return true;
 }
 
@@ -56,13 +56,13 @@ static bool read_euler(api_mjcf *m, const xmlNode *element, dyn_pose *X)
 {
     double angle[3];
     if (!api_xml_numbers(&m->xml, element, "euler", API_REQUIRED, angle, 3)) return false;
-    *X = api_pose_identity();
+    *X = dyn_pose_identity();
     for (int i = 0; i < 3; i++) {
         char letter = m->settings.euler[i];
         bool fixed  = letter >= 'X' && letter <= 'Z';
         if (!convert_angle(m, element, "euler", &angle[i])) return false;
-        dyn_pose turn = api_pose_rotation((api_axis)(letter - (fixed ? 'X' : 'x')), angle[i]);
-        *X            = fixed ? api_pose_compose(&turn, X) : api_pose_compose(X, &turn);
+        dyn_pose turn = dyn_pose_rotation((dyn_axis)(letter - (fixed ? 'X' : 'x')), angle[i]);
+        *X            = fixed ? dyn_pose_compose(&turn, X) : dyn_pose_compose(X, &turn);
     }
     return true;
 }
@@ -74,11 +74,11 @@ static bool read_xy_axes(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     if (!api_xml_numbers(&m->xml, element, "xyaxes", API_REQUIRED, v, 6) ||
         !api_mjcf_normalise(m, element, "xyaxes", x, 3))
         return false;
-    double along = api_dot(x, y);
+    double along = dyn_dot(x, y);
     for (int i = 0; i < 3; i++)
         y[i] -= along * x[i];
     if (!api_mjcf_normalise(m, element, "xyaxes", y, 3)) return false;
-    api_cross(x, y, z);
+    dyn_cross(x, y, z);
     for (int i = 0; i < 3; i++) {
         X->R[i][0] = x[i];
         X->R[i][1] = y[i];
@@ -91,13 +91,13 @@ static bool read_xy_axes(api_mjcf *m, const xmlNode *element, dyn_pose *X)
  * R = 1 + [k]x + [k]x^2 / (1 + cos). */
 static dyn_pose turn_to(const double z[3])
 {
-    dyn_pose X = api_pose_identity();
-    if (z[2] < -1 + 1e-14) return api_pose_rotation(API_X, M_PI);
+    dyn_pose X = dyn_pose_identity();
+    if (z[2] < -1 + 1e-14) return dyn_pose_rotation(DYN_X, M_PI);
     double x = z[0], y = z[1], f = 1 / (1 + z[2]);
     X.R[0][0] = 1 - x * x * f, X.R[0][1] = X.R[1][0] = -x * y * f, X.R[1][1] = 1 - y * y * f;
     X.R[0][2] = x, X.R[1][2] = y, X.R[2][2] = z[2];
     X.R[2][0] = -x, X.R[2][1] = -y;
-    api_rotation_orthonormalise(X.R);
+    dyn_rotation_orthonormalise(X.R);
     return X;
 }
 
@@ -124,7 +124,7 @@ static const struct {
 static bool read_orientation(api_mjcf *m, const xmlNode *element, dyn_pose *X, bool *found)
 {
     *found = false;
-    *X     = api_pose_identity();
+    *X     = dyn_pose_identity();
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (!api_xml_has(element, forms[i].attribute)) continue;
         if (*found)
@@ -153,7 +153,7 @@ static bool read_ends(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, doubl
     if (!api_xml_numbers(&m->xml, element, "fromto", API_REQUIRED, ends, 6)) return false;
     for (int i = 0; i < 3; i++)
         z[i] = ends[i] - ends[i + 3];
-    *half_length = api_length(z) / 2;
+    *half_length = dyn_norm(z) / 2;
     if (!api_mjcf_normalise(m, element, "fromto", z, 3)) return false;
     *X = turn_to(z);
     for (int i = 0; i < 3; i++)
@@ -173,7 +173,7 @@ static bool has_alternative(const xmlNode *element)
 static bool read_item_orientation(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X)
 {
     bool found = false;
-    *X         = api_pose_identity();
+    *X         = dyn_pose_identity();
     for (int quaternion = 0; quaternion < 2 && !found; quaternion++) {
         int cursor = API_MJCF_OWN;
         for (const xmlNode *e; !found && (e = api_mjcf_next_level(m, item, &cursor));)

@@ -36,7 +36,7 @@ typedef struct matrix {
 static void axis_in_world(const dyn_pose *X, const double axis[3], double turned[3])
 {
     for (int i = 0; i < 3; i++)
-        turned[i] = api_dot(X->R[i], axis);
+        turned[i] = dyn_dot(X->R[i], axis);
 }
 
 static void add(matrix *t, int body, double armature, const double axis[3], const double *point)
@@ -44,16 +44,16 @@ static void add(matrix *t, int body, double armature, const double axis[3], cons
     coordinate *c = &t->at[t->n++];
     *c            = (coordinate){.body = body, .armature = armature};
     memcpy(point ? c->S.w : c->S.v, axis, 3 * sizeof *axis);
-    if (point) api_cross(point, axis, c->S.v);
+    if (point) dyn_cross(point, axis, c->S.v);
 }
 
 static void add_joint(matrix *t, const api_mjcf *m, const api_mjcf_joint *joint, double armature)
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const dyn_pose     *X          = &m->bodies[joint->body].X_wb;
-    dyn_pose            anchor     = api_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
+    dyn_pose            anchor     = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
     double              axis[3];
-    anchor = api_pose_compose(X, &anchor);
+    anchor = dyn_pose_compose(X, &anchor);
     for (int i = 0; i < 3 && strcmp(joint->type, "floating") == 0; i++)
         add(t, joint->body, armature, unit[i], NULL);
     for (int i = 0; i < 3 && api_mjcf_has_several(joint); i++) {
@@ -74,11 +74,11 @@ static void add_momentum(const api_mjcf_body *body, const twist *S, twist *sum)
     const double *com = body->inertia.com, *w = S->w;
     api_tensor_rotate((const double(*)[3])body->X_wb.R, body->inertia.about_com, T);
     for (int i = 0; i < 3; i++)
-        c[i] = api_dot(body->X_wb.R[i], com) + body->X_wb.p[i];
-    api_cross(w, c, turn);
+        c[i] = dyn_dot(body->X_wb.R[i], com) + body->X_wb.p[i];
+    dyn_cross(w, c, turn);
     for (int i = 0; i < 3; i++)
         h[i] = body->inertia.mass * (S->v[i] + turn[i]);
-    api_cross(c, h, l);
+    dyn_cross(c, h, l);
     const double spin[3] = {T[0] * w[0] + T[1] * w[1] + T[2] * w[2], T[1] * w[0] + T[3] * w[1] + T[4] * w[2],
                             T[2] * w[0] + T[4] * w[1] + T[5] * w[2]};
     for (int i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ static void fill(matrix *t, const api_mjcf *m)
         for (size_t j = 0; j <= i; j++) {
             const coordinate *a     = &t->at[j];
             bool              moves = is_in(t, c->body, a->body);
-            t->M[i * t->n + j]      = moves ? api_dot(a->S.w, c->IS.w) + api_dot(a->S.v, c->IS.v) : 0;
+            t->M[i * t->n + j]      = moves ? dyn_dot(a->S.w, c->IS.w) + dyn_dot(a->S.v, c->IS.v) : 0;
         }
         t->M[i * t->n + i] += c->armature;
     }

@@ -102,15 +102,15 @@ static int collect_chain(mjcf_file *f, int i, size_t *n)
 static bool is_free(const mjcf_file *f, const api_document_link *link)
 {
     return link->dyn.joint == DYN_FLOATING && link->parent_index == DYN_WORLD && !f->w.document->floating &&
-           api_pose_is_identity(&link->dyn.before) && api_pose_is_identity(&link->dyn.after);
+           dyn_pose_is_identity(&link->dyn.before) && dyn_pose_is_identity(&link->dyn.after);
 }
 
 /* Pose of a free body at its home. */
 static dyn_pose home_pose(const api_document_link *link)
 {
     const double *h = link->home;
-    if (!link->has_home) return api_pose_identity();
-    dyn_pose X = api_pose_wxyz((double[4]){h[6], h[3], h[4], h[5]});
+    if (!link->has_home) return dyn_pose_identity();
+    dyn_pose X = dyn_pose_wxyz((double[4]){h[6], h[3], h[4], h[5]});
     memcpy(X.p, h, sizeof X.p);
     return X;
 }
@@ -160,13 +160,13 @@ static void put_body(mjcf_file *f, int i)
     api_mjcf_chain           chain = {.w = &f->w, .links = f->chain, .J = f->J, .free = is_free(f, link)};
     int                      up    = collect_chain(f, i, &chain.n);
     xmlNode                 *below = chain.free ? f->world : up == DYN_WORLD ? f->base : f->link[up].body;
-    chain.X_pb                     = api_pose_identity();
+    chain.X_pb                     = dyn_pose_identity();
     for (size_t k = 0; k < chain.n; k++) {
         const dyn_link *dyn    = &d->links[f->chain[k]].dyn;
         dyn_pose        motion = api_mjcf_reference_motion(d, &d->links[f->chain[k]]);
-        f->J[k]                = api_pose_compose(&chain.X_pb, &dyn->before);
-        f->J[k]                = api_pose_compose(&f->J[k], &motion);
-        chain.X_pb             = api_pose_compose(&f->J[k], &dyn->after);
+        f->J[k]                = dyn_pose_compose(&chain.X_pb, &dyn->before);
+        f->J[k]                = dyn_pose_compose(&f->J[k], &motion);
+        chain.X_pb             = dyn_pose_compose(&f->J[k], &dyn->after);
     }
     if (chain.free) chain.X_pb = home_pose(link);
     chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
@@ -209,7 +209,7 @@ static void put_sites(mjcf_file *f)
 static xmlNode *body_of_frame(const mjcf_file *f, const char *name, dyn_pose *X)
 {
     const api_document *d = f->w.document;
-    *X                    = api_pose_identity();
+    *X                    = dyn_pose_identity();
     for (size_t i = 0; i < d->n_frames; i++)
         if (strcmp(d->frames[i].name, name) == 0) {
             *X = d->frames[i].X_lf;
@@ -226,11 +226,11 @@ static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loo
 {
     const char *attribute = side == 0 ? "site1" : "site2";
     const char *name      = api_xml_join(&f->w, loop->name, attribute);
-    dyn_pose    X, shift = api_pose_translation(offset[0], offset[1], offset[2]);
+    dyn_pose    X, shift = dyn_pose_translation(offset[0], offset[1], offset[2]);
     if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) name = api_xml_join(&f->w, name, "axis");
     xmlNode *body = body_of_frame(f, side == 0 ? loop->frame_a : loop->frame_b, &X);
     xmlNode *site = api_xml_put(&f->w, body, "site");
-    X             = api_pose_compose(&X, &shift);
+    X             = dyn_pose_compose(&X, &shift);
     api_xml_put_text(&f->w, site, "name", name);
     api_mjcf_put_pose(&f->w, site, &X);
     api_xml_put_text(&f->w, element, attribute, name);
@@ -241,11 +241,11 @@ static void put_loop(mjcf_file *f, xmlNode *equality, size_t i)
 {
     static const double      origin[3];
     const api_document_loop *loop    = &f->w.document->loops[i];
-    xmlNode                 *element = api_xml_put(&f->w, equality, loop->kind == API_LOOP_FIXED ? "weld" : "connect");
+    xmlNode                 *element = api_xml_put(&f->w, equality, loop->kind == DYN_LOOP_FIXED ? "weld" : "connect");
     api_xml_put_text(&f->w, element, "name", loop->name);
     for (int side = 0; side < 2; side++)
         put_loop_site(f, element, loop, side, origin);
-    if (loop->kind != API_LOOP_REVOLUTE) return;
+    if (loop->kind != DYN_LOOP_REVOLUTE) return;
     element = api_xml_put(&f->w, equality, "connect");
     api_xml_put_text(&f->w, element, "name", api_xml_join(&f->w, loop->name, "axis"));
     for (int side = 0; side < 2; side++)
@@ -254,7 +254,7 @@ static void put_loop(mjcf_file *f, xmlNode *equality, size_t i)
 
 static bool is_held(const api_document_loop *loop)
 {
-    return loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_SPHERICAL || loop->kind == API_LOOP_REVOLUTE;
+    return loop->kind == DYN_LOOP_FIXED || loop->kind == DYN_LOOP_SPHERICAL || loop->kind == DYN_LOOP_REVOLUTE;
 }
 
 static void put_equalities(mjcf_file *f)

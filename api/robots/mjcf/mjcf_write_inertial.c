@@ -10,8 +10,8 @@ static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
     double   q[4];
     dyn_pose turn = *X;
     memset(turn.p, 0, sizeof turn.p);
-    if (api_pose_is_identity(&turn)) return;
-    api_quaternion_of((const double(*)[3])X->R, q);
+    if (dyn_pose_is_identity(&turn)) return;
+    dyn_quaternion_of((const double(*)[3])X->R, q);
     api_xml_put_numbers(w, element, "quat", (double[4]){q[3], q[0], q[1], q[2]}, 4);
 }
 
@@ -44,7 +44,7 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
     const double *t = inertia->about_com; /* xx xy xz yy yz zz */
     if (!api_mjcf_has_inertia(inertia)) return;
     xmlNode *inertial = api_xml_put(w, body, "inertial");
-    dyn_pose X        = api_pose_identity();
+    dyn_pose X        = dyn_pose_identity();
     double   I[3]     = {t[0], t[3], t[5]};
     if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
     round_plate(I);

@@ -15,7 +15,7 @@ double api_mjcf_reference_of(const api_document *document, const api_document_li
 
 static dyn_pose slide_by(const double axis[3], double by)
 {
-    return api_pose_translation(by * axis[0], by * axis[1], by * axis[2]);
+    return dyn_pose_translation(by * axis[0], by * axis[1], by * axis[2]);
 }
 
 /* The smallest rotation that turns z to the axis turns x and y to those of the plane; about x if the axis is -z. */
@@ -31,22 +31,22 @@ void api_mjcf_plane_axes(const double axis[3], double e_x[3], double e_y[3])
 static dyn_pose planar_motion(const api_document_link *link)
 {
     double e_x[3], e_y[3];
-    if (!link->has_home) return api_pose_identity();
+    if (!link->has_home) return dyn_pose_identity();
     api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
     dyn_pose x = slide_by(e_x, link->home[0]), y = slide_by(e_y, link->home[1]);
-    dyn_pose turn = api_pose_about(link->dyn.axis, link->home[2]);
-    x             = api_pose_compose(&x, &y);
-    return api_pose_compose(&x, &turn);
+    dyn_pose turn = dyn_pose_about(link->dyn.axis, link->home[2]);
+    x             = dyn_pose_compose(&x, &y);
+    return dyn_pose_compose(&x, &turn);
 }
 
 dyn_pose api_mjcf_reference_motion(const api_document *document, const api_document_link *link)
 {
     double ref = dyn_joint_nv(link->dyn.joint) == 1 ? api_mjcf_reference_of(document, link) : 0;
     if (link->dyn.joint == DYN_PLANAR) return planar_motion(link);
-    if (ref == 0) return api_pose_identity();
+    if (ref == 0) return dyn_pose_identity();
     if (link->dyn.joint == DYN_PRISMATIC) return slide_by(link->dyn.axis, ref);
-    dyn_pose turn = api_pose_about(link->dyn.axis, ref), slide = slide_by(link->dyn.axis, link->dyn.pitch * ref);
-    return api_pose_compose(&slide, &turn);
+    dyn_pose turn = dyn_pose_about(link->dyn.axis, ref), slide = slide_by(link->dyn.axis, link->dyn.pitch * ref);
+    return dyn_pose_compose(&slide, &turn);
 }
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
@@ -61,8 +61,8 @@ typedef struct mjcf_part {
 /* Pose of the moved joint frame in the body. */
 static dyn_pose in_body(const api_mjcf_chain *chain, size_t k)
 {
-    dyn_pose X_bp = api_pose_inverse(&chain->X_pb);
-    return api_pose_compose(&X_bp, &chain->J[k]);
+    dyn_pose X_bp = dyn_pose_inverse(&chain->X_pb);
+    return dyn_pose_compose(&X_bp, &chain->J[k]);
 }
 
 static xmlNode *put_part(const api_mjcf_chain *chain, size_t k, const mjcf_part *part)
@@ -73,7 +73,7 @@ static xmlNode *put_part(const api_mjcf_chain *chain, size_t k, const mjcf_part 
     xmlNode            *joint = api_xml_put(w, chain->body, "joint");
     double              axis[3];
     for (int i = 0; i < 3; i++)
-        axis[i] = api_dot(C.R[i], part->axis);
+        axis[i] = dyn_dot(C.R[i], part->axis);
     api_xml_put_text(w, joint, "name", part->name);
     api_xml_put_text(w, joint, "type", part->type);
     if (memcmp(C.p, origin, sizeof origin) != 0 && strcmp(part->type, "slide") != 0)
@@ -110,10 +110,10 @@ static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document
     double          e_x[3], e_y[3];
     api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
     /* The slides stand before the turn to the reference in the document, behind it in the file. */
-    dyn_pose back = api_pose_about(link->dyn.axis, -link->home[2]);
+    dyn_pose back = dyn_pose_about(link->dyn.axis, -link->home[2]);
     for (int i = 0; i < 3; i++) {
-        x.axis[i] = api_dot(back.R[i], e_x);
-        y.axis[i] = api_dot(back.R[i], e_y);
+        x.axis[i] = dyn_dot(back.R[i], e_x);
+        y.axis[i] = dyn_dot(back.R[i], e_y);
     }
     memcpy(a.axis, link->dyn.axis, sizeof a.axis);
     put_part(chain, k, &x);

@@ -15,7 +15,7 @@ static int joint_of_link(const api_model *m, int link)
 static void describe_body(const api_model *m, const dyn_body *b, api_coordinate *to)
 {
     int  v = api_first_velocity(m, b), q = api_first_position(m, b), joint = joint_of_link(m, b->tree.link);
-    bool single = api_quaternion_offset(b) < 0, elastic = joint >= 0 && m->joints[joint].elastic;
+    bool single = dyn_quaternion_offset(b) < 0, elastic = joint >= 0 && m->joints[joint].elastic;
     for (int k = 0; k < dyn_joint_nv(b->joint.kind); k++)
         to[v + k] =
             (api_coordinate){.joint    = joint,

@@ -115,7 +115,7 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
         q[i * W] = uniform(seed, 1);
     for (size_t b = 0; b < m->dyn->n_bodies; b++) {
         const dyn_body *body  = &m->dyn->body[b];
-        int             place = api_first_position(m, body), quaternion = api_quaternion_offset(body);
+        int             place = api_first_position(m, body), quaternion = dyn_quaternion_offset(body);
         if (place < 0) continue;
         double *coordinates = q + (size_t)place * W;
         if (body->joint.kind == DYN_REVOLUTE && !body->joint.mimic && !m->loops) *coordinates = uniform(seed, 3);

@@ -18,7 +18,7 @@ static bool fail_frame(const api_model *model, api_reader *reader, size_t loop, 
 }
 
 static bool find_frames(const api_model *model, const api_document_loop *in, size_t k, dyn_frame_pair *pair,
-                        api_loop *loop, api_reader *reader)
+                        dyn_loop *loop, api_reader *reader)
 {
     char pointer[64];
     int  a = api_model_frame(model, in->frame_a, strlen(in->frame_a));
@@ -34,9 +34,9 @@ static bool find_frames(const api_model *model, const api_document_loop *in, siz
                     "the loop \"%.*s\" closes nothing: its frames are on one body", api_text_shown(in->name), in->name);
 }
 
-static bool put_loops(api_model *model, const api_document *document, api_loops *loops, api_reader *reader)
+static bool put_loops(api_model *model, const api_document *document, dyn_loops *loops, api_reader *reader)
 {
-    api_loop       *loop = api_arena_take(&model->arena, loops->n, sizeof *loop);
+    dyn_loop       *loop = api_arena_take(&model->arena, loops->n, sizeof *loop);
     dyn_frame_pair *pair = api_arena_take(&model->arena, loops->n, sizeof *pair);
     if (!loop || !pair) {
         api_reader_no_memory(reader);
@@ -46,7 +46,7 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
     loops->pair = pair;
     for (size_t k = 0; k < loops->n; k++) {
         const api_document_loop *in = &document->loops[k];
-        loop[k]                     = (api_loop){.type = in->type, .kind = in->kind, .pitch = in->pitch};
+        loop[k]                     = (dyn_loop){.type = in->type, .kind = in->kind, .pitch = in->pitch};
         loop[k].name                = api_arena_text(&model->arena, in->name);
         if (!loop[k].name) return api_reader_no_memory(reader);
         memcpy(loop[k].u, in->axis, sizeof loop[k].u);
@@ -58,23 +58,22 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
 
 /* Sets the unit of length for closing loops: the greatest distance between joints in the tree, or from a body to a
  * loop frame. */
-static void measure(const api_model *model, api_loops *loops)
+static void measure(const api_model *model, dyn_loops *loops)
 {
     for (size_t i = 0; i < model->dyn->n_bodies; i++)
-        loops->length = fmax(loops->length, api_length(model->dyn->body[i].pose.p_pc));
+        loops->length = fmax(loops->length, dyn_norm(model->dyn->body[i].pose.p_pc));
     for (size_t k = 0; k < loops->n; k++)
-        loops->length =
-            fmax(loops->length, fmax(api_length(loops->pair[k].a.X_bf.p), api_length(loops->pair[k].b.X_bf.p)));
+        loops->length = fmax(loops->length, fmax(dyn_norm(loops->pair[k].a.X_bf.p), dyn_norm(loops->pair[k].b.X_bf.p)));
     if (!(loops->length > 0)) loops->length = 1;
 }
 
-static void put_rows(api_loops *loops)
+static void put_rows(dyn_loops *loops)
 {
     for (size_t k = 0; k < loops->n; k++) {
-        api_loop_rows(&loops->loop[k], loops->length);
+        dyn_loop_rows(&loops->loop[k], loops->length);
         loops->loop[k].first = loops->rows;
         loops->rows += loops->loop[k].rows;
-        loops->has_universal = loops->has_universal || loops->loop[k].kind == API_LOOP_UNIVERSAL;
+        loops->has_universal = loops->has_universal || loops->loop[k].kind == DYN_LOOP_UNIVERSAL;
     }
 }
 
@@ -129,7 +128,7 @@ static const char **choose(api_arena *arena, const char **names, const int *whic
 }
 
 /* Sets home to the joints' home in the document, otherwise to zero and no rotation. */
-static bool put_home(api_model *model, const api_document *document, api_loops *loops)
+static bool put_home(api_model *model, const api_document *document, dyn_loops *loops)
 {
     double *home     = api_arena_take(&model->arena, loops->nq, sizeof *home);
     bool   *has_home = api_arena_take(&model->arena, loops->nv, sizeof *has_home);
@@ -151,7 +150,7 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
     return home && has_home;
 }
 
-static bool sort_coordinates(api_model *model, const api_document *document, api_loops *loops)
+static bool sort_coordinates(api_model *model, const api_document *document, dyn_loops *loops)
 {
     api_arena *arena = &model->arena;
     sorting    q, v;
@@ -187,7 +186,7 @@ static void turn_over(const dyn_model *m, int body, bool *mark)
 
 /* Marks the coordinates that move the two frames of some loop against each other: those of bodies that carry exactly
  * one of the frames. */
-static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carries, bool *moves)
+static void mark_moving(const dyn_model *m, const dyn_loops *loops, bool *carries, bool *moves)
 {
     for (size_t k = 0; k < loops->n; k++) {
         memset(carries, 0, m->n_bodies * sizeof *carries);
@@ -200,7 +199,7 @@ static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carrie
 }
 
 /* Computes loops->travel. A mimic joint moves `ratio` times as far as the coordinate that it follows. */
-static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
+static bool put_travel(api_model *model, dyn_loops *loops, const bool *moves)
 {
     const dyn_model *m      = model->dyn;
     double          *travel = api_arena_take(&model->arena, loops->nv, sizeof *travel);
@@ -220,7 +219,7 @@ static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
 
 /* Checks that a loop passes through every passive joint. Whether the loops determine the joint in every position is
  * checked in evaluation. */
-static bool check_passive(api_model *model, const api_document *document, api_loops *loops, api_reader *reader)
+static bool check_passive(api_model *model, const api_document *document, dyn_loops *loops, api_reader *reader)
 {
     const dyn_model *m       = model->dyn;
     bool            *carries = api_arena_take(reader->arena, m->n_bodies, sizeof *carries);
@@ -240,7 +239,7 @@ static bool check_passive(api_model *model, const api_document *document, api_lo
     return true;
 }
 
-static bool check(const api_model *model, const api_loops *loops, api_reader *reader)
+static bool check(const api_model *model, const dyn_loops *loops, api_reader *reader)
 {
     if (loops->n_passive == 0)
         return api_fail(reader->problem, API_BAD_MODEL, "/loops",
@@ -252,7 +251,7 @@ static bool check(const api_model *model, const api_loops *loops, api_reader *re
 }
 
 /* Sets loops->loaded to the bodies with friction that move actuated coordinates. */
-static bool put_loaded(api_model *model, api_loops *loops)
+static bool put_loaded(api_model *model, dyn_loops *loops)
 {
     if (!model->loaded) return true;
     dyn_body  *body   = api_arena_take(&model->arena, model->n_loaded, sizeof *body);
@@ -272,9 +271,9 @@ static bool put_loaded(api_model *model, api_loops *loops)
 bool api_loops_build(api_model *model, const api_document *document, api_reader *reader)
 {
     if (document->n_loops == 0) return true;
-    api_loops *loops = api_arena_take(&model->arena, 1, sizeof *loops);
+    dyn_loops *loops = api_arena_take(&model->arena, 1, sizeof *loops);
     if (!loops) return api_reader_no_memory(reader);
-    *loops = (api_loops){.n = document->n_loops, .nq = model->nq, .nv = model->nv};
+    *loops = (dyn_loops){.n = document->n_loops, .nq = model->nq, .nv = model->nv};
     if (!put_loops(model, document, loops, reader)) return false;
     measure(model, loops);
     put_rows(loops);

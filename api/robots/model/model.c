@@ -2,7 +2,7 @@
 #include "base_parameters.h"
 #include "model.h"
 #include "api/robots/document/document.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "api/codec/number.h"
 #include "api/codec/utf8.h"
 #include "dynamics/loops/loops.h"
@@ -302,17 +302,26 @@ api_names api_model_frames(const api_model *model)
     return (api_names){model->n_frames, frame_name, model};
 }
 
+dyn_mechanism api_model_mechanism(const api_model *model)
+{
+    return (dyn_mechanism){
+        .tree = model->dyn, .loops = model->loops, .nq = model->nq, .nv = model->nv, .n_movers = model->n_movers};
+}
+
 int api_first_position(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->active_index_q[body->joint.q] : body->joint.q;
+    const dyn_mechanism mechanism = api_model_mechanism(model);
+    return dyn_first_position(&mechanism, body);
 }
 
 int api_first_velocity(const api_model *model, const dyn_body *body)
 {
-    return api_model_coordinate(model, body->joint.v);
+    const dyn_mechanism mechanism = api_model_mechanism(model);
+    return dyn_first_velocity(&mechanism, body);
 }
 
 int api_model_coordinate(const api_model *model, int v)
 {
-    return model->loops ? model->loops->active_index_v[v] : v;
+    const dyn_mechanism mechanism = api_model_mechanism(model);
+    return dyn_mechanism_velocity(&mechanism, v);
 }

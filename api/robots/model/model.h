@@ -5,6 +5,7 @@
 #pragma once
 #include "api/api.h"
 #include "dynamics/dynamics.h"
+#include "dynamics/loops/mechanism.h"
 #include "api/robots/document/drive_limits.h"
 #include "api/base/memory/arena.h"
 #include "api/codec/json.h"
@@ -80,16 +81,16 @@ typedef struct api_model {
     size_t          n_joints; /* moving joints */
     api_joint_name *joints;
     size_t n_movers; /* joints, motor coordinates, motors of transmissions: all that have rotor inertia and friction */
-    const char            **mover_names; /* [n_movers] */
-    size_t                  n_motors;
-    api_motor_name         *motors; /* [n_motors], document order */
-    size_t                  n_transmissions;
-    api_transmission       *transmissions;  /* [n_transmissions], document order */
-    api_coupled_motor      *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
-    size_t                  n_angles;
-    dyn_bound              *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
-    const struct api_loops *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
-                                       coordinates (loops.h) */
+    const char       **mover_names; /* [n_movers] */
+    size_t             n_motors;
+    api_motor_name    *motors; /* [n_motors], document order */
+    size_t             n_transmissions;
+    api_transmission  *transmissions;  /* [n_transmissions], document order */
+    api_coupled_motor *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
+    size_t             n_angles;
+    dyn_bound         *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
+    const dyn_loops   *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
+                                         coordinates (loops.h) */
     size_t    n_loaded;
     dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
                          joint depends on its load; `dyn` is without load coefficients */
@@ -146,3 +147,6 @@ int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);
 /* Index in the model's qd of the velocity coordinate `v` of dynamics/; -1: the coordinate is passive. */
 int api_model_coordinate(const api_model *model, int v);
+
+/* Returns the model as the mechanics of dynamics/ need it; it points into the model. */
+dyn_mechanism api_model_mechanism(const api_model *model);

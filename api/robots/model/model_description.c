@@ -129,7 +129,7 @@ static void emit_chosen(api_emit *e, const char *key, const double *values, cons
 
 static void emit_loops(api_emit *e, const api_model *m)
 {
-    const api_loops *l = m->loops;
+    const dyn_loops *l = m->loops;
     if (!l) return;
     api_emit_key(e, "loops");
     api_emit_array(e);

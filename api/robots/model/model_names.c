@@ -41,7 +41,7 @@ static bool name_frame(api_model *model, const api_document *document, size_t i,
     frame->name                 = api_arena_text(&model->arena, name);
     frame->link       = X_lf ? model->link_names[link + 1] : frame->name; /* DYN_WORLD is -1; the base link is first */
     frame->frame.body = place->body;
-    frame->frame.X_bf = X_lf ? api_pose_compose(&place->X_bl, X_lf) : place->X_bl;
+    frame->frame.X_bf = X_lf ? dyn_pose_compose(&place->X_bl, X_lf) : place->X_bl;
     return frame->name != NULL;
 }
 

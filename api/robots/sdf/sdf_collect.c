@@ -137,7 +137,7 @@ static bool take_frames(api_sdf *sdf)
                                                  .name     = "",
                                                  .scope    = API_SDF_NONE,
                                                  .resolved = true,
-                                                 .X        = api_pose_identity(),
+                                                 .X        = dyn_pose_identity(),
                                                  .link     = API_SDF_NONE};
     sdf->n_frames              = 1;
     return true;

@@ -103,7 +103,7 @@ static int gear_sign(const api_sdf *sdf, const api_sdf_joint *gear, int which, c
     dyn_pose X_g = api_sdf_in_world(sdf, gear->frame), X_j = api_sdf_in_world(sdf, joint->frame);
     if (!gear->axis[which].element) return sign;
     for (int i = 0; i < 3; i++)
-        along += api_dot(X_g.R[i], gear->axis[which].axis) * api_dot(X_j.R[i], joint->axis[0].axis);
+        along += dyn_dot(X_g.R[i], gear->axis[which].axis) * dyn_dot(X_j.R[i], joint->axis[0].axis);
     return fabs(along) < 1 - 1e-6 ? 0 : along > 0 ? sign : -sign;
 }
 

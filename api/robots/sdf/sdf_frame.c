@@ -30,7 +30,7 @@ static bool read_quaternion_pose(api_sdf *sdf, const xmlNode *pose, dyn_pose *X)
     if (!(length > 0) || isinf(length))
         return api_xml_fail(&sdf->xml, pose, API_BAD_QUATERNION, "<pose>: its quaternion has the length %.9g", length);
     const double q[4] = {v[6] / length, v[3] / length, v[4] / length, v[5] / length};
-    *X                = api_pose_wxyz(q);
+    *X                = dyn_pose_wxyz(q);
     memcpy(X->p, v, 3 * sizeof *v);
     return true;
 }
@@ -43,7 +43,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     int            format = 0, degrees = 0;
     double         v[6] = {0};
     const char    *text;
-    *X = api_pose_identity();
+    *X = dyn_pose_identity();
     if (!pose) return true;
     if (!api_xml_choice(&sdf->xml, pose, "rotation_format", formats, &format) ||
         !api_xml_choice(&sdf->xml, pose, "degrees", flags, &degrees) || !api_xml_content_text(&sdf->xml, pose, &text))
@@ -54,7 +54,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     for (int i = 3; degrees % 2 == 1 && i < 6; i++)
         v[i] *= M_PI / 180;
     if (!check_angles(sdf, pose, v + 3)) return false;
-    *X = api_pose_rpy(v, v + 3);
+    *X = dyn_pose_rpy(v, v + 3);
     return true;
 }
 
@@ -205,8 +205,8 @@ static bool place_model(api_sdf *sdf, int index, dyn_pose *X)
     if (!name || !*name) return true;
     int frame = api_sdf_find_frame(sdf, model->element, model, name);
     if (frame == API_SDF_NONE || !resolve_in(sdf, frame, index, &X_mp)) return false;
-    dyn_pose X_pm = api_pose_inverse(&X_mp);
-    *X            = api_pose_compose(X, &X_pm);
+    dyn_pose X_pm = dyn_pose_inverse(&X_mp);
+    *X            = dyn_pose_compose(X, &X_pm);
     return true;
 }
 
@@ -215,7 +215,7 @@ static bool resolve(api_sdf *sdf, int index)
 {
     api_sdf_frame *frame = &sdf->frames[index];
     int            base;
-    dyn_pose       X_base = api_pose_identity(), X;
+    dyn_pose       X_base = dyn_pose_identity(), X;
     if (frame->resolved) return true;
     if (frame->visiting)
         return api_xml_fail(&sdf->xml, frame->element, API_BAD_MODEL, "poses are relative to each other in a circle");
@@ -225,11 +225,11 @@ static bool resolve(api_sdf *sdf, int index)
     frame->visiting = true;
     if (!find_base(sdf, frame, &base) || !api_sdf_read_pose(sdf, frame->element, &X)) return false;
     if (base == API_SDF_WORLD && frame->of_world)
-        X_base = api_pose_inverse(&sdf->X_wm);
+        X_base = dyn_pose_inverse(&sdf->X_wm);
     else if (base != frame->scope && !resolve_in(sdf, base, frame->scope, &X_base))
         return false;
     if (frame->kind == API_SDF_IS_MODEL && !place_model(sdf, index, &X)) return false;
-    frame->X        = api_pose_compose(&X_base, &X);
+    frame->X        = dyn_pose_compose(&X_base, &X);
     frame->resolved = true;
     sdf->depth--;
     return true;
@@ -237,16 +237,16 @@ static bool resolve(api_sdf *sdf, int index)
 
 dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model)
 {
-    dyn_pose X = api_pose_identity();
+    dyn_pose X = dyn_pose_identity();
     for (int at = frame; at != model && at > API_SDF_MODEL; at = sdf->frames[at].scope)
-        X = api_pose_compose(&sdf->frames[at].X, &X);
+        X = dyn_pose_compose(&sdf->frames[at].X, &X);
     return X;
 }
 
 dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame)
 {
     dyn_pose X = api_sdf_pose_in(sdf, frame, API_SDF_MODEL);
-    return api_pose_compose(&sdf->X_wm, &X);
+    return dyn_pose_compose(&sdf->X_wm, &X);
 }
 
 /* The pose of the model in the world comes before those of the joints of the world, which may be relative to it. */

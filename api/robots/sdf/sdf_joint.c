@@ -50,16 +50,16 @@ static bool find_axes(api_sdf *sdf, const api_sdf_joint *joint, const xmlNode *a
     const api_sdf_frame *frame = &sdf->frames[joint->frame];
     const char          *name  = NULL;
     bool                 in_model;
-    *X_ja = api_pose_identity();
+    *X_ja = dyn_pose_identity();
     if (!is_in_model(sdf, frame, axis, &in_model) || !api_xml_text(&sdf->xml, xyz, "expressed_in", API_OPTIONAL, &name))
         return false;
-    dyn_pose X_jm = api_pose_inverse(&frame->X);
+    dyn_pose X_jm = dyn_pose_inverse(&frame->X);
     if (!in_model && name && *name) {
         int other = api_sdf_find_frame(sdf, xyz, frame, name);
         if (other == API_SDF_NONE) return false;
         dyn_pose X_ma =
-            other == API_SDF_WORLD ? api_pose_inverse(&sdf->X_wm) : api_sdf_pose_in(sdf, other, frame->scope);
-        *X_ja = api_pose_compose(&X_jm, &X_ma);
+            other == API_SDF_WORLD ? dyn_pose_inverse(&sdf->X_wm) : api_sdf_pose_in(sdf, other, frame->scope);
+        *X_ja = dyn_pose_compose(&X_jm, &X_ma);
     } else if (in_model) {
         *X_ja = X_jm;
     }
@@ -72,7 +72,7 @@ static bool read_axis(api_sdf *sdf, api_sdf_joint *joint, int which)
     const xmlNode       *axis  = api_xml_child(frame->element, which == 0 ? "axis" : "axis2");
     const xmlNode       *xyz   = axis ? api_xml_child(axis, "xyz") : NULL;
     double               v[3]  = {0, 0, 1}, length;
-    dyn_pose             X_ja  = api_pose_identity();
+    dyn_pose             X_ja  = dyn_pose_identity();
     bool                 any   = joint->type != API_SDF_FIXED && joint->type != API_SDF_BALL;
     joint->axis[which].element = axis;
     memcpy(joint->axis[which].axis, v, sizeof v);
@@ -86,10 +86,10 @@ static bool read_axis(api_sdf *sdf, api_sdf_joint *joint, int which)
         !api_xml_report(&sdf->xml, axis, "info", "assumed", "<%s> has no <xyz>: SDF's default is 0 0 1",
                         (const char *)axis->name))
         return false;
-    length = api_length(v);
+    length = dyn_norm(v);
     if (!(length > 0)) return api_xml_fail(&sdf->xml, xyz, API_BAD_VALUE, "<xyz> has no direction: it is zero");
     for (int i = 0; i < 3; i++)
-        joint->axis[which].axis[i] = api_dot(X_ja.R[i], v) / length + 0.0;
+        joint->axis[which].axis[i] = dyn_dot(X_ja.R[i], v) / length + 0.0;
     return true;
 }
 

@@ -86,7 +86,7 @@ static const char *document_name(const api_sdf *sdf, int link)
 
 static dyn_pose link_in_world(const api_sdf *sdf, int link)
 {
-    return link == API_SDF_WORLD ? api_pose_identity() : api_sdf_in_world(sdf, link);
+    return link == API_SDF_WORLD ? dyn_pose_identity() : api_sdf_in_world(sdf, link);
 }
 
 static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
@@ -102,8 +102,8 @@ static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
 /* X_ab of two frames, from their poses in the world. Of frames at the same pose it is the identity without rounding. */
 static dyn_pose between(const dyn_pose *X_wa, const dyn_pose *X_wb)
 {
-    if (is_equal(X_wa, X_wb)) return api_pose_identity();
-    dyn_pose X_aw = api_pose_inverse(X_wa), X = api_pose_compose(&X_aw, X_wb);
+    if (is_equal(X_wa, X_wb)) return dyn_pose_identity();
+    dyn_pose X_aw = dyn_pose_inverse(X_wa), X = dyn_pose_compose(&X_aw, X_wb);
     return X;
 }
 
@@ -119,7 +119,7 @@ static bool write_link(const sdf_tree *t, const tree_link *at)
     api_xml_link         link = {.parent        = document_name(sdf, from),
                                  .type          = type,
                                  .before        = between(&X_from, &X_j),
-                                 .after         = api_pose_identity(),
+                                 .after         = dyn_pose_identity(),
                                  .element       = sdf->frames[at->link].element,
                                  .joint_element = sdf->frames[joint->frame].element};
     for (int i = 0; i < parts; i++) {
@@ -136,7 +136,7 @@ static bool write_link(const sdf_tree *t, const tree_link *at)
         }
         if (!link.name || !api_xml_write_link(&sdf->document, &link)) return api_reader_no_memory(&sdf->xml.base);
         link.parent = link.name;
-        link.before = api_pose_identity();
+        link.before = dyn_pose_identity();
     }
     return true;
 }
@@ -156,13 +156,13 @@ static bool write_root(api_sdf *sdf, int link, bool fixed)
                           .parent  = "world",
                           .joint   = api_xml_reserve_name(&sdf->document, sdf->document.joints, text),
                           .type    = fixed ? "fixed" : "floating",
-                          .before  = fixed ? X : api_pose_identity(),
-                          .after   = api_pose_identity(),
+                          .before  = fixed ? X : dyn_pose_identity(),
+                          .after   = dyn_pose_identity(),
                           .inertia = sdf->frames[link].inertia,
                           .element = sdf->frames[link].element};
     root.joint_element = root.element;
     memcpy(home, X.p, sizeof X.p);
-    api_quaternion_of((const double(*)[3])X.R, home + 3);
+    dyn_quaternion_of((const double(*)[3])X.R, home + 3);
     for (int i = 0; i < 7; i++)
         home[i] += 0.0; /* -0 becomes 0 */
     root.fields = json_object();

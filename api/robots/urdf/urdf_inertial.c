@@ -1,6 +1,6 @@
 /* urdf_inertial.c - read `inertial` of a link: mass, centre of mass, and the inertia tensor, which may have axes of
  * its own. */
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "api/robots/document/inertia.h"
 #include "urdf_reader.h"
 
@@ -30,7 +30,7 @@ static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rp
     const double origin[3] = {0};
     double       turned[6];
     if (rpy[0] == 0 && rpy[1] == 0 && rpy[2] == 0) return true;
-    dyn_pose X = api_pose_rpy(origin, rpy);
+    dyn_pose X = dyn_pose_rpy(origin, rpy);
     api_tensor_rotate((const double(*)[3])X.R, about_com, turned);
     for (int i = 0; i < 6; i++)
         about_com[i] = turned[i] + 0.0; /* -0 becomes 0 */

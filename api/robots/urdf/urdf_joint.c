@@ -1,5 +1,5 @@
 /* urdf_joint.c - read a joint: type, origin, axis, limit, dynamics, mimic. */
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
     if (!element && !api_xml_report(&urdf->xml, joint->element, "info", "assumed",
                                     "joint \"%.*s\" has no axis: it is x", SHOWN(joint->name)))
         return false;
-    double length = api_length(axis);
+    double length = dyn_norm(axis);
     if (fabs(length - 1) > 1e-6 && length != 0 &&
         !api_xml_report(&urdf->xml, element, "info", "normalised",
                         "the axis of joint \"%.*s\" has the length %.9g, not 1", SHOWN(joint->name), length))

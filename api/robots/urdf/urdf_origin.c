@@ -1,6 +1,6 @@
 /* urdf_origin.c - read the version of a file, and `origin`: a position with roll, pitch and yaw or, from version 1.1
  * on, with a quaternion. */
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "api/codec/number.h"
 #include "urdf_reader.h"
 #include <math.h>
@@ -27,9 +27,9 @@ static bool read_quaternion(api_urdf *urdf, const xmlNode *origin, double rpy[3]
         return api_xml_fail(&urdf->xml, origin, API_BAD_QUATERNION, "quat_xyzw of <origin> has the length %.9g",
                             length);
     const double wxyz[4] = {q[3] / length, q[0] / length, q[1] / length, q[2] / length};
-    dyn_pose     X       = api_pose_wxyz(wxyz);
-    api_rpy_of((const double(*)[3])X.R, rpy);
-    return fabs(length - 1) <= API_QUATERNION_TOLERANCE ||
+    dyn_pose     X       = dyn_pose_wxyz(wxyz);
+    dyn_rpy_of((const double(*)[3])X.R, rpy);
+    return fabs(length - 1) <= DYN_QUATERNION_TOLERANCE ||
            api_xml_report(&urdf->xml, origin, "info", "normalised", "quat_xyzw of <origin> has the length %.9g, not 1",
                           length);
 }

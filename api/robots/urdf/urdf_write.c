@@ -19,9 +19,9 @@ typedef struct urdf_part {
 static void put_origin(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
 {
     double rpy[3];
-    if (api_pose_is_identity(X)) return;
+    if (dyn_pose_is_identity(X)) return;
     xmlNode *origin = api_xml_put(w, element, "origin");
-    api_rpy_of((const double(*)[3])X->R, rpy);
+    dyn_rpy_of((const double(*)[3])X->R, rpy);
     api_xml_put_numbers(w, origin, "xyz", X->p, 3);
     api_xml_put_numbers(w, origin, "rpy", rpy, 3);
 }
@@ -37,7 +37,7 @@ static void put_link(api_xml_writer *w, xmlNode *robot, const char *name, const 
         zero = zero && inertia->about_com[i] == 0;
     if (zero) return;
     xmlNode *inertial = api_xml_put(w, link, "inertial");
-    dyn_pose X        = api_pose_translation(inertia->com[0], inertia->com[1], inertia->com[2]);
+    dyn_pose X        = dyn_pose_translation(inertia->com[0], inertia->com[1], inertia->com[2]);
     put_origin(w, inertial, &X);
     api_xml_put_number(w, api_xml_put(w, inertial, "mass"), "value", inertia->mass);
     xmlNode *tensor = api_xml_put(w, inertial, "inertia");
@@ -101,7 +101,7 @@ static void put_step(api_xml_writer *w, xmlNode *robot, urdf_part *part, const c
     put_link(w, robot, part->child, NULL);
     put_joint(w, robot, part);
     part->parent = part->child;
-    part->X      = api_pose_identity();
+    part->X      = dyn_pose_identity();
 }
 
 /* Three revolute joints about x, y and z. */
@@ -138,7 +138,7 @@ static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, cons
     put_mimic(w, put_joint(w, robot, &slide), leader, link->dyn.pitch * link->dyn.ratio,
               link->dyn.pitch * link->dyn.offset);
     part->parent = step;
-    part->X      = api_pose_identity();
+    part->X      = dyn_pose_identity();
     part->child  = child;
 }
 
@@ -176,7 +176,7 @@ static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *p
 static void put_link_and_joint(api_xml_writer *w, xmlNode *robot, size_t i)
 {
     const api_document_link *link  = &w->document->links[i];
-    bool                     apart = !api_pose_is_identity(&link->dyn.after) && link->dyn.joint != DYN_FIXED;
+    bool                     apart = !dyn_pose_is_identity(&link->dyn.after) && link->dyn.joint != DYN_FIXED;
     urdf_part                part  = {.name     = link->joint,
                                       .type     = type_of(link),
                                       .parent   = api_xml_parent_of(w->document, link),
@@ -186,7 +186,7 @@ static void put_link_and_joint(api_xml_writer *w, xmlNode *robot, size_t i)
     memcpy(part.axis, link->dyn.axis, sizeof part.axis);
     put_link(w, robot, link->name, &link->dyn.inertia);
     if (link->dyn.joint == DYN_FIXED) {
-        part.X = api_pose_compose(&link->dyn.before, &link->dyn.after);
+        part.X = dyn_pose_compose(&link->dyn.before, &link->dyn.after);
         put_joint(w, robot, &part);
         return;
     }

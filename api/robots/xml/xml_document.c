@@ -77,7 +77,7 @@ static bool is_turned(const dyn_pose *X)
 {
     dyn_pose turn = *X;
     memset(turn.p, 0, sizeof turn.p);
-    return !api_pose_is_identity(&turn);
+    return !dyn_pose_is_identity(&turn);
 }
 
 static json_t *position_of(const dyn_pose *X)
@@ -88,7 +88,7 @@ static json_t *position_of(const dyn_pose *X)
 
 static bool set_origin(api_xml_document *d, json_t *joint, const dyn_pose *X)
 {
-    if (api_pose_is_identity(X)) return true;
+    if (dyn_pose_is_identity(X)) return true;
     json_t *origin = json_object();
     if (!api_xml_set_field(d->reader, joint, "origin", origin)) return false;
     return is_turned(X) ? api_xml_set_field(d->reader, origin, "matrix", matrix_of(X))
@@ -150,7 +150,7 @@ static const char *derived_name(api_xml_document *d, json_t *map, const char *na
 bool api_xml_write_link(api_xml_document *d, const api_xml_link *link)
 {
     json_t *fields = link->fields ? link->fields : json_object();
-    if (api_pose_is_identity(&link->after)) return append_link(d, link, fields);
+    if (dyn_pose_is_identity(&link->after)) return append_link(d, link, fields);
     api_xml_link mover = *link, body = *link;
     mover.name    = derived_name(d, d->names, link->name, link->joint);
     mover.inertia = (dyn_inertia){0};
@@ -170,7 +170,7 @@ bool api_xml_write_frame(api_xml_document *d, const char *name, const char *link
     double  rpy[3];
     json_t *frame = json_object();
     if (!frame || json_array_append_new(d->frames, frame)) return api_reader_no_memory(&d->reader->base);
-    api_rpy_of((const double(*)[3])X->R, rpy);
+    dyn_rpy_of((const double(*)[3])X->R, rpy);
     return api_xml_set_field(d->reader, frame, "name", json_string(name)) &&
            api_xml_set_field(d->reader, frame, "link", json_string(link)) &&
            api_xml_set_field(d->reader, frame, "xyz", position_of(X)) &&

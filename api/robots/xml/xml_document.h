@@ -3,7 +3,7 @@
  * In a document the frame of a link is its joint's frame, moved. Other formats place the frame of a link anywhere.
  * Where the two differ, the joint carries a massless link `link.joint`, and the link itself is fixed to that one. */
 #pragma once
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include "api/robots/document/inertia.h"
 #include "xml_reader.h"
 

@@ -3,7 +3,7 @@
  * Failures are remembered: every function may be called after one, and api_xml_writer_finish returns it. */
 #pragma once
 #include "api/robots/document/document.h"
-#include "api/robots/document/geometry.h"
+#include "dynamics/math/geometry.h"
 #include <libxml/tree.h>
 
 typedef struct api_xml_writer {

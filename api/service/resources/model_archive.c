@@ -5,7 +5,7 @@
  * record.h describes a record. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/reference.h"
+#include "api/robots/model/model_loops.h"
 #include "api/robots/model/record.h"
 #include "api/codec/json.h"
 #include <stdlib.h>

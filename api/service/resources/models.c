@@ -1,7 +1,7 @@
 /* models.c - handlers of the models: the list, one model, its document; PUT and DELETE. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/reference.h"
+#include "api/robots/model/model_loops.h"
 #include "api/robots/model/model_description.h"
 #include "api/codec/json.h"
 #include <stdio.h>

@@ -1,27 +1,27 @@
 /* geometry.c - see geometry.h: poses, and the nearest rotation or unit quaternion. */
 #include "geometry.h"
-#include "dynamics/math/double_double.h"
-#include "dynamics/math/elementary.h"
+#include "double_double.h"
+#include "elementary.h"
 #include <math.h>
 #include <string.h>
 
-dyn_pose api_pose_identity(void)
+dyn_pose dyn_pose_identity(void)
 {
     return (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 }
 
-dyn_pose api_pose_translation(double x, double y, double z)
+dyn_pose dyn_pose_translation(double x, double y, double z)
 {
-    dyn_pose X = api_pose_identity();
+    dyn_pose X = dyn_pose_identity();
     X.p[0]     = x;
     X.p[1]     = y;
     X.p[2]     = z;
     return X;
 }
 
-dyn_pose api_pose_rotation(api_axis axis, double angle)
+dyn_pose dyn_pose_rotation(dyn_axis axis, double angle)
 {
-    dyn_pose          X = api_pose_identity();
+    dyn_pose          X = dyn_pose_identity();
     int               i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
     dyn_double_double c, s;
     dyn_cosine_sine(angle, &c, &s);
@@ -32,7 +32,7 @@ dyn_pose api_pose_rotation(api_axis axis, double angle)
     return X;
 }
 
-dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
+dyn_pose dyn_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
 {
     dyn_pose X = {0};
     for (int i = 0; i < 3; i++) {
@@ -44,7 +44,7 @@ dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
     return X;
 }
 
-dyn_pose api_pose_inverse(const dyn_pose *X_ab)
+dyn_pose dyn_pose_inverse(const dyn_pose *X_ab)
 {
     dyn_pose X;
     for (int i = 0; i < 3; i++) {
@@ -55,7 +55,7 @@ dyn_pose api_pose_inverse(const dyn_pose *X_ab)
     return X;
 }
 
-bool api_pose_is_identity(const dyn_pose *X)
+bool dyn_pose_is_identity(const dyn_pose *X)
 {
     for (int i = 0; i < 3; i++) {
         if (X->p[i] != 0) return false;
@@ -66,9 +66,9 @@ bool api_pose_is_identity(const dyn_pose *X)
 }
 
 /* Rodrigues' formula: R = cos a 1 + sin a [u]x + (1 - cos a) u u^T. */
-dyn_pose api_pose_about(const double u[3], double angle)
+dyn_pose dyn_pose_about(const double u[3], double angle)
 {
-    dyn_pose          X = api_pose_identity();
+    dyn_pose          X = dyn_pose_identity();
     dyn_double_double c, s;
     dyn_cosine_sine(angle, &c, &s);
     const double skew[3][3] = {{0, -u[2], u[1]}, {u[2], 0, -u[0]}, {-u[1], u[0], 0}};
@@ -78,7 +78,7 @@ dyn_pose api_pose_about(const double u[3], double angle)
     return X;
 }
 
-dyn_pose api_pose_wxyz(const double q[4])
+dyn_pose dyn_pose_wxyz(const double q[4])
 {
     const double w = q[0], x = q[1], y = q[2], z = q[3];
     return (dyn_pose){.R = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
@@ -88,7 +88,7 @@ dyn_pose api_pose_wxyz(const double q[4])
 
 /* Yaw first; the other two angles then are those of the rotation that is turned back by it, which stays exact where
  * the pitch is near 90 degrees. */
-void api_rpy_of(const double R[3][3], double rpy[3])
+void dyn_rpy_of(const double R[3][3], double rpy[3])
 {
     double s, c;
     rpy[2] = dyn_atan2(R[1][0], R[0][0]);
@@ -100,7 +100,7 @@ void api_rpy_of(const double R[3][3], double rpy[3])
 }
 
 /* The largest of the four squares is at least 1/4, so that its root loses nothing (Shepperd 1978). */
-void api_quaternion_of(const double R[3][3], double q[4])
+void dyn_quaternion_of(const double R[3][3], double q[4])
 {
     double trace = R[0][0] + R[1][1] + R[2][2];
     int    i     = R[1][1] > R[0][0] ? 1 : 0;
@@ -118,12 +118,12 @@ void api_quaternion_of(const double R[3][3], double q[4])
     q[3] = w * f;
 }
 
-dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3])
+dyn_pose dyn_pose_rpy(const double xyz[3], const double rpy[3])
 {
-    dyn_pose roll = api_pose_rotation(API_X, rpy[0]), pitch = api_pose_rotation(API_Y, rpy[1]);
-    dyn_pose X = api_pose_rotation(API_Z, rpy[2]);
-    X          = api_pose_compose(&X, &pitch);
-    X          = api_pose_compose(&X, &roll);
+    dyn_pose roll = dyn_pose_rotation(DYN_X, rpy[0]), pitch = dyn_pose_rotation(DYN_Y, rpy[1]);
+    dyn_pose X = dyn_pose_rotation(DYN_Z, rpy[2]);
+    X          = dyn_pose_compose(&X, &pitch);
+    X          = dyn_pose_compose(&X, &roll);
     memcpy(X.p, xyz, sizeof X.p);
     return X;
 }
@@ -136,7 +136,7 @@ static void gram(const double R[3][3], double RtR[3][3])
             RtR[i][j] = R[0][i] * R[0][j] + R[1][i] * R[1][j] + R[2][i] * R[2][j];
 }
 
-double api_rotation_error(const double R[3][3])
+double dyn_rotation_error(const double R[3][3])
 {
     double RtR[3][3], error = 0;
     gram(R, RtR);
@@ -151,7 +151,7 @@ double api_rotation_error(const double R[3][3])
 }
 
 /* Newton-Schulz iteration: R <- R (3 - R^T R) / 2 converges quadratically to the orthogonal polar factor of R. */
-void api_rotation_orthonormalise(double R[3][3])
+void dyn_rotation_orthonormalise(double R[3][3])
 {
     for (int step = 0; step < 4; step++) {
         double RtR[3][3], old[3][3];
@@ -165,7 +165,7 @@ void api_rotation_orthonormalise(double R[3][3])
     }
 }
 
-double api_length(const double v[3])
+double dyn_norm(const double v[3])
 {
     double scale = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
     if (scale == 0 || (scale > 1e-140 && scale < 1e140)) return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -186,12 +186,12 @@ static bool normalise_within(double tolerance, double *quaternion, size_t stride
     return true;
 }
 
-bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
+bool dyn_quaternion_normalise(double *quaternion, size_t stride, double *norm)
 {
-    return normalise_within(API_QUATERNION_TOLERANCE, quaternion, stride, norm);
+    return normalise_within(DYN_QUATERNION_TOLERANCE, quaternion, stride, norm);
 }
 
-bool api_quaternion_normalise_any(double *quaternion, size_t stride, double *norm)
+bool dyn_quaternion_normalise_any(double *quaternion, size_t stride, double *norm)
 {
     return normalise_within(INFINITY, quaternion, stride, norm);
 }
