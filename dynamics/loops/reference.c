@@ -1,7 +1,7 @@
 /* reference.c - finds the reference of a mechanism with loops (reference.h). */
 #include "reference.h"
 #include "dynamics/model/coordinates.h"
-#include "dynamics/loops/loop_workspace.h"
+#include "loop_workspace.h"
 #include <string.h>
 
 static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)

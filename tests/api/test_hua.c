@@ -1,6 +1,6 @@
 /* test_hua.c - the controller's law against the published equations, evaluated one by one at the accelerations that its
  * torques cause. */
-#include "api/requests/control/hua_torques.h"
+#include "dynamics/control/hua_torques.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

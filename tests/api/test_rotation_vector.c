@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "api/requests/motion/rotation_vector.h"
+#include "dynamics/motion/rotation_vector.h"
 #include "draws.h"
 
 /* Rounding of the series, whose terms reach 2 where |x| is 2 pi, times products of rates. */

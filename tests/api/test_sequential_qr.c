@@ -1,5 +1,5 @@
 /* test_sequential_qr.c - least squares block by block: what they solve, how well, and what the rows do not tell. */
-#include "api/requests/identification/sequential_qr.h"
+#include "dynamics/identification/sequential_qr.h"
 #include "draws.h"
 #include "models.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_spline.c - basis functions of B-splines: against their definition, against polynomials whose control points are
  * known, and at knots that coincide. */
-#include "api/requests/motion/spline.h"
+#include "dynamics/motion/spline.h"
 #include <float.h>
 #include "draws.h"
 #include <math.h>

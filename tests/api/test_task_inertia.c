@@ -1,5 +1,5 @@
 /* test_task_inertia.c - the inertia of a task against the equations it solves. */
-#include "api/requests/contact/task_inertia.h"
+#include "dynamics/contact/task_inertia.h"
 #include "draws.h"
 #include <float.h>
 #include <math.h>

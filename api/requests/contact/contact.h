@@ -27,7 +27,7 @@
 #pragma once
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/operation.h"
-#include "task_inertia.h"
+#include "dynamics/contact/task_inertia.h"
 
 enum { API_MAX_HELD = 32 };
 

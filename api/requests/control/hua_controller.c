@@ -1,8 +1,8 @@
 /* hua_controller.c - runs the controller hua in lanes: evaluates kernels for all lanes, then hua_torques.h for one
  * state after the other. */
 #include "controller.h"
-#include "hua_torques.h"
-#include "api/requests/lanes/lane.h"
+#include "dynamics/control/hua_torques.h"
+#include "dynamics/math/gather.h"
 #include "api/requests/fields/fields.h"
 #include "api/codec/number.h"
 

@@ -3,7 +3,7 @@
 #include "cost.h"
 #include "api/requests/fields/operation.h"
 #include "dynamics/loops/loops.h"
-#include "api/requests/contact/ground.h"
+#include "dynamics/contact/ground.h"
 #include "api/metrics.h"
 #include "peek.h"
 #include <math.h>

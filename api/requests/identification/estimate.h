@@ -13,7 +13,7 @@
 #pragma once
 #include "api/robots/model/base_parameters.h"
 #include "api/requests/lanes/evaluation.h"
-#include "sequential_qr.h"
+#include "dynamics/identification/sequential_qr.h"
 
 #define API_SETTLED 1e-4
 

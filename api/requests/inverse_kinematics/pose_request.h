@@ -3,7 +3,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"
-#include "pose_solver.h"
+#include "dynamics/kinematics/pose_solver.h"
 
 typedef enum api_pose_part {
     API_POSE_POSITION,

@@ -1,7 +1,7 @@
 /* coordinate_change.c - see coordinate_change.h. */
 #include "coordinate_change.h"
 #include "dynamics/model/coordinates.h"
-#include "rotation_vector.h"
+#include "dynamics/motion/rotation_vector.h"
 #include <math.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/points.h"
-#include "spline.h"
+#include "dynamics/motion/spline.h"
 #include "wrench_signals.h"
 
 typedef struct api_motion {

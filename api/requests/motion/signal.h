@@ -12,7 +12,7 @@
  * times and sinusoids are functions of time in seconds. */
 #pragma once
 #include "api/requests/fields/points.h"
-#include "spline.h"
+#include "dynamics/motion/spline.h"
 
 enum { API_SIGNAL_ORDERS = 3 /* value, first and second derivative by time */ };
 

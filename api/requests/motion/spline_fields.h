@@ -1,7 +1,7 @@
 /* spline_fields.h - read a B-spline from a request: the members "degree", "control_points" and "knots" of an object. */
 #pragma once
 #include "api/requests/fields/points.h"
-#include "spline.h"
+#include "dynamics/motion/spline.h"
 
 /* Reads and checks "degree", "control_points" and "knots"; without "knots" the spline is clamped with evenly spaced
  * knots. `up` is the place of the object `fields` in the request. `width` is the number of components of a control

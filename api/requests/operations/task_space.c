@@ -8,7 +8,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/task_inertia.h"
+#include "dynamics/contact/task_inertia.h"
 #include "api/codec/number.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* pose_solver.c - solves inverse kinematics of trees by damped Newton steps (pose_solver.h). */
 #include "pose_solver.h"
-#include "api/requests/lanes/lane.h"
+#include "dynamics/math/gather.h"
 #include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/loops/loops.h"
