@@ -44,9 +44,9 @@ static bool finite_all(const double *a, size_t n)
 /* --- reaction ----------------------------------------------------------------------------------------------------- */
 
 /* Factors the Jacobian of the base, J_b = P L U. Returns false if J_b is singular. */
-static bool factor(api_ground_state *s)
+static bool factor(dyn_ground_state *s)
 {
-    enum { N = API_BASE_DOF };
+    enum { N = DYN_BASE_DOF };
     double     work[4 * N], norm, condition = 0;
     lapack_int index[N];
     norm = LAPACKE_dlange_work(LAPACK_COL_MAJOR, '1', N, N, s->jacobian, N, work);
@@ -57,9 +57,9 @@ static bool factor(api_ground_state *s)
 
 /* Finds the zero-moment point z = p + n x N_p / (n.F), with p and n of the ground plane, F the resultant force and N_p
  * its moment about p. Returns false if the normal force is zero or pulls. */
-static bool find_zero_moment(api_ground_state *s)
+static bool find_zero_moment(dyn_ground_state *s)
 {
-    const api_ground *g      = s->ground;
+    const dyn_ground *g      = s->ground;
     double            normal = dyn_dot(g->normal, s->resultant), at_point[6], arm[3];
     if (!(normal > NO_FORCE * (g->weight + sqrt(dyn_dot(s->resultant, s->resultant))))) return false;
     difference((double[3]){0}, g->point, arm);
@@ -69,7 +69,7 @@ static bool find_zero_moment(api_ground_state *s)
     return true;
 }
 
-static bool find_shares(api_ground_state *s)
+static bool find_shares(dyn_ground_state *s)
 {
     s->share[0] = 1;
     for (size_t k = 0; k < s->ground->n_contacts; k++) {
@@ -78,9 +78,9 @@ static bool find_shares(api_ground_state *s)
         s->distance[k] = sqrt(dyn_dot(arm, arm));
     }
     if (s->ground->n_contacts == 1) return true;
-    if (s->support != API_BOTH_FEET) { /* the other foot is lifted */
-        s->share[0] = s->support == API_FIRST_FOOT;
-        s->share[1] = s->support == API_SECOND_FOOT;
+    if (s->support != DYN_BOTH_FEET) { /* the other foot is lifted */
+        s->share[0] = s->support == DYN_FIRST_FOOT;
+        s->share[1] = s->support == DYN_SECOND_FOOT;
         return true;
     }
     double sum = s->distance[0] + s->distance[1];
@@ -90,33 +90,33 @@ static bool find_shares(api_ground_state *s)
     return true;
 }
 
-api_ground_status api_ground_solve(api_ground_state *s)
+dyn_ground_status dyn_ground_solve(dyn_ground_state *s)
 {
-    if (!finite_all(s->effort, API_BASE_DOF) || !finite_all(s->jacobian, API_BASE_DOF * API_BASE_DOF) ||
+    if (!finite_all(s->effort, DYN_BASE_DOF) || !finite_all(s->jacobian, DYN_BASE_DOF * DYN_BASE_DOF) ||
         !finite_all(s->contact[0], 3 * s->ground->n_contacts))
-        return API_GROUND_NOT_FINITE;
-    if (!factor(s)) return API_GROUND_BASE_SINGULAR;
+        return DYN_GROUND_NOT_FINITE;
+    if (!factor(s)) return DYN_GROUND_BASE_SINGULAR;
     double bearing[6], arm[3];
     memcpy(bearing, s->effort, sizeof bearing);
-    api_ground_solve_base(s, bearing, 1);
+    dyn_ground_solve_base(s, bearing, 1);
     shift(bearing, s->base, s->resultant);
-    if (!finite_all(s->resultant, 6)) return API_GROUND_NOT_FINITE;
-    if (!find_zero_moment(s)) return API_GROUND_NO_POINT;
-    if (!find_shares(s)) return API_GROUND_NO_SHARES;
+    if (!finite_all(s->resultant, 6)) return DYN_GROUND_NOT_FINITE;
+    if (!find_zero_moment(s)) return DYN_GROUND_NO_POINT;
+    if (!find_shares(s)) return DYN_GROUND_NO_SHARES;
     for (size_t k = 0; k < s->ground->n_contacts; k++) {
         difference(s->base, s->contact[k], arm);
         shift(bearing, arm, s->about[k]);
         for (int i = 0; i < 6; i++)
             s->wrench[k][i] = s->share[k] * s->about[k][i];
     }
-    return API_GROUND_DONE;
+    return DYN_GROUND_DONE;
 }
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
+void dyn_ground_solve_base(dyn_ground_state *s, double *columns, size_t n)
 {
-    enum { N = API_BASE_DOF };
+    enum { N = DYN_BASE_DOF };
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', N, (lapack_int)n, s->jacobian, N, s->pivot, columns, N);
 }
 
@@ -124,7 +124,7 @@ void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
  * efforts are J_b^T (W - sum W_k) = 0, moments about b. The parenthesis is zero, so with constant F_k and N_k only its
  * own derivative, `column`, counts. W_k about b changes by dr_k x F_k. Therefore dF = column_F and, about the world's
  * origin, dN = column_N + b x dF + sum dr_k x F_k. */
-static void differentiate_resultant(const api_ground_state *s, const double column[6], api_ground_rate *rate)
+static void differentiate_resultant(const dyn_ground_state *s, const double column[6], dyn_ground_rate *rate)
 {
     shift(column, s->base, rate->resultant);
     for (size_t k = 0; k < s->ground->n_contacts; k++)
@@ -132,9 +132,9 @@ static void differentiate_resultant(const api_ground_state *s, const double colu
 }
 
 /* Differentiates the zero-moment point z: dz = (n x dN_p - (z - p) (n.dF)) / (n.F) */
-static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate *rate)
+static void differentiate_zero_moment(const dyn_ground_state *s, dyn_ground_rate *rate)
 {
-    const api_ground *g      = s->ground;
+    const dyn_ground *g      = s->ground;
     double            normal = dyn_dot(g->normal, s->resultant), changes = dyn_dot(g->normal, rate->resultant);
     double            at_point[6], arm[3];
     difference((double[3]){0}, g->point, arm);
@@ -146,12 +146,12 @@ static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate
 
 /* Differentiates the feet's shares w_k of the resultant, with d_k the distance of the zero-moment point z from foot
  * r_k: dw_1 = (dd_2 d_1 - d_2 dd_1) / (d_1 + d_2)^2 = -dw_2, dd_k = (z - r_k).(dz - dr_k) / d_k */
-static void differentiate_shares(const api_ground_state *s, const api_ground_rate *rate, double share[API_FEET])
+static void differentiate_shares(const dyn_ground_state *s, const dyn_ground_rate *rate, double share[DYN_FEET])
 {
-    double changes[API_FEET] = {0}, sum = s->distance[0] + s->distance[1];
+    double changes[DYN_FEET] = {0}, sum = s->distance[0] + s->distance[1];
     share[0] = share[1] = 0;
-    if (s->ground->n_contacts == 1 || s->support != API_BOTH_FEET) return;
-    for (size_t k = 0; k < API_FEET; k++) {
+    if (s->ground->n_contacts == 1 || s->support != DYN_BOTH_FEET) return;
+    for (size_t k = 0; k < DYN_FEET; k++) {
         double arm[3], moves[3];
         difference(s->zero_moment, s->contact[k], arm);
         difference(rate->zero_moment, rate->contact[k], moves);
@@ -161,9 +161,9 @@ static void differentiate_shares(const api_ground_state *s, const api_ground_rat
     share[1] = -share[0];
 }
 
-void api_ground_differentiate(const api_ground_state *s, const double column[6], api_ground_rate *rate)
+void dyn_ground_differentiate(const dyn_ground_state *s, const double column[6], dyn_ground_rate *rate)
 {
-    double share[API_FEET], about[6], back[3];
+    double share[DYN_FEET], about[6], back[3];
     differentiate_resultant(s, column, rate);
     differentiate_zero_moment(s, rate);
     differentiate_shares(s, rate, share);

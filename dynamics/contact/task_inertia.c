@@ -15,12 +15,12 @@ static size_t work_size(size_t nv, size_t k)
     return 3 * (nv + k);
 }
 
-size_t api_task_entries(size_t nv, size_t k)
+size_t dyn_task_entries(size_t nv, size_t k)
 {
     return nv * nv + 3 * nv * k + 4 * k * k + 2 * k + work_size(nv, k);
 }
 
-void api_task_lay_out(api_task *task, double *room)
+void dyn_task_lay_out(dyn_task *task, double *room)
 {
     size_t nv = task->nv, k = task->k;
     task->M      = room;
@@ -35,7 +35,7 @@ void api_task_lay_out(api_task *task, double *room)
     task->work   = task->basis + (nv + k) * k;
 }
 
-size_t api_task_rank(const api_task *task)
+size_t dyn_task_rank(const dyn_task *task)
 {
     size_t rank = 0, k = task->k;
     for (size_t a = 0; task->redundant && a < k; a++)
@@ -45,7 +45,7 @@ size_t api_task_rank(const api_task *task)
     return rank;
 }
 
-double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach)
+double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach)
 {
     double linear = 0, angular = 0;
     for (size_t i = 0; i < 3 * nv; i++) {
@@ -55,7 +55,7 @@ double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, dou
     return axis < 3 ? fmax(linear, reach * angular) : fmax(angular, linear / reach);
 }
 
-void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double scale)
+void dyn_task_set_row(dyn_task *task, size_t a, const double *row, size_t W, double scale)
 {
     double *to = task->X + task->nv * a, least = isfinite(scale) ? DYN_STILL * scale : -1;
     bool    still = true;
@@ -74,7 +74,7 @@ static bool finite_all(const double *a, size_t n)
 }
 
 /* Replaces X by L^-1 X ('N') or L^-T X ('T'), with M = L L^T. */
-static bool solve_triangular(const api_task *task, char transposed)
+static bool solve_triangular(const dyn_task *task, char transposed)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
     return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
@@ -82,7 +82,7 @@ static bool solve_triangular(const api_task *task, char transposed)
 
 /* Sets LD, with X = L^-1 J^T of the mass matrix: D_a is the squared distance of column a of [X; damping] from the span
  * of the columns before it that are independent. */
-static void find_dependent(const api_task *task)
+static void find_dependent(const dyn_task *task)
 {
     size_t nv = task->nv, k = task->k, n = task->damping > 0 ? nv + k : nv;
     for (size_t a = 0; a < k; a++) {
@@ -108,7 +108,7 @@ static void find_dependent(const api_task *task)
 
 /* Factors M = L L^T and decomposes L^-1 J^T = U S V^T. With fewer coordinates than directions the missing singular
  * values are zero. LAPACK refuses empty matrices: without coordinates V is the identity. */
-static bool decompose(api_task *task)
+static bool decompose(dyn_task *task)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
     if (nv == 0) {
@@ -123,7 +123,7 @@ static bool decompose(api_task *task)
                                task->work, (lapack_int)work_size(task->nv, task->k)) == 0;
 }
 
-size_t api_task_contradiction(const api_task *task, const double *c, const double *sizes)
+size_t dyn_task_contradiction(const dyn_task *task, const double *c, const double *sizes)
 {
     size_t  k = task->k;
     double *r = task->work, *s = r + k;
@@ -139,9 +139,9 @@ size_t api_task_contradiction(const api_task *task, const double *c, const doubl
     return k;
 }
 
-static void compose(api_task *task)
+static void compose(dyn_task *task)
 {
-    size_t nv = task->nv, k = task->k, known = nv < k ? nv : k, counting = task->redundant ? api_task_rank(task) : k;
+    size_t nv = task->nv, k = task->k, known = nv < k ? nv : k, counting = task->redundant ? dyn_task_rank(task) : k;
     for (size_t i = 0; i < k; i++)
         task->mass[i] = i < counting ? 1 / (task->S[i] * task->S[i] + task->damping * task->damping) : 0;
     for (size_t a = 0; a < k; a++)
@@ -160,14 +160,14 @@ static void compose(api_task *task)
         }
 }
 
-api_task_status api_task_solve(api_task *task)
+dyn_task_status dyn_task_solve(dyn_task *task)
 {
     if (!finite_all(task->M, task->nv * task->nv) || !finite_all(task->X, task->nv * task->k))
-        return API_TASK_NOT_COMPUTED;
+        return DYN_TASK_NOT_COMPUTED;
     memset(task->S, 0, task->k * sizeof *task->S);
-    if (!decompose(task)) return API_TASK_NOT_COMPUTED;
-    if (task->damping * task->damping == 0 && !task->redundant && api_task_rank(task) < task->k)
-        return API_TASK_SINGULAR;
+    if (!decompose(task)) return DYN_TASK_NOT_COMPUTED;
+    if (task->damping * task->damping == 0 && !task->redundant && dyn_task_rank(task) < task->k)
+        return DYN_TASK_SINGULAR;
     compose(task);
-    return task->nv == 0 || solve_triangular(task, 'T') ? API_TASK_DONE : API_TASK_NOT_COMPUTED;
+    return task->nv == 0 || solve_triangular(task, 'T') ? DYN_TASK_DONE : DYN_TASK_NOT_COMPUTED;
 }

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Matrices are column-major as in LAPACK. The caller provides the arrays: api_task_entries doubles together. */
-typedef struct api_task {
+/* Matrices are column-major as in LAPACK. The caller provides the arrays: dyn_task_entries doubles together. */
+typedef struct dyn_task {
     size_t  nv, k;
     double  damping;
     bool    redundant; /* dependent or immobile directions are allowed */
@@ -32,31 +32,31 @@ typedef struct api_task {
     /* k: eigenvalues of Lambda, increasing; the columns of V are its eigenvectors. Beyond the rank of a redundant task:
      * 0. */
     double *mass;
-} api_task;
+} dyn_task;
 
-typedef enum api_task_status {
-    API_TASK_DONE,
-    API_TASK_SINGULAR,     /* rank of J < k, without damping or redundancy */
-    API_TASK_NOT_COMPUTED, /* a number is not finite, or M is not positive definite */
-} api_task_status;
+typedef enum dyn_task_status {
+    DYN_TASK_DONE,
+    DYN_TASK_SINGULAR,     /* rank of J < k, without damping or redundancy */
+    DYN_TASK_NOT_COMPUTED, /* a number is not finite, or M is not positive definite */
+} dyn_task_status;
 
-size_t api_task_entries(size_t nv, size_t k);
-void   api_task_lay_out(api_task *task, double *room); /* the caller sets task->nv and k */
+size_t dyn_task_entries(size_t nv, size_t k);
+void   dyn_task_lay_out(dyn_task *task, double *room); /* the caller sets task->nv and k */
 
 /* Returns the largest absolute entry of a frame's Jacobian (6 x nv, entries W apart), in the unit of row `axis`;
  * `reach` converts rows of the other unit (api_frame_reach). Entries far below it are rounding errors of a direction in
  * which nothing moves the frame: one of a robot that does not leave a plane, or any of a frame on the axis of its
  * joint. */
-double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);
+double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);
 
 /* Copies a row of the Jacobian (entries W apart) to column a of X; writes zeros if the row is negligible beside
  * `scale`. */
-void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double scale);
+void dyn_task_set_row(dyn_task *task, size_t a, const double *row, size_t W, double scale);
 
-api_task_status api_task_solve(api_task *task);
+dyn_task_status dyn_task_solve(dyn_task *task);
 
-size_t api_task_rank(const api_task *task);
+size_t dyn_task_rank(const dyn_task *task);
 
 /* Returns the first direction of a redundant task that contradicts those before it, or k (held_directions.h). c (k) are
  * the accelerations along the directions, `sizes` (k) their S. */
-size_t api_task_contradiction(const api_task *task, const double *c, const double *sizes);
+size_t dyn_task_contradiction(const dyn_task *task, const double *c, const double *sizes);

@@ -6,7 +6,7 @@
 
 enum { MATRICES = 4, VECTORS = 15 };
 
-size_t api_hua_entries(size_t nv, size_t n)
+size_t dyn_hua_entries(size_t nv, size_t n)
 {
     return MATRICES * nv * nv + VECTORS * nv + 2 * n; /* an int or bool gets the memory of a double */
 }
@@ -18,7 +18,7 @@ static void *take(double **room, size_t n)
     return taken;
 }
 
-void api_hua_lay_out(api_hua_state *h, double *room)
+void dyn_hua_lay_out(dyn_hua_state *h, double *room)
 {
     size_t   nv                 = h->nv;
     double **matrices[MATRICES] = {&h->M, &h->C, &h->A, &h->L};
@@ -49,7 +49,7 @@ static double row_times(const double *matrix, size_t nv, size_t i, const double 
 
 /* Finds the joint torques tau_c of equation (39) without the term S theta''. The motors enter with their velocities
  * theta' and zero accelerations. */
-static void find_joint_torques(api_hua_state *h)
+static void find_joint_torques(dyn_hua_state *h)
 {
     size_t nv = h->nv;
     for (size_t i = 0; i < nv; i++) {
@@ -65,7 +65,7 @@ static void find_joint_torques(api_hua_state *h)
 
 /* Finds theta_d, theta'_d, theta''_r and sigma of the motors, equations (43) to (47), without the terms in S theta''
  * and q''. */
-static void find_motor_references(api_hua_state *h)
+static void find_motor_references(dyn_hua_state *h)
 {
     double w = h->filter;
     for (size_t k = 0; k < h->n; k++) {
@@ -82,7 +82,7 @@ static void find_motor_references(api_hua_state *h)
 
 /* Adds the row of an elastic joint's motor to tau_0 and L of the torques tau = tau_0 + L a (49). The term s = S theta''
  * of its joint adds s to tau_c, w^2 s/k to theta''_r and Lambda s/k to sigma; q'' is subtracted from theta''_r. */
-static void add_motor(api_hua_state *h, const dyn_coupling *c)
+static void add_motor(dyn_hua_state *h, const dyn_coupling *c)
 {
     size_t nv = h->nv, i = (size_t)c->v, t = (size_t)c->v_theta;
     double gain = 1 + h->kp[t] / c->spring.stiffness;
@@ -99,7 +99,7 @@ static void add_motor(api_hua_state *h, const dyn_coupling *c)
     }
 }
 
-static void find_affine_torques(api_hua_state *h)
+static void find_affine_torques(dyn_hua_state *h)
 {
     size_t nv = h->nv;
     for (size_t i = 0; i < nv; i++) {
@@ -118,7 +118,7 @@ static void find_affine_torques(api_hua_state *h)
 
 /* Finds the accelerations a of the actual robot from (A - L) a = tau_0 - zeta, and adds the terms in a to torques and
  * references. LAPACK reads the row-major matrix transposed. */
-static void find_measured_accelerations(api_hua_state *h)
+static void find_measured_accelerations(dyn_hua_state *h)
 {
     size_t     nv = h->nv;
     lapack_int n  = (lapack_int)nv;
@@ -139,7 +139,7 @@ static void find_measured_accelerations(api_hua_state *h)
                     h->M[(size_t)h->coupling[k].v * nv + u] * h->measured[u] / h->coupling[k].spring.stiffness;
 }
 
-void api_hua_find_torques(api_hua_state *h)
+void dyn_hua_find_torques(dyn_hua_state *h)
 {
     find_joint_torques(h);
     find_motor_references(h);

@@ -24,7 +24,7 @@
 #pragma once
 #include "dynamics/model/model.h"
 
-typedef struct api_hua_state {
+typedef struct dyn_hua_state {
     size_t              nv, n;    /* coordinates (positions and velocities); elastic joints */
     const dyn_coupling *coupling; /* [n] */
     double              filter;   /* frequency w of the filter above, rad/s; 0: the rates of theta_d count as zero */
@@ -42,13 +42,13 @@ typedef struct api_hua_state {
     double *L, *wanted, *sigma, *velocity, *acceleration, *measured; /* scratch: nv x nv; nv each */
     int    *pivot;                                                   /* work: nv */
     bool   *is_motor;                                                /* work: nv */
-} api_hua_state;
+} dyn_hua_state;
 
-/* api_hua_entries returns the doubles that all arrays but the gains need together. api_hua_lay_out sets the arrays;
+/* dyn_hua_entries returns the doubles that all arrays but the gains need together. dyn_hua_lay_out sets the arrays;
  * h->nv, h->n and h->coupling must be set. */
-size_t api_hua_entries(size_t nv, size_t n);
-void   api_hua_lay_out(api_hua_state *h, double *room);
+size_t dyn_hua_entries(size_t nv, size_t n);
+void   dyn_hua_lay_out(dyn_hua_state *h, double *room);
 
 /* Computes h->tau, and replaces the filter's state h->x1, h->x2 by its rates. The results are not finite if A - L is
  * singular. */
-void api_hua_find_torques(api_hua_state *h);
+void dyn_hua_find_torques(dyn_hua_state *h);

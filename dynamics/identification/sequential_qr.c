@@ -18,7 +18,7 @@ static size_t panel(size_t n)
     return n < PANEL ? n : PANEL;
 }
 
-size_t api_qr_scratch(size_t n)
+size_t dyn_qr_scratch(size_t n)
 {
     return panel(n) * n;
 }
@@ -33,17 +33,17 @@ static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_
                           R + first * n + first, (lapack_int)n, rows + first * ld, (lapack_int)ld, scratch, nb) == 0;
 }
 
-bool api_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
+bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
 {
     return m == 0 || add(R, n, 0, rows, m, 0, ld, scratch);
 }
 
-bool api_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
+bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
 {
     return add(R, n, first, rows, m, m, m, scratch);
 }
 
-size_t api_qr_solve_scratch(size_t n)
+size_t dyn_qr_solve_scratch(size_t n)
 {
     return 2 * n * n + 3 * n + 1;
 }
@@ -83,7 +83,7 @@ static bool decompose(const double *R, size_t n, double zero, double *scaled, do
 /* Finds the rank and the condition number, and marks the unknowns that take part in the null space. The singular
  * vectors are costly, and computed only if the rank is deficient. Returns false if there is no memory, or a number is
  * not finite. */
-static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *deficient)
+static bool find_rank(const double *R, dyn_unknowns *u, double *scratch, bool *deficient)
 {
     size_t  n      = u->n;
     double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n;
@@ -99,15 +99,15 @@ static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *d
     return true;
 }
 
-api_solved api_qr_examine(const double *R, api_unknowns *u, double *scratch)
+dyn_solved dyn_qr_examine(const double *R, dyn_unknowns *u, double *scratch)
 {
     bool deficient = false;
     u->condition   = 1;
-    if (u->n > 0 && !find_rank(R, u, scratch, &deficient)) return API_UNSOLVED;
-    return deficient ? API_DEFICIENT : API_SOLVED;
+    if (u->n > 0 && !find_rank(R, u, scratch, &deficient)) return DYN_UNSOLVED;
+    return deficient ? DYN_DEFICIENT : DYN_SOLVED;
 }
 
-bool api_qr_substitute(const double *R, api_unknowns *u)
+bool dyn_qr_substitute(const double *R, dyn_unknowns *u)
 {
     size_t     n = u->n;
     lapack_int N = (lapack_int)n;
@@ -119,14 +119,14 @@ bool api_qr_substitute(const double *R, api_unknowns *u)
            LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', N, u->inverse, N) == 0;
 }
 
-api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch)
+dyn_solved dyn_qr_solve(const double *R, dyn_unknowns *u, double *scratch)
 {
-    api_solved found = api_qr_examine(R, u, scratch);
-    if (found != API_SOLVED) return found;
-    return api_qr_substitute(R, u) ? API_SOLVED : API_UNSOLVED;
+    dyn_solved found = dyn_qr_examine(R, u, scratch);
+    if (found != DYN_SOLVED) return found;
+    return dyn_qr_substitute(R, u) ? DYN_SOLVED : DYN_UNSOLVED;
 }
 
-double api_qr_condition(const double *R, size_t n, double *scratch)
+double dyn_qr_condition(const double *R, size_t n, double *scratch)
 {
     double *singular = scratch + 2 * n * n;
     if (n == 0) return 1;
@@ -136,7 +136,7 @@ double api_qr_condition(const double *R, size_t n, double *scratch)
 /* --- combinations ---------------------------------------------------------------------------------------------------
  */
 
-size_t api_qr_combine_scratch(size_t n)
+size_t dyn_qr_combine_scratch(size_t n)
 {
     return 3 * n * n + n;
 }
@@ -158,7 +158,7 @@ static void orthogonalise(double *v, size_t n, const double *Q, size_t m, double
 
 /* Examines the columns by the Gram-Schmidt process, S = Q T. A column whose independent part is at most `negligible` is
  * not kept. Returns false if go_on returned false. */
-static bool keep_columns(const double *S, api_combinations *c, double negligible, double *Q, double *T)
+static bool keep_columns(const double *S, dyn_combinations *c, double negligible, double *Q, double *T)
 {
     size_t n  = c->n;
     c->n_kept = 0;
@@ -180,7 +180,7 @@ static bool keep_columns(const double *S, api_combinations *c, double negligible
 }
 
 /* Solves T_kept K_j = T_j by back substitution for one column, and scales K_j to columns of any length. */
-static void find_coefficients(const double *R, const api_combinations *c, const double *T, size_t j, double *K)
+static void find_coefficients(const double *R, const dyn_combinations *c, const double *T, size_t j, double *K)
 {
     size_t n = c->n, m = c->n_kept;
     double length = length_of(R + j * (n + 1), j + 1);
@@ -196,7 +196,7 @@ static void find_coefficients(const double *R, const api_combinations *c, const 
             fabs(K[k]) > NEGLIGIBLE ? K[k] * length / length_of(R + c->kept[k] * (n + 1), c->kept[k] + 1) : 0;
 }
 
-bool api_qr_combine(const double *R, api_combinations *c, double *scratch)
+bool dyn_qr_combine(const double *R, dyn_combinations *c, double *scratch)
 {
     size_t  n = c->n;
     double *S = scratch, *Q = S + n * n, *T = Q + n * n, *K = T + n * n, negligible = NEGLIGIBLE;

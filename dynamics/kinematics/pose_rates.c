@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = API_GOAL_ROWS };
+enum { N = DYN_GOAL_ROWS };
 #define SINGULAR  1e-6 /* smallest singular value of J, relative to the largest, that counts */
 #define REACHABLE 1e-6 /* largest part of b that may be out of reach, relative to its largest entry */
 
@@ -97,11 +97,11 @@ static void right_side(const decomposition *d, const double *motion, const doubl
 }
 
 /* The kernel's call for J, and for J' at the velocities qd if J_dot is not NULL. */
-static void evaluate(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, const double *q,
+static void evaluate(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, const double *q,
                      const double *qd, double *J, double *J_dot)
 {
     const dyn_frame_pair pair  = {{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *p->frame};
-    const dyn_scene      scene = {.model = p->model->dyn};
+    const dyn_scene      scene = {.model = p->robot.tree};
     dyn_closure          io    = {.q = q, .qd = qd, .n_pairs = 1, .pairs = &pair, .jacobian = J, .jacobian_dot = J_dot};
     kernels->closure(&scene, workspace, &io, 1);
 }
@@ -120,25 +120,25 @@ static void move_motors(const dyn_model *m, size_t W, double *rates)
         memcpy(rates + (size_t)m->coupling[c].v_theta * W, rates + (size_t)m->coupling[c].v * W, W * sizeof *rates);
 }
 
-unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
+unsigned dyn_pose_rates(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const double *q, const double *velocity, const double *acceleration, size_t live, double *qd,
                         double *qdd)
 {
-    const size_t  W = (size_t)kernels->lanes, nv = p->model->nv;
+    const size_t  W = (size_t)kernels->lanes, nv = p->robot.nv;
     double       *J = room, *J_dot = J + 6 * nv * W;
     unsigned      exist = 0;
     decomposition d[DYN_MAX_LANES];
     evaluate(p, kernels, workspace, q, NULL, J, NULL);
     for (size_t lane = 0; lane < live; lane++) {
         double b[N];
-        d[lane] = (decomposition){.rows = p->kind == API_GOAL_POSITION ? 3 : N, .nv = nv, .W = W, .J = J + lane};
+        d[lane] = (decomposition){.rows = p->kind == DYN_GOAL_POSITION ? 3 : N, .nv = nv, .W = W, .J = J + lane};
         for (size_t r = 0; r < N; r++)
             d[lane].scale[r] = r < 3 ? 1 / p->length : 1;
         right_side(&d[lane], velocity, NULL, NULL, lane, b);
         exist |= (unsigned)(decompose(&d[lane]) && solve(&d[lane], p->damping, b, qd + lane)) << lane;
     }
     repeat_last(nv, W, live, qd);
-    move_motors(p->model->dyn, W, qd);
+    move_motors(p->robot.tree, W, qd);
     if (!qdd) return exist;
     evaluate(p, kernels, workspace, q, qd, J, J_dot);
     for (size_t lane = 0; lane < live; lane++) {
@@ -147,6 +147,6 @@ unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, v
         if (exist >> lane & 1 && !solve(&d[lane], p->damping, b, qdd + lane)) exist &= ~(1u << lane);
     }
     repeat_last(nv, W, live, qdd);
-    move_motors(p->model->dyn, W, qdd);
+    move_motors(p->robot.tree, W, qdd);
     return exist;
 }

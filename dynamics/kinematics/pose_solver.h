@@ -12,56 +12,55 @@
  *
  * The motor of an elastic joint is placed where the spring is unwound, theta = q - rest, and moves with the joint. */
 #pragma once
-#include "api/robots/model/model.h"
-#include "dynamics/dynamics.h"
+#include "dynamics/loops/mechanism.h"
 
-typedef enum api_goal_kind { API_GOAL_POSITION, API_GOAL_DIRECTION, API_GOAL_POSE } api_goal_kind;
+typedef enum dyn_goal_kind { DYN_GOAL_POSITION, DYN_GOAL_DIRECTION, DYN_GOAL_POSE } dyn_goal_kind;
 
-enum { API_GOAL_ROWS = 6 };
+enum { DYN_GOAL_ROWS = 6 };
 
 /* The inputs that all states share. Arrays belong to the caller. */
-typedef struct api_pose_problem {
-    const api_model *model; /* without loops */
+typedef struct dyn_pose_problem {
+    dyn_mechanism    robot; /* without loops */
     const dyn_frame *frame;
-    api_goal_kind    kind;
+    dyn_goal_kind    kind;
     double           axis[3];       /* of the kind DIRECTION: unit vector in the frame's axes */
     double           length;        /* m, of the order of the robot's reach */
     const double    *lower, *upper; /* [nq] bounds; infinite where there are none */
     double           tolerance;     /* m and rad */
     size_t           most_starts;   /* number of starting positions, at least 1 */
     double           damping;       /* of the rates, in units of the Jacobian's singular values; 0: none */
-} api_pose_problem;
+} dyn_pose_problem;
 
 /* Goals and starting positions of a block of states, in lanes. */
-typedef struct api_pose_goals {
+typedef struct dyn_pose_goals {
     const double *position;    /* 3, m, world axes */
     const double *orientation; /* 4, unit quaternion x y z w: kind POSE */
     const double *direction;   /* 3, unit vector in world axes: kind DIRECTION */
     const double *start;       /* nq, the first starting position */
-} api_pose_goals;
+} dyn_pose_goals;
 
 /* The results of a block, in lanes. NULL: not requested. */
-typedef struct api_pose_found {
+typedef struct dyn_pose_found {
     double *q;                /* nq; must not be NULL. Of a state without solution, the position with the least error */
     double *distance, *angle; /* 1: the error of the frame's position in m, of its direction or orientation in rad */
     double *iterations, *starts;
     double *in_the_way; /* nq: of a state without solution, 1 or -1 for a coordinate at its upper or lower bound beyond
                            which the error would shrink; else 0 */
-} api_pose_found;
+} dyn_pose_found;
 
 /* Doubles of the workspace for blocks of W states. */
-size_t api_pose_entries(const api_model *model, size_t W);
+size_t dyn_pose_entries(size_t nq, size_t nv, size_t W);
 
-/* Solves for the first `live` states of a block; the other lanes repeat the last of them. `room` has api_pose_entries
+/* Solves for the first `live` states of a block; the other lanes repeat the last of them. `room` has dyn_pose_entries
  * doubles and is aligned as lanes are; `workspace` is that of the kernels. Sets bit i of the result if state i is
  * solved. */
-unsigned api_pose_solve(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
-                        const api_pose_goals *goals, size_t live, const api_pose_found *found);
+unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
+                        const dyn_pose_goals *goals, size_t live, const dyn_pose_found *found);
 
 /* Finds qd of least norm with J qd = velocity and, unless `acceleration` is NULL, qdd with J qdd + J' qd =
  * acceleration, at the positions found->q. Velocity and acceleration have 3 rows for the kind POSITION, 6 for POSE,
  * [linear; angular] in world axes; NULL means zero. Sets bit i of the result if the rates of state i exist; with
  * damping they always do. */
-unsigned api_pose_rates(const api_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
+unsigned dyn_pose_rates(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const double *q, const double *velocity, const double *acceleration, size_t live, double *qd,
                         double *qdd);

@@ -154,7 +154,7 @@ static void add_skew_product(double M[3][3], double k, const double a[3], const 
 }
 
 /* dw/dx = J' + [w] J, and its derivatives by time. */
-static void find_velocity_by_position(api_rotation_motion *m)
+static void find_velocity_by_position(dyn_rotation_motion *m)
 {
     for (int n = 0; n < 3; n++) {
         memcpy(m->w_by_x[n], m->J[n + 1], sizeof m->w_by_x[n]);
@@ -164,7 +164,7 @@ static void find_velocity_by_position(api_rotation_motion *m)
 }
 
 /* R = (1 - s B) 1 + A [x] + B x x^T; the quaternion has the half angle, with s/4 in place of s. */
-static void find_rotation(const double x[3], double B, double C, api_rotation_motion *to)
+static void find_rotation(const double x[3], double B, double C, dyn_rotation_motion *to)
 {
     double s = dot(x, x), half_B[ORDERS], half_C[ORDERS];
     evaluate_series(s / 4, 2, half_B);
@@ -181,7 +181,7 @@ static void find_rotation(const double x[3], double B, double C, api_rotation_mo
     add_outer(to->R, B, x, x);
 }
 
-void api_rotation_vector_move(const api_rotation_path *path, api_rotation_motion *motion)
+void dyn_rotation_vector_move(const dyn_rotation_path *path, dyn_rotation_motion *motion)
 {
     const double(*x)[3] = path->x;
     const scalars f     = find_scalars(x);

@@ -10,17 +10,17 @@
 #pragma once
 
 /* A rotation vector and its first three derivatives by time. */
-typedef struct api_rotation_path {
+typedef struct dyn_rotation_path {
     double x[4][3];
-} api_rotation_path;
+} dyn_rotation_path;
 
-typedef struct api_rotation_motion {
+typedef struct dyn_rotation_motion {
     double quaternion[4]; /* x y z w */
     double R[3][3];
     double w[3][3];         /* w, w', w'': velocity in the axes of R, and derivatives of its entries */
     double J[4][3][3];      /* dw/dx', and its first three derivatives by time */
     double w_by_x[3][3][3]; /* dw/dx, and its first two derivatives by time */
-} api_rotation_motion;
+} dyn_rotation_motion;
 
 /* |x| must be at most 2 pi, where the series converge to rounding. */
-void api_rotation_vector_move(const api_rotation_path *path, api_rotation_motion *motion);
+void dyn_rotation_vector_move(const dyn_rotation_path *path, dyn_rotation_motion *motion);

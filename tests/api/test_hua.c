@@ -75,16 +75,16 @@ static void solve(double A[NV][NV], double x[NV])
     }
 }
 
-static api_hua_state run(const state *s, double filter, size_t n, double *room)
+static dyn_hua_state run(const state *s, double filter, size_t n, double *room)
 {
-    api_hua_state h = {.nv = NV, .n = n, .coupling = couplings, .filter = filter, .kp = s->kp, .kd = s->kd};
-    api_hua_lay_out(&h, room);
+    dyn_hua_state h = {.nv = NV, .n = n, .coupling = couplings, .filter = filter, .kp = s->kp, .kd = s->kd};
+    dyn_hua_lay_out(&h, room);
     memcpy(h.M, s->M, sizeof s->M), memcpy(h.C, s->C, sizeof s->C), memcpy(h.A, s->A, sizeof s->A);
     memcpy(h.known_bias, s->known, sizeof s->known), memcpy(h.zeta, s->zeta, sizeof s->zeta);
     memcpy(h.q, s->q, sizeof s->q), memcpy(h.qd, s->qd, sizeof s->qd);
     memcpy(h.r, s->r, sizeof s->r), memcpy(h.rd, s->rd, sizeof s->rd), memcpy(h.rdd, s->rdd, sizeof s->rdd);
     memcpy(h.x1, s->x1, n * sizeof *s->x1), memcpy(h.x2, s->x2, n * sizeof *s->x2);
-    api_hua_find_torques(&h);
+    dyn_hua_find_torques(&h);
     return h;
 }
 
@@ -111,8 +111,8 @@ static double wanted(const state *s, const double *a, int i, double *sigma, doub
 static void check(const state *s, double filter)
 {
     double room[4 * NV * NV + 15 * NV + 2 * MOTORS], a[NV], A[NV][NV], theta_rdd[MOTORS], sigma[MOTORS], tau_c[MOTORS];
-    api_hua_state h = run(s, filter, MOTORS, room);
-    assert_int_equal(api_hua_entries(NV, MOTORS), sizeof room / sizeof *room);
+    dyn_hua_state h = run(s, filter, MOTORS, room);
+    assert_int_equal(dyn_hua_entries(NV, MOTORS), sizeof room / sizeof *room);
     memcpy(A, s->A, sizeof A);
     for (int i = 0; i < NV; i++)
         a[i] = h.tau[i] - s->zeta[i];
@@ -157,7 +157,7 @@ static void no_elastic_joints(void **unused)
 {
     state         s = draw_state(7);
     double        room[4 * NV * NV + 15 * NV], sums[NV];
-    api_hua_state h = run(&s, 10, 0, room);
+    dyn_hua_state h = run(&s, 10, 0, room);
     for (int i = 0; i < NV; i++) {
         sums[i] = s.known[i];
         for (int j = 0; j < NV; j++) {
@@ -176,7 +176,7 @@ static void what_cannot_be_computed(void **unused)
     double room[4 * NV * NV + 15 * NV + 2 * MOTORS];
     memset(s.A, 0, sizeof s.A);
     memset(s.M, 0, sizeof s.M);
-    api_hua_state h = run(&s, 10, MOTORS, room);
+    dyn_hua_state h = run(&s, 10, MOTORS, room);
     assert_int_equal(isfinite(h.tau[couplings[0].v_theta]), 0);
 }
 

@@ -19,12 +19,12 @@ static void draw_rows(double *rows, uint64_t seed)
 /* Factored in blocks of `block`; the caller frees. */
 static double *factor(const double *rows, size_t block)
 {
-    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(api_qr_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
     for (size_t first = 0; first < ROWS; first += block) {
         size_t m = ROWS - first < block ? ROWS - first : block;
         for (size_t j = 0; j <= N; j++)
             memcpy(part + j * ROWS, rows + j * ROWS + first, m * sizeof *part);
-        assert_true(api_qr_add_rows(R, N + 1, part, m, ROWS, scratch));
+        assert_true(dyn_qr_add_rows(R, N + 1, part, m, ROWS, scratch));
     }
     free(scratch);
     return R;
@@ -35,23 +35,23 @@ typedef struct solution {
     bool   unseen[N];
 } solution;
 
-static api_solved solve(const double *R, solution *s)
+static dyn_solved solve(const double *R, solution *s)
 {
-    double      *scratch = numbers(api_qr_solve_scratch(N));
-    api_unknowns u       = {.n = N, .x = s->x, .inverse = s->inverse, .unseen = s->unseen};
-    api_solved   solved  = api_qr_solve(R, &u, scratch);
+    double      *scratch = numbers(dyn_qr_solve_scratch(N));
+    dyn_unknowns u       = {.n = N, .x = s->x, .inverse = s->inverse, .unseen = s->unseen};
+    dyn_solved   solved  = dyn_qr_solve(R, &u, scratch);
     s->condition         = u.condition;
     free(scratch);
     return solved;
 }
 
 /* Two unknowns, columns (a, 0) and (b, c): what the solver makes of them. */
-static api_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
+static dyn_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
 {
     double       R[9]    = {[0] = a, [3] = b, [4] = c, [6] = 1, [7] = 1}, x[2], inverse[4];
-    double      *scratch = numbers(api_qr_solve_scratch(2));
-    api_unknowns u       = {.n = 2, .x = x, .inverse = inverse, .unseen = unseen};
-    api_solved   solved  = api_qr_solve(R, &u, scratch);
+    double      *scratch = numbers(dyn_qr_solve_scratch(2));
+    dyn_unknowns u       = {.n = 2, .x = x, .inverse = inverse, .unseen = unseen};
+    dyn_solved   solved  = dyn_qr_solve(R, &u, scratch);
     *condition           = u.condition;
     free(scratch);
     return solved;
@@ -62,13 +62,13 @@ static void what_is_told_apart(void **state)
 {
     double condition;
     bool   unseen[2];
-    assert_int_equal(solve_two(1, 1, 4e-8, &condition, unseen), API_SOLVED);
+    assert_int_equal(solve_two(1, 1, 4e-8, &condition, unseen), DYN_SOLVED);
     assert_true(condition > 4.9e7 && condition < 5.1e7);
-    assert_int_equal(solve_two(1, 1, 1e-8, &condition, unseen), API_DEFICIENT);
+    assert_int_equal(solve_two(1, 1, 1e-8, &condition, unseen), DYN_DEFICIENT);
     assert_true(unseen[0] && unseen[1]);
-    assert_int_equal(solve_two(1, 0, 1e-11, &condition, unseen), API_SOLVED);
+    assert_int_equal(solve_two(1, 0, 1e-11, &condition, unseen), DYN_SOLVED);
     assert_true(fabs(condition - 1) < 1e-12);
-    assert_int_equal(solve_two(1, 0, 1e-13, &condition, unseen), API_DEFICIENT);
+    assert_int_equal(solve_two(1, 0, 1e-13, &condition, unseen), DYN_DEFICIENT);
     assert_true(!unseen[0] && unseen[1]);
 }
 
@@ -81,7 +81,7 @@ static void blocks_make_the_least_squares(void **state)
     for (size_t b = 0; b < 4; b++) {
         solution s;
         double  *R = factor(rows, blocks[b]), left[ROWS];
-        assert_int_equal(solve(R, &s), API_SOLVED);
+        assert_int_equal(solve(R, &s), DYN_SOLVED);
         for (size_t i = 0; i < ROWS; i++) {
             left[i] = -rows[N * ROWS + i];
             for (size_t j = 0; j < N; j++)
@@ -112,23 +112,23 @@ static void blocks_make_the_least_squares(void **state)
 static void triangles_are_joined(void **state)
 {
     enum { FIRST = 3, LEFT = N + 1 - FIRST };
-    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_qr_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
     draw_rows(rows, 4);
     for (size_t j = 0; j < FIRST; j++)
         memset(rows + j * ROWS + ROWS / 2, 0, ROWS / 2 * sizeof *rows);
     double *all = factor(rows, ROWS), *R = numbers((N + 1) * (N + 1)), *small = numbers(LEFT * LEFT);
     for (size_t j = 0; j <= N; j++)
         memcpy(part + j * ROWS, rows + j * ROWS, ROWS / 2 * sizeof *part);
-    assert_true(api_qr_add_rows(R, N + 1, part, ROWS / 2, ROWS, scratch));
+    assert_true(dyn_qr_add_rows(R, N + 1, part, ROWS / 2, ROWS, scratch));
     for (size_t j = 0; j < LEFT; j++)
         memcpy(part + j * ROWS, rows + (FIRST + j) * ROWS + ROWS / 2, ROWS / 2 * sizeof *part);
-    assert_true(api_qr_add_rows(small, LEFT, part, ROWS / 2, ROWS, scratch));
+    assert_true(dyn_qr_add_rows(small, LEFT, part, ROWS / 2, ROWS, scratch));
     memset(part, 0, sizeof part);
     memcpy(part + FIRST * LEFT, small, LEFT * LEFT * sizeof *part);
-    assert_true(api_qr_add_triangle(R, N + 1, FIRST, part, LEFT, scratch));
+    assert_true(dyn_qr_add_triangle(R, N + 1, FIRST, part, LEFT, scratch));
     solution joined, whole;
-    assert_int_equal(solve(R, &joined), API_SOLVED);
-    assert_int_equal(solve(all, &whole), API_SOLVED);
+    assert_int_equal(solve(R, &joined), DYN_SOLVED);
+    assert_int_equal(solve(all, &whole), DYN_SOLVED);
     for (size_t j = 0; j < N; j++)
         assert_true(fabs(joined.x[j] - whole.x[j]) <= 1e-11 * fabs(whole.x[j]));
     assert_true(fabs(joined.condition / whole.condition - 1) < 1e-12);
@@ -151,7 +151,7 @@ static void condition_is_of_unit_columns(void **state)
     rows[ROWS + 1] = 0.1 * sqrt(1 - c * c);
     double  *R     = factor(rows, 3);
     solution s;
-    assert_int_equal(solve(R, &s), API_SOLVED);
+    assert_int_equal(solve(R, &s), DYN_SOLVED);
     assert_true(fabs(s.condition - sqrt((1 + c) / (1 - c))) < 1e-12);
     free(R);
     free(rows);
@@ -167,7 +167,7 @@ static void what_rows_do_not_tell(void **state)
         rows[5 * ROWS + i] = 3 * rows[ROWS + i] - 2 * rows[3 * ROWS + i];
     }
     double *R = factor(rows, 64);
-    assert_int_equal(solve(R, &s), API_DEFICIENT);
+    assert_int_equal(solve(R, &s), DYN_DEFICIENT);
     static const bool expected[N] = {false, true, true, true, false, true, false};
     for (size_t j = 0; j < N; j++)
         assert_int_equal(s.unseen[j], expected[j]);
@@ -176,7 +176,7 @@ static void what_rows_do_not_tell(void **state)
     draw_rows(rows, 3);
     rows[3 * ROWS] = 1e200;
     R              = factor(rows, 64);
-    assert_int_equal(solve(R, &s), API_UNSOLVED);
+    assert_int_equal(solve(R, &s), DYN_UNSOLVED);
     free(R);
     free(rows);
 }
@@ -191,7 +191,7 @@ static bool goes_on(void *arg)
 static void columns_are_combined(void **state)
 {
     static const size_t orders[2][N] = {{0, 1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}};
-    double *rows = numbers((N + 1) * ROWS), *K = numbers(N * N), *scratch = numbers(api_qr_combine_scratch(N));
+    double *rows = numbers((N + 1) * ROWS), *K = numbers(N * N), *scratch = numbers(dyn_qr_combine_scratch(N));
     size_t  kept[N];
     bool    unseen[N];
     draw_rows(rows, 5);
@@ -199,13 +199,13 @@ static void columns_are_combined(void **state)
         rows[4 * ROWS + i] = 2 * rows[ROWS + i] - 3 * rows[i];
         rows[6 * ROWS + i] = 0;
     }
-    double      *R = factor(rows, ROWS), *solving = numbers(api_qr_solve_scratch(N));
-    api_unknowns u = {.n = N, .unseen = unseen};
-    assert_int_equal(api_qr_examine(R, &u, solving), API_DEFICIENT);
+    double      *R = factor(rows, ROWS), *solving = numbers(dyn_qr_solve_scratch(N));
+    dyn_unknowns u = {.n = N, .unseen = unseen};
+    assert_int_equal(dyn_qr_examine(R, &u, solving), DYN_DEFICIENT);
     for (size_t way = 0; way < 2; way++) {
-        api_combinations c       = {.n = N, .order = orders[way], .kept = kept, .K = K, .go_on = goes_on};
+        dyn_combinations c       = {.n = N, .order = orders[way], .kept = kept, .K = K, .go_on = goes_on};
         const size_t     dropped = way == 0 ? 4 : 0;
-        assert_true(api_qr_combine(R, &c, scratch));
+        assert_true(dyn_qr_combine(R, &c, scratch));
         assert_int_equal(c.n_kept, N - 2);
         for (size_t k = 0; k < c.n_kept; k++)
             assert_true(kept[k] != dropped && kept[k] != 6);
@@ -217,7 +217,7 @@ static void columns_are_combined(void **state)
                 assert_true(fabs(K[j * N + i] - expected) < 1e-9);
             }
         c.arg = &c;
-        assert_false(api_qr_combine(R, &c, scratch));
+        assert_false(dyn_qr_combine(R, &c, scratch));
     }
     free(rows);
     free(K);

@@ -92,7 +92,7 @@ bool api_contact_select_residual(api_query *q, api_selection *selected, size_t o
 size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
     size_t k = contact->k; /* `task` needs memory for one state only, but is counted for every lane */
-    return k * nv + 3 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
+    return k * nv + 3 * k + nv * nv + 12 * nv + dyn_task_entries(nv, k);
 }
 
 api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, size_t W, double *lanes)
@@ -110,7 +110,7 @@ api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, siz
     b.M                 = b.sizes + k * W;
     b.frame_J           = b.M + nv * nv * W;
     b.frame_J_dot       = b.frame_J + 6 * nv * W;
-    api_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
+    dyn_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
     return b;
 }
 
@@ -162,7 +162,7 @@ static void fill_frame(const api_contact_block *b, const api_held_frame *held, c
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
         memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
         for (size_t l = 0; l < W; l++)
-            row_scale[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i], reach);
+            row_scale[l] = dyn_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i], reach);
         memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
@@ -223,7 +223,7 @@ bool api_contact_describe(const api_contact *contact, size_t row, double damping
  * zero. */
 static void decouple_driven(const api_contact_block *b)
 {
-    const api_task *t  = &b->task;
+    const dyn_task *t  = &b->task;
     size_t          nv = b->nv;
     for (size_t v = 0; b->driven && v < nv; v++) {
         if (!b->driven[v]) continue;
@@ -236,14 +236,14 @@ static void decouple_driven(const api_contact_block *b)
 
 bool api_contact_solve(api_contact_block *b, size_t lane)
 {
-    api_task *t  = &b->task;
+    dyn_task *t  = &b->task;
     size_t    nv = b->nv, W = b->W;
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
-        api_task_set_row(t, a, b->J + a * nv * W + lane, W, b->row_scale[a * W + lane]);
+        dyn_task_set_row(t, a, b->J + a * nv * W + lane, W, b->row_scale[a * W + lane]);
     decouple_driven(b);
-    return api_task_solve(t) == API_TASK_DONE;
+    return dyn_task_solve(t) == DYN_TASK_DONE;
 }
 
 size_t api_contact_find_contradiction(const api_contact_block *b, const double *along, const double *qdd, size_t lane)
@@ -255,7 +255,7 @@ size_t api_contact_find_contradiction(const api_contact_block *b, const double *
         for (size_t v = 0; v < nv; v++)
             sizes[a] += fabs(b->J[(a * nv + v) * W + lane] * qdd[v * W + lane]);
     }
-    size_t row = api_task_contradiction(&b->task, along, sizes);
+    size_t row = dyn_task_contradiction(&b->task, along, sizes);
     return row < k ? 1 + row : 0;
 }
 
@@ -269,7 +269,7 @@ void api_contact_add_jacobian_product(const api_contact_block *b, const double *
 
 void api_contact_apply_correction(const api_contact_block *b, const double *right_side, size_t lane, double *x)
 {
-    const api_task *t = &b->task;
+    const dyn_task *t = &b->task;
     for (size_t v = 0; v < t->nv; v++) {
         double sum = 0;
         for (size_t c = 0; c < t->k; c++)
@@ -280,7 +280,7 @@ void api_contact_apply_correction(const api_contact_block *b, const double *righ
 
 void api_contact_put_wrenches(const api_contact_block *b, const double *right_side, size_t lane, double *wrenches)
 {
-    const api_task       *t     = &b->task;
+    const dyn_task       *t     = &b->task;
     const api_held_frame *frame = b->contact->frame;
     size_t                W = b->W, a = 0;
     for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)

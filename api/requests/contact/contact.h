@@ -57,7 +57,7 @@ typedef struct api_contact_block {
     const api_contact *contact;
     size_t             nv, W;
     double            *J;                     /* k x nv */
-    double            *row_scale;             /* k: scale of each row (api_task_row_scale) */
+    double            *row_scale;             /* k: scale of each row (dyn_task_row_scale) */
     double            *jdot_qd;               /* k: Jdot qd */
     double            *sizes;                 /* k: the accelerations A + V of dynamics/held_directions.h */
     double             unsettled;             /* V is multiplied by it: 1, or more for stages of an integrator */
@@ -65,7 +65,7 @@ typedef struct api_contact_block {
     double            *inverse, *singular;    /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
     double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
     const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
-    api_task           task;                  /* arrays for one state, used for each in turn */
+    dyn_task           task;                  /* arrays for one state, used for each in turn */
 } api_contact_block;
 
 /* True if `options` have the field "held". An empty list counts as no field. */

@@ -114,9 +114,9 @@ static bool solve_rows(api_friction_rows *r, const double *L)
 
 /* Y -= U c U^T Y. With c = 1, Y is orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 +
  * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). */
-static void eliminate_held(const api_friction_rows *r, const api_task *t)
+static void eliminate_held(const api_friction_rows *r, const dyn_task *t)
 {
-    const size_t rank = api_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
+    const size_t rank = dyn_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
     for (size_t i = 0; i < r->n; i++)
         for (size_t c = 0; c < known; c++) {
             const double *U = t->U + c * nv, part = 1 - fabs(t->damping) / hypot(t->S[c], t->damping);
@@ -133,7 +133,7 @@ static void eliminate_held(const api_friction_rows *r, const api_task *t)
 static double correct_accelerations(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
                                     const double *qdd)
 {
-    const api_task *t  = &held->task;
+    const dyn_task *t  = &held->task;
     const size_t    nv = r->nv;
     double          b[API_MAX_HELD * API_FRAME_AXES], norm = 0;
     for (size_t a = 0; a < t->k; a++)

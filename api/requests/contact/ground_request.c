@@ -15,8 +15,8 @@ static const char *const plane_fields[] = {"point", "normal", NULL};
 static bool global_joints(const dyn_model *m)
 {
     int sliding = 0;
-    if (m->n_bodies < API_BASE_DOF) return false;
-    for (int i = 0; i < API_BASE_DOF; i++) {
+    if (m->n_bodies < DYN_BASE_DOF) return false;
+    for (int i = 0; i < DYN_BASE_DOF; i++) {
         const dyn_body *b = &m->body[i];
         if (b->tree.parent != i - 1 || b->joint.mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
         sliding += b->joint.kind == DYN_PRISMATIC;
@@ -44,10 +44,10 @@ static bool check_loops(const api_query *q, int base)
     return true;
 }
 
-static bool find_base(const api_query *q, api_ground *ground)
+static bool find_base(const api_query *q, dyn_ground *ground)
 {
     const dyn_model *m    = q->model->dyn;
-    int              body = m->floating ? 0 : API_BASE_DOF - 1;
+    int              body = m->floating ? 0 : DYN_BASE_DOF - 1;
     if (!m->floating && !global_joints(m))
         return api_fail(
             q->problem, API_NO_FREE_BASE, NULL,
@@ -95,13 +95,13 @@ static bool same_place(const dyn_frame *a, const dyn_frame *b)
     return a->body == b->body && memcmp(a->X_bf.p, b->X_bf.p, sizeof a->X_bf.p) == 0;
 }
 
-static bool read_feet(const api_query *q, const api_node *list, const api_place *at, api_ground *ground)
+static bool read_feet(const api_query *q, const api_node *list, const api_place *at, dyn_ground *ground)
 {
     size_t n = api_node_size(list);
     if (!api_node_is(list, API_ARRAY))
         return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of one or two feet expected",
                            api_node_kind_text(list));
-    if (n < 1 || n > API_FEET)
+    if (n < 1 || n > DYN_FEET)
         return api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu feet given, one or two expected", n);
     for (size_t k = 0; k < n; k++) {
         api_node  foot;
@@ -115,14 +115,14 @@ static bool read_feet(const api_query *q, const api_node *list, const api_place 
     return api_fail_at(q->problem, &second, API_BAD_VALUE, "both feet are the same point of one link");
 }
 
-static bool read_support(const api_query *q, const api_node *value, const api_place *at, api_support *support)
+static bool read_support(const api_query *q, const api_node *value, const api_place *at, dyn_support *support)
 {
     static const char *const names[] = {
-        [API_BOTH_FEET] = "both", [API_FIRST_FOOT] = "first", [API_SECOND_FOOT] = "second"};
+        [DYN_BOTH_FEET] = "both", [DYN_FIRST_FOOT] = "first", [DYN_SECOND_FOOT] = "second"};
     const char *given = api_read_string(q, value, at);
     for (size_t i = 0; given && i < sizeof names / sizeof *names; i++)
         if (strcmp(given, names[i]) == 0) {
-            *support = (api_support)i;
+            *support = (dyn_support)i;
             return true;
         }
     return given &&
@@ -135,10 +135,10 @@ static bool read_supports(api_query *q, const api_node *value, const api_place *
     if (!value) return true;
     g->supports_differ    = api_node_is(value, API_ARRAY);
     size_t       n        = g->supports_differ ? api_node_size(value) : 1;
-    api_support *supports = api_take(q->pool, (n ? n : 1) * sizeof *supports);
+    dyn_support *supports = api_take(q->pool, (n ? n : 1) * sizeof *supports);
     if (!supports) return false;
     g->supports = supports;
-    if (g->ground.n_contacts < API_FEET) return api_fail_at(q->problem, at, API_BAD_VALUE, "supports are for two feet");
+    if (g->ground.n_contacts < DYN_FEET) return api_fail_at(q->problem, at, API_BAD_VALUE, "supports are for two feet");
     if (!g->supports_differ) return read_support(q, value, at, supports);
     if (!api_check_list(q, value, at, "of supports") || !api_batch_rows(q, n, at)) return false;
     for (size_t b = 0; b < n; b++) {
@@ -209,7 +209,7 @@ static bool check_base_load(const api_query *q)
 {
     for (size_t i = 0; api_has_load(q) && i < q->model->dyn->n_bodies; i++) {
         const dyn_body *b = &q->model->dyn->body[i];
-        if (b->joint.v < API_BASE_DOF && b->joint.friction.load > 0)
+        if (b->joint.v < DYN_BASE_DOF && b->joint.friction.load > 0)
             return api_fail_load(q, "the base of ground-reaction");
     }
     return true;

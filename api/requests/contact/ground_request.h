@@ -4,17 +4,17 @@
 #include "api/requests/lanes/evaluation.h"
 
 typedef struct api_ground_request {
-    api_ground         ground;
+    dyn_ground         ground;
     bool               normal_given;    /* false: the normal is opposite to gravity */
-    const api_support *supports;        /* the support of all rows, or one for each row; NULL: both feet */
+    const dyn_support *supports;        /* the support of all rows, or one for each row; NULL: both feet */
     bool               supports_differ; /* true: `supports` has one entry for each row */
     dyn_wrench_site   *sites;           /* sites of the request's wrenches, then of the contacts */
 } api_ground_request;
 
 /* The feet that carry a row. */
-static inline api_support api_ground_support(const api_ground_request *g, size_t row)
+static inline dyn_support api_ground_support(const api_ground_request *g, size_t row)
 {
-    return g->supports ? g->supports[g->supports_differ ? row : 0] : API_BOTH_FEET;
+    return g->supports ? g->supports[g->supports_differ ? row : 0] : DYN_BOTH_FEET;
 }
 
 /* Reads the fields "feet", "supports" and "plane" of `options`. `needed`: a requested output needs feet, so that the

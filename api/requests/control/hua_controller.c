@@ -29,7 +29,7 @@ static const void *read_options(const api_query *q, const api_node *given, const
 static size_t entries(const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return 3 * nv * nv + 3 * nv + api_hua_entries(nv, m->n_couplings);
+    return 3 * nv * nv + 3 * nv + dyn_hua_entries(nv, m->n_couplings);
 }
 
 static size_t states(const dyn_model *m)
@@ -66,7 +66,7 @@ static lane_values fill(const api_controller_input *c, double **behind)
 }
 
 /* known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
-static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
+static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
         h->known_bias[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
@@ -79,24 +79,24 @@ static void gather_known(const api_controller_input *c, const lane_values *f, si
     }
 }
 
-static void gather_state(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
+static void gather_state(const api_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
 {
     size_t nv = h->nv, W = c->W;
-    api_gather(f->M, nv * nv, W, lane, h->M);
-    api_gather(f->C, nv * nv, W, lane, h->C);
-    api_gather(f->A, nv * nv, W, lane, h->A);
-    api_gather(f->zeta, nv, W, lane, h->zeta);
-    api_gather(c->q, nv, W, lane, h->q);
-    api_gather(c->qd, nv, W, lane, h->qd);
-    api_gather(c->reference[0], nv, W, lane, h->r);
-    api_gather(c->reference[1], nv, W, lane, h->rd);
-    api_gather(c->reference[2], nv, W, lane, h->rdd);
-    api_gather(c->state, h->n, W, lane, h->x1);
-    api_gather(c->state + h->n * W, h->n, W, lane, h->x2);
+    dyn_gather(f->M, nv * nv, W, lane, h->M);
+    dyn_gather(f->C, nv * nv, W, lane, h->C);
+    dyn_gather(f->A, nv * nv, W, lane, h->A);
+    dyn_gather(f->zeta, nv, W, lane, h->zeta);
+    dyn_gather(c->q, nv, W, lane, h->q);
+    dyn_gather(c->qd, nv, W, lane, h->qd);
+    dyn_gather(c->reference[0], nv, W, lane, h->r);
+    dyn_gather(c->reference[1], nv, W, lane, h->rd);
+    dyn_gather(c->reference[2], nv, W, lane, h->rdd);
+    dyn_gather(c->state, h->n, W, lane, h->x1);
+    dyn_gather(c->state + h->n * W, h->n, W, lane, h->x2);
     gather_known(c, f, lane, h);
 }
 
-static void put_errors(const api_controller_input *c, size_t lane, const api_hua_state *h)
+static void put_errors(const api_controller_input *c, size_t lane, const dyn_hua_state *h)
 {
     for (size_t k = 0; k < h->n; k++) {
         size_t t = (size_t)h->coupling[k].v_theta, at = t * c->W + lane;
@@ -112,21 +112,21 @@ static void torques(const api_controller_input *c, double *tau)
     const dyn_model *m = c->scene->model;
     double          *behind;
     lane_values      f = fill(c, &behind);
-    api_hua_state    h = {.nv       = c->nv,
+    dyn_hua_state    h = {.nv       = c->nv,
                           .n        = m->n_couplings,
                           .coupling = m->coupling,
                           .filter   = *(const double *)c->options,
                           .kp       = c->gains[0],
                           .kd       = c->gains[1]};
-    api_hua_lay_out(&h, behind);
+    dyn_hua_lay_out(&h, behind);
     for (size_t lane = 0; lane < c->W; lane++) {
         if (lane < c->states) {
             gather_state(c, &f, lane, &h);
-            api_hua_find_torques(&h);
+            dyn_hua_find_torques(&h);
         }
-        api_scatter(h.tau, c->nv, c->W, lane, tau);
-        api_scatter(h.x1, h.n, c->W, lane, c->state_rate);
-        api_scatter(h.x2, h.n, c->W, lane, c->state_rate + h.n * c->W);
+        dyn_scatter(h.tau, c->nv, c->W, lane, tau);
+        dyn_scatter(h.x1, h.n, c->W, lane, c->state_rate);
+        dyn_scatter(h.x2, h.n, c->W, lane, c->state_rate + h.n * c->W);
         put_errors(c, lane, &h);
     }
 }

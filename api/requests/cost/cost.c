@@ -30,8 +30,8 @@ static void set_usual_extents(const api_model *m, api_selection *selected)
     api_set_extent(selected, API_SELECTED_FRAMES, m->n_frames);
     api_set_extent(selected, API_SELECTED_AXES, API_FRAME_AXES);
     api_set_extent(selected, API_SUPPORT, 4);
-    api_set_extent(selected, API_CONTACTS, API_FEET);
-    api_set_extent(selected, API_HELD_FRAMES, API_FEET);
+    api_set_extent(selected, API_CONTACTS, DYN_FEET);
+    api_set_extent(selected, API_HELD_FRAMES, DYN_FEET);
     api_set_extent(selected, API_FIXED_POINTS, 1);
     api_set_extent(selected, API_JOINT_LIMITS, 3 * m->nv);
     api_set_extent(selected, API_SPLINE_KNOTS, 12);

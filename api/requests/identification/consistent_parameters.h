@@ -27,7 +27,7 @@ typedef struct api_consistent {
     const api_base  *base;
     unsigned         with; /* set of API_BASE_... of `base`; other joint parameters keep their values */
     int              row;  /* the only body whose parameters are found, in the model's bodies; or API_ALL_BODIES, ... */
-    const double    *R; /* factor of api_qr_add_rows over base->n + 1 columns; its last row and column are not read */
+    const double    *R; /* factor of dyn_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double           s; /* standard deviation of the rows of R; > 0 */
     const double    *beta;       /* [base->n] beta', the base parameters estimated from data */
     double          *parameters; /* [api_parameter_count] on entry the reference, on return the consistent parameters */

@@ -31,7 +31,7 @@ static double *take_zeros(const api_query *q, size_t count)
 
 bool api_estimate_open(const api_query *q, api_estimate *t)
 {
-    size_t n = t->n = t->base->n, scratch = api_qr_solve_scratch(n) + api_qr_scratch(n + 1);
+    size_t n = t->n = t->base->n, scratch = dyn_qr_solve_scratch(n) + dyn_qr_scratch(n + 1);
     if (scratch < t->model->nv) scratch = t->model->nv;
     t->unknowns.n = n;
     t->at         = api_take(q->pool, (t->model->nv + 1) * sizeof *t->at);
@@ -59,7 +59,7 @@ bool api_coordinate_factor(const api_estimate *t, api_coordinate *c)
 {
     size_t rows = c->rows;
     c->rows     = 0;
-    return api_qr_add_rows(c->R, c->n + 1, c->row, rows, API_ROWS, t->scratch);
+    return dyn_qr_add_rows(c->R, c->n + 1, c->row, rows, API_ROWS, t->scratch);
 }
 
 static double weight_of(const api_measured *at, size_t v)
@@ -149,7 +149,7 @@ static bool reduce_coordinate(const api_estimate *t, api_coordinate *c, const si
     reduce_rows(c, n, from);
     c->n = n;
     memset(c->R, 0, (n + 1) * (n + 1) * sizeof *c->R);
-    return api_qr_add_rows(c->R, n + 1, t->sheet, m, m, t->scratch);
+    return dyn_qr_add_rows(c->R, n + 1, t->sheet, m, m, t->scratch);
 }
 
 /* Removes the columns of the prior that are not kept. A prior leaves no parameter of its own undetermined, so the rest

@@ -34,7 +34,7 @@ typedef struct api_estimate {
     api_coordinate     *at;                  /* [nv] */
     double             *R, *sheet, *scratch; /* scratch: at least nv */
     double             *before;              /* [n] the solution before, where `huber` is */
-    api_unknowns        unknowns;            /* x: the base parameters less those of the model */
+    dyn_unknowns        unknowns;            /* x: the base parameters less those of the model */
     double              prior_unit; /* standard deviation of the weighted rows by which those of the prior are scaled */
     double              s;          /* standard deviation of weighted rows */
     double             *deviation;  /* [n] standard deviations of the base parameters */
@@ -60,18 +60,18 @@ bool api_estimate_takes(const api_estimate *estimate, const api_measured *state)
  * no longer finite. */
 bool api_estimate_add(api_estimate *t, const api_measured *state);
 
-/* Factors the last rows, and tells whether they and the prior determine all base parameters. Returns API_DEFICIENT if
- * they do not determine the parameters marked in `unknowns.unseen`; API_UNSOLVED if the deadline has passed (with a
+/* Factors the last rows, and tells whether they and the prior determine all base parameters. Returns DYN_DEFICIENT if
+ * they do not determine the parameters marked in `unknowns.unseen`; DYN_UNSOLVED if the deadline has passed (with a
  * problem), there is no memory, or numbers overflow. */
-api_solved api_estimate_examine(api_estimate *t);
+dyn_solved api_estimate_examine(api_estimate *t);
 
 /* Like api_estimate_examine, without the prior. */
-api_solved api_estimate_examine_rows(api_estimate *t);
+dyn_solved api_estimate_examine_rows(api_estimate *t);
 
 /* Leaves only the base parameters `kept`, which `base` lists, in the rows. Returns as api_estimate_add does. */
 bool api_estimate_reduce(const api_query *q, api_estimate *t, const api_base *base, const bool *kept);
 
-/* Solves for the base parameters, after api_estimate_examine returned API_SOLVED or api_estimate_reduce; there are more
+/* Solves for the base parameters, after api_estimate_examine returned DYN_SOLVED or api_estimate_reduce; there are more
  * rows than base parameters. Returns false if the deadline has passed (with a problem), there is no memory, or numbers
  * overflow. */
 bool api_estimate_solve(api_estimate *t);

@@ -49,7 +49,7 @@ static bool join_coordinate(const api_estimate *t, const api_coordinate *c)
     for (size_t k = 0; k < m; k++)
         for (size_t i = 0; i <= k; i++)
             t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
-    return api_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch);
+    return dyn_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch);
 }
 
 /* Adds the rows of the prior, times the deviation of the weighted rows, to t->R. */
@@ -58,7 +58,7 @@ static bool join_prior(const api_estimate *t)
     size_t entries = t->n_prior * (t->n + 1);
     for (size_t i = 0; i < entries; i++)
         t->sheet[i] = t->prior_unit * t->prior[i];
-    return api_qr_add_rows(t->R, t->n + 1, t->sheet, t->n_prior, t->n_prior, t->scratch);
+    return dyn_qr_add_rows(t->R, t->n + 1, t->sheet, t->n_prior, t->n_prior, t->scratch);
 }
 
 bool api_estimate_join(const api_estimate *t, bool prior)
@@ -217,29 +217,29 @@ static bool account_for_weights(const api_estimate *t)
     return true;
 }
 
-static api_solved examine(api_estimate *t, bool prior)
+static dyn_solved examine(api_estimate *t, bool prior)
 {
     memset(t->unknowns.unseen, 0, t->n);
-    if (!isfinite(t->square)) return API_UNSOLVED;
+    if (!isfinite(t->square)) return DYN_UNSOLVED;
     for (size_t v = 0; v < t->model->nv; v++)
-        if (!api_estimate_go_on(t) || !api_coordinate_factor(t, &t->at[v])) return API_UNSOLVED;
+        if (!api_estimate_go_on(t) || !api_coordinate_factor(t, &t->at[v])) return DYN_UNSOLVED;
     t->prior_unit = t->square > 0 ? api_estimate_mean_torque(t) : 1;
-    return api_estimate_join(t, prior) ? api_qr_examine(t->R, &t->unknowns, t->scratch) : API_UNSOLVED;
+    return api_estimate_join(t, prior) ? dyn_qr_examine(t->R, &t->unknowns, t->scratch) : DYN_UNSOLVED;
 }
 
-api_solved api_estimate_examine(api_estimate *t)
+dyn_solved api_estimate_examine(api_estimate *t)
 {
     return examine(t, true);
 }
 
-api_solved api_estimate_examine_rows(api_estimate *t)
+dyn_solved api_estimate_examine_rows(api_estimate *t)
 {
     return examine(t, false);
 }
 
 static bool solve(api_estimate *t)
 {
-    return api_estimate_join(t, true) && api_qr_substitute(t->R, &t->unknowns) && measure_noise(t);
+    return api_estimate_join(t, true) && dyn_qr_substitute(t->R, &t->unknowns) && measure_noise(t);
 }
 
 bool api_estimate_solve(api_estimate *t)
@@ -254,7 +254,7 @@ bool api_estimate_solve(api_estimate *t)
     }
     if (t->huber > 0 && !api_robust_solve(t, by_noise)) return false;
     if (t->prior) t->s = fmax(t->s, t->prior_unit); /* what the prior alone tells has its deviation */
-    t->unknowns.condition = api_qr_condition(t->R, t->n, t->scratch);
+    t->unknowns.condition = dyn_qr_condition(t->R, t->n, t->scratch);
     api_estimate_deviations(t);
     return isfinite(t->unknowns.condition) && (!by_noise || account_for_weights(t));
 }

@@ -49,7 +49,7 @@ api_friction_curves *api_friction_curves_open(const api_query *q, const api_chos
         .coordinate = api_take(q->pool, (movers + 1) * sizeof(size_t)),
         .row        = api_take(q->pool, (joint + 1) * sizeof(double)),
         .curve      = api_take(q->pool, (movers + 1) * sizeof(api_friction_curve)),
-        .scratch    = api_take(q->pool, (api_qr_solve_scratch(LINEAR) + api_qr_scratch(LINEAR + 1)) * sizeof(double))};
+        .scratch    = api_take(q->pool, (dyn_qr_solve_scratch(LINEAR) + dyn_qr_scratch(LINEAR + 1)) * sizeof(double))};
     if (q->field[API_WEIGHTS]) c->weights = api_take(q->pool, size);
     if (!c->qd || !c->tau || !c->T || !c->entries || !c->coordinate || !c->row || !c->curve || !c->scratch ||
         (q->field[API_WEIGHTS] && !c->weights))
@@ -135,7 +135,7 @@ static double residual_at(search *s, double velocity)
             rows[k * ROWS + n] = weight * api_parameter_effort(c->model, &at.regressed, s->parameter[k], s->v);
         rows[s->n * ROWS + n] = weight * (at.tau[s->v] - at.model_tau[s->v]);
         if (++n < ROWS && i + 1 < c->n) continue;
-        if (!api_qr_add_rows(s->R, width, rows, n, ROWS, c->scratch)) s->failed = true;
+        if (!dyn_qr_add_rows(s->R, width, rows, n, ROWS, c->scratch)) s->failed = true;
         n = 0;
     }
     return fabs(s->R[width * width - 1]);
@@ -166,9 +166,9 @@ static void set_curve(search *s, double velocity)
 {
     double       x[LINEAR], inverse[LINEAR * LINEAR];
     bool         unseen[LINEAR];
-    api_unknowns u = {.n = s->n, .x = x, .inverse = inverse, .unseen = unseen};
+    dyn_unknowns u = {.n = s->n, .x = x, .inverse = inverse, .unseen = unseen};
     residual_at(s, velocity);
-    if (s->failed || api_qr_solve(s->R, &u, s->c->scratch) != API_SOLVED) return;
+    if (s->failed || dyn_qr_solve(s->R, &u, s->c->scratch) != DYN_SOLVED) return;
     s->c->curve[s->j].positive = x[s->n - 2] - x[1];
     s->c->curve[s->j].negative = x[s->n - 1] - x[2];
 }

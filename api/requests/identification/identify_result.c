@@ -96,9 +96,9 @@ static bool examine_deficient(const api_evaluation *e, api_identification *id)
     classify(id, &shown[0].base);
     if (!t->prior) return reduce(e, id, &shown[0]);
     switch (api_estimate_examine(t)) {
-    case API_SOLVED: return true;
-    case API_UNSOLVED: return fail_large(e);
-    case API_DEFICIENT: break;
+    case DYN_SOLVED: return true;
+    case DYN_UNSOLVED: return fail_large(e);
+    case DYN_DEFICIENT: break;
     }
     return api_shown_base_find(e->query, t, &shown[1]) && reduce(e, id, &shown[1]);
 }
@@ -109,9 +109,9 @@ static bool examine(const api_evaluation *e, api_identification *id)
     if (!(id->chosen && id->chosen->payload) && t->used <= t->n) return fail_few(e, t);
     classify(id, id->base);
     switch (api_estimate_examine_rows(t)) {
-    case API_SOLVED: break;
-    case API_UNSOLVED: return fail_large(e);
-    case API_DEFICIENT:
+    case DYN_SOLVED: break;
+    case DYN_UNSOLVED: return fail_large(e);
+    case DYN_DEFICIENT:
         if (!examine_deficient(e, id)) return false;
     }
     return t->used > t->n || fail_few(e, t);

@@ -74,7 +74,7 @@ static bool solve(api_estimate *t, bool by_noise, bool weighted)
         t->at[v].deviation = by_noise ? t->noise[v] : 1;
     }
     t->prior_unit = by_noise ? 1 : t->noise[0];
-    return api_estimate_join(t, true) && api_qr_substitute(t->R, &t->unknowns);
+    return api_estimate_join(t, true) && dyn_qr_substitute(t->R, &t->unknowns);
 }
 
 /* True if a change of the unknowns changes no coordinate's torques by more than rounding errors do. */

@@ -11,7 +11,7 @@ typedef struct tables {
     size_t           count;       /* number of all parameters, with those of friction curves */
     double          *coefficient; /* [count] of one combination */
     size_t          *order;       /* [n] */
-    api_combinations found;
+    dyn_combinations found;
     double          *scratch;
 } tables;
 
@@ -26,8 +26,8 @@ static bool take_tables(const api_query *q, const api_estimate *t, tables *s)
     bool   room    = true;
     s->count       = api_curve_parameter(t->model, t->model->n_movers, 0);
     s->coefficient = api_take_zeroed(q->pool, s->count + 1, &room);
-    s->scratch     = api_take_zeroed(q->pool, api_qr_combine_scratch(n), &room);
-    s->found       = (api_combinations){.n = t->n, .K = api_take_zeroed(q->pool, n * n, &room)};
+    s->scratch     = api_take_zeroed(q->pool, dyn_qr_combine_scratch(n), &room);
+    s->found       = (dyn_combinations){.n = t->n, .K = api_take_zeroed(q->pool, n * n, &room)};
     s->order       = api_take(q->pool, n * sizeof *s->order);
     s->found.kept  = api_take(q->pool, n * sizeof *s->found.kept);
     s->found.order = s->order;
@@ -114,7 +114,7 @@ bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_ba
     *shown = (api_shown_base){.kept = api_take(q->pool, t->n + 1)};
     if (!shown->kept || !take_tables(q, t, &s)) return false;
     sort(t, s.order);
-    if (!api_qr_combine(t->R, &s.found, s.scratch)) return false;
+    if (!dyn_qr_combine(t->R, &s.found, s.scratch)) return false;
     memset(shown->kept, 0, t->n + 1);
     for (size_t k = 0; k < s.found.n_kept; k++)
         shown->kept[s.found.kept[k]] = true;

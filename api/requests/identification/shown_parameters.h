@@ -22,7 +22,7 @@ typedef struct api_shown_base {
 } api_shown_base;
 
 /* Finds the combinations among the columns of t->R, after api_estimate_examine or api_estimate_examine_rows returned
- * API_DEFICIENT. Returns false with a problem if the deadline has passed or there is no memory. */
+ * DYN_DEFICIENT. Returns false with a problem if the deadline has passed or there is no memory. */
 bool api_shown_base_find(const api_query *q, const api_estimate *t, api_shown_base *shown);
 
 /* Writes how a base shows its parameters into shown[parameter], an api_shown. Other parameters keep their value. */

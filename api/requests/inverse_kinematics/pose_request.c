@@ -110,7 +110,7 @@ static bool measure_parts(api_query *q, const api_node *options, const api_place
             return api_fail_at(q->problem, &at, API_BAD_VALUE,
                                "%s is for a position or a pose, and a direction is given", part_names[i]);
         }
-    r->problem.kind               = turned ? API_GOAL_POSE : pointed ? API_GOAL_DIRECTION : API_GOAL_POSITION;
+    r->problem.kind               = turned ? DYN_GOAL_POSE : pointed ? DYN_GOAL_DIRECTION : DYN_GOAL_POSITION;
     r->entries[API_POSE_POSITION] = r->entries[API_POSE_DIRECTION] = 3;
     r->entries[API_POSE_ORIENTATION]                               = 4;
     r->entries[API_POSE_VELOCITY] = r->entries[API_POSE_ACCELERATION] = turned ? 6 : 3;
@@ -134,9 +134,9 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
     int               frame    = api_read_frame(q, api_node_get(options, "frame"), &frame_at);
     api_pose_request *r        = frame < 0 ? NULL : take(q);
     if (!r) return NULL;
-    api_pose_problem *p       = &r->problem;
+    dyn_pose_problem *p       = &r->problem;
     bool              limited = true;
-    p->model = m, p->frame = &m->frames[frame].frame, p->tolerance = 1e-9;
+    p->robot = api_model_mechanism(m), p->frame = &m->frames[frame].frame, p->tolerance = 1e-9;
     if (p->frame->body == DYN_WORLD) {
         api_fail_at(q->problem, &frame_at, API_BAD_VALUE, "no joint moves this frame");
         return NULL;

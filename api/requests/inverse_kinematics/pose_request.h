@@ -16,7 +16,7 @@ typedef enum api_pose_part {
 
 /* The decoded fields; memory of the request's pool. */
 typedef struct api_pose_request {
-    api_pose_problem problem;
+    dyn_pose_problem problem;
     const api_node  *given[API_POSE_PARTS];   /* NULL: absent */
     size_t           entries[API_POSE_PARTS]; /* numbers in a state */
     double          *lanes[API_POSE_PARTS];   /* NULL: absent */

@@ -24,21 +24,21 @@ static bool read_joint(const dyn_body *body, quaternion_joint *joint)
 
 /* The lane of a state in lanes with `entries` numbers a state. */
 typedef struct state_lane {
-    const double *spline[API_SPLINE_ORDERS];
+    const double *spline[DYN_SPLINE_ORDERS];
     size_t        W;
 } state_lane;
 
 static state_lane lane_of(const api_evaluation *e, const api_motion *m, size_t state)
 {
     state_lane s = {.W = e->lanes};
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         s.spline[r] = api_state_lane(e, m->spline_state[r], e->model->nv, state);
     return s;
 }
 
-static void read_path(const state_lane *s, size_t entry, api_rotation_path *path)
+static void read_path(const state_lane *s, size_t entry, dyn_rotation_path *path)
 {
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         for (size_t i = 0; i < 3; i++)
             path->x[r][i] = s->spline[r][(entry + i) * s->W];
 }
@@ -48,7 +48,7 @@ bool api_rotation_vectors_within_limit(const api_evaluation *e, const api_motion
     const dyn_model  *model = e->model->dyn;
     const state_lane  s     = lane_of(e, m, state);
     quaternion_joint  joint;
-    api_rotation_path path;
+    dyn_rotation_path path;
     for (size_t i = 0; api_has_rotation_vectors(e->model) && i < model->n_bodies; i++) {
         if (!read_joint(&model->body[i], &joint)) continue;
         read_path(&s, joint.v + joint.first, &path);
@@ -75,7 +75,7 @@ static void subtract_cross(const double a[3], const double b[3], double to[3])
 
 /* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' -
  * w' x v - w x v'. */
-static void find_linear(const api_rotation_motion *rotation, const api_rotation_path *p, double v[3][3])
+static void find_linear(const dyn_rotation_motion *rotation, const dyn_rotation_path *p, double v[3][3])
 {
     double second[3];
     rotate_back(rotation->R, p->x[1], v[0]);
@@ -98,10 +98,10 @@ static void put_joint(const api_evaluation *e, const state_lane *s, const quater
 {
     const size_t        W = s->W, nv = e->model->nv;
     double             *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state), v[3][3];
-    api_rotation_path   path, position;
-    api_rotation_motion rotation;
+    dyn_rotation_path   path, position;
+    dyn_rotation_motion rotation;
     read_path(s, joint->v + joint->first, &path);
-    api_rotation_vector_move(&path, &rotation);
+    dyn_rotation_vector_move(&path, &rotation);
     put(q, W, joint->q + joint->first, rotation.quaternion, 4);
     for (size_t r = 0; r < 3; r++)
         put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v + joint->first, rotation.w[r], 3);
@@ -121,7 +121,7 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
     double          *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
     quaternion_joint joint;
     if (!api_has_rotation_vectors(e->model)) return;
-    for (size_t r = 1; r < API_SPLINE_ORDERS; r++)
+    for (size_t r = 1; r < DYN_SPLINE_ORDERS; r++)
         for (size_t i = 0; i < e->model->nv; i++)
             api_state_lane(e, e->plan->state[API_Q + r], e->model->nv, state)[i * W] = s.spline[r][i * W];
     for (size_t i = 0; i < model->n_bodies; i++) {
@@ -135,7 +135,7 @@ void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, si
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-enum { RATES = API_SPLINE_ORDERS - 1 /* a velocity and its derivatives by time */ };
+enum { RATES = DYN_SPLINE_ORDERS - 1 /* a velocity and its derivatives by time */ };
 
 static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
 
@@ -143,7 +143,7 @@ static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
 typedef struct change_matrices {
     size_t n;
     double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their derivatives by time */
-    double by[API_SPLINE_ORDERS][API_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
+    double by[DYN_SPLINE_ORDERS][DYN_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
 } change_matrices;
 
 /* Sets the block of M whose first entry is (first, first). */
@@ -166,7 +166,7 @@ static void add_skew_product(double M[FREE][FREE], size_t first, double k, const
 }
 
 /* The linear velocity v = R^T p' has dv/dp' = R^T, (R^T)' = -[w] R^T, and dv/dx = [v] J. */
-static void set_linear(const api_rotation_motion *rotation, const double v[RATES][3], change_matrices *t)
+static void set_linear(const dyn_rotation_motion *rotation, const double v[RATES][3], change_matrices *t)
 {
     double back[RATES][3][3]; /* R^T and its derivatives by time */
     for (size_t i = 0; i < 9; i++)
@@ -205,14 +205,14 @@ static void set_factors(change_matrices *t)
 
 static void find_matrices(const state_lane *s, const quaternion_joint *joint, change_matrices *t)
 {
-    api_rotation_path   path, position;
-    api_rotation_motion rotation;
+    dyn_rotation_path   path, position;
+    dyn_rotation_motion rotation;
     double              v[RATES][3];
     const size_t        first = joint->first;
     memset(t, 0, sizeof *t);
     t->n = 3 + first;
     read_path(s, joint->v + first, &path);
-    api_rotation_vector_move(&path, &rotation);
+    dyn_rotation_vector_move(&path, &rotation);
     for (size_t n = 0; n < RATES; n++) {
         put_block(t->T[n], first, rotation.J[n]);
         put_block(t->V[n], first, rotation.w_by_x[n]);
@@ -243,7 +243,7 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
  * r. */
 static void change_row(const change_matrices *t, size_t orders, size_t W, double *const y[])
 {
-    double given[API_SPLINE_ORDERS][FREE];
+    double given[DYN_SPLINE_ORDERS][FREE];
     for (size_t r = 0; r < orders; r++)
         get_row(y[r], W, t->n, given[r]);
     for (size_t k = 0; k + 1 < orders; k++) {
@@ -260,7 +260,7 @@ typedef void change_action(const change_matrices *t, const api_partials *p, size
 static void change_lower(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
-        double *y[API_SPLINE_ORDERS] = {NULL};
+        double *y[DYN_SPLINE_ORDERS] = {NULL};
         for (size_t r = 0; r < p->orders; r++)
             y[r] = p->by[r] + row * nv * W + first;
         change_row(t, p->orders, W, y);

@@ -53,7 +53,7 @@ bool api_least_gradients_take(const api_query *q, api_least_margins *l)
 
 size_t api_least_gradient_room(const api_motion *m, size_t nv)
 {
-    return gradient_size(m, nv) + API_SPLINE_ORDERS * nv;
+    return gradient_size(m, nv) + DYN_SPLINE_ORDERS * nv;
 }
 
 /* Returns the partial derivatives of row i alone. */

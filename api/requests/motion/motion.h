@@ -22,7 +22,7 @@
 #include "wrench_signals.h"
 
 typedef struct api_motion {
-    api_spline    spline;
+    dyn_spline    spline;
     size_t        samples;          /* N, samples of each motion */
     api_points    points;           /* the control points */
     const double *durations;        /* s: [1] for all motions, or [B] one for each motion */
@@ -35,11 +35,11 @@ typedef struct api_motion {
     /* Lanes of all states, set by api_motion_sample. Each comment begins with the numbers per state. */
     /* nv: coordinates of the spline, and their derivatives by time. They are q to qddd of the state, unless the model
      * has joints with a quaternion (coordinate_change.h). */
-    double *spline_state[API_SPLINE_ORDERS];
+    double *spline_state[DYN_SPLINE_ORDERS];
     double *time;  /* 1: the sample's time, s */
     double *rate;  /* 1: 1/T, with the duration T in s */
     double *first; /* 1: the index of the first control point that affects the state */
-    double *basis; /* API_SPLINE_ORDERS x (degree + 1): b_rk of the control points from `first` on */
+    double *basis; /* DYN_SPLINE_ORDERS x (degree + 1): b_rk of the control points from `first` on */
     /* 6 for each wrench, force and torque: derivatives by the duration T. NULL: no wrench changes with time. */
     double *wrench_by_duration;      /* dW/dT, derivative of the wrench */
     double *wrench_rate_by_duration; /* dW'/dT, derivative of the wrench's rate */

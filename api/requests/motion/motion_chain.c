@@ -13,7 +13,7 @@ void api_motion_first_points(const api_evaluation *e, const api_motion *m, size_
 typedef struct chain {
     size_t        nv, support, orders;
     const double *basis;                 /* orders x support: b_rk of each control point */
-    const double *by[API_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
+    const double *by[DYN_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
     const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
 } chain;
 
@@ -49,7 +49,7 @@ void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t bl
     size_t W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     size_t width = (m->dense ? m->spline.n : support) * nv * W;
     chain  c     = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
-    c.basis      = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    c.basis      = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
     api_motion_first_points(e, m, block, first);
     if (out && m->dense) memset(out, 0, p->rows * width * sizeof *out); /* most control points do not affect a state */
     for (size_t row = 0; out && row < p->rows; row++, out += width) {
@@ -80,11 +80,11 @@ void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t 
 void api_motion_dense_basis(const api_evaluation *e, const api_motion *m, size_t block, double *out)
 {
     const size_t  W = e->lanes, n = m->spline.n, support = m->spline.degree + 1;
-    const double *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    const double *basis = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
     size_t        first[DYN_MAX_LANES];
-    memset(out, 0, API_SPLINE_ORDERS * n * W * sizeof *out);
+    memset(out, 0, DYN_SPLINE_ORDERS * n * W * sizeof *out);
     api_motion_first_points(e, m, block, first);
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)
                 out[(r * n + first[l] + k) * W + l] = basis[(r * support + k) * W + l];

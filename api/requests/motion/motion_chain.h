@@ -13,7 +13,7 @@
 /* Partial derivatives of results y by the derivatives x_r of the spline, d y / d x_r for r < orders; rows x nv each. */
 typedef struct api_partials {
     size_t  rows, orders;
-    double *by[API_SPLINE_ORDERS];
+    double *by[DYN_SPLINE_ORDERS];
     double *by_duration; /* rows: d y / dT at constant x_r; NULL: zero */
 } api_partials;
 
@@ -26,7 +26,7 @@ void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t bl
 void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
                            double *out);
 
-/* Writes the derivatives b_rk of a block's spline by all control points: API_SPLINE_ORDERS x n. */
+/* Writes the derivatives b_rk of a block's spline by all control points: DYN_SPLINE_ORDERS x n. */
 void api_motion_dense_basis(const api_evaluation *e, const api_motion *m, size_t block, double *out);
 
 /* Reads the index of the first control point that affects the state of each lane. */

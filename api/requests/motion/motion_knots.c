@@ -28,12 +28,12 @@ static bool has_effect(const api_motion *m, const sample *s, size_t knot)
            knot == m->spline.n;
 }
 
-/* column = d x_r,j / d t_knot, API_SPLINE_ORDERS x nv */
+/* column = d x_r,j / d t_knot, DYN_SPLINE_ORDERS x nv */
 static void find_column(const api_motion *m, const sample *s, size_t knot, size_t nv, double *column)
 {
-    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], scale = 1;
-    api_spline_piece_by_knot(&m->spline, s->first, s->fraction, knot, basis);
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale *= s->rate)
+    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], scale = 1;
+    dyn_spline_piece_by_knot(&m->spline, s->first, s->fraction, knot, basis);
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++, scale *= s->rate)
         for (size_t j = 0; j < nv; j++) {
             double sum = 0;
             for (size_t k = 0; k <= m->spline.degree; k++)
@@ -44,7 +44,7 @@ static void find_column(const api_motion *m, const sample *s, size_t knot, size_
 
 void api_motion_by_knots(const api_evaluation *e, const api_motion *m, size_t block, double *out, double *column)
 {
-    const size_t W = e->lanes, knots = api_motion_knots(m), n = API_SPLINE_ORDERS * e->model->nv;
+    const size_t W = e->lanes, knots = api_motion_knots(m), n = DYN_SPLINE_ORDERS * e->model->nv;
     if (!out) return;
     memset(out, 0, n * knots * W * sizeof *out);
     for (size_t lane = 0; lane < W; lane++) {

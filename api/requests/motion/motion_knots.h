@@ -12,7 +12,7 @@ static inline size_t api_motion_knots(const api_motion *m)
     return m->spline.n + m->spline.degree + 1;
 }
 
-/* Writes d x_r / d t_i of a block: API_SPLINE_ORDERS x nv x knots. `column` has room for API_SPLINE_ORDERS * nv
+/* Writes d x_r / d t_i of a block: DYN_SPLINE_ORDERS x nv x knots. `column` has room for DYN_SPLINE_ORDERS * nv
  * numbers. out NULL: does nothing. */
 void api_motion_by_knots(const api_evaluation *e, const api_motion *m, size_t block, double *out, double *column);
 

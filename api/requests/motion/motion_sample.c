@@ -13,14 +13,14 @@
 typedef struct sample {
     double time, duration;
     size_t first;
-    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
 } sample;
 
 static sample evaluate_sample(const api_motion *m, size_t n, double duration)
 {
     sample s        = {.duration = duration};
     double fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
-    s.first         = api_spline_basis(&m->spline, fraction, s.basis);
+    s.first         = dyn_spline_basis(&m->spline, fraction, s.basis);
     return s;
 }
 
@@ -29,12 +29,12 @@ static sample evaluate_sample(const api_motion *m, size_t n, double duration)
 static void put_state(const api_evaluation *e, const api_motion *m, size_t state, const sample *s, const double *points)
 {
     size_t  W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1;
-    double *basis = api_state_lane(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
+    double *basis = api_state_lane(e, m->basis, DYN_SPLINE_ORDERS * support, state), scale = 1, b[DYN_SPLINE_SUPPORT];
     *api_state_lane(e, m->time, 1, state)  = s->time;
     *api_state_lane(e, m->rate, 1, state)  = 1 / s->duration;
     *api_state_lane(e, m->first, 1, state) = (double)s->first;
     points += s->first * nv;
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= s->duration) {
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++, scale /= s->duration) {
         double *q = api_state_lane(e, m->spline_state[r], nv, state);
         for (size_t k = 0; k < support; k++)
             basis[(r * support + k) * W] = b[k] = s->basis[r][k] * scale;
@@ -110,10 +110,10 @@ static double fraction_of(const api_motion *m, size_t row, size_t n)
 
 void api_motion_between(const api_evaluation *e, const api_motion *m, size_t row, size_t n, double s, double *q)
 {
-    double        basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], begin = fraction_of(m, row, n - 1);
+    double        basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], begin = fraction_of(m, row, n - 1);
     const double *points = api_points_of(&m->points, m->values, row);
     size_t        nv     = e->model->nv, first;
-    first                = api_spline_basis(&m->spline, begin + s * (fraction_of(m, row, n) - begin), basis);
+    first                = dyn_spline_basis(&m->spline, begin + s * (fraction_of(m, row, n) - begin), basis);
     for (size_t j = 0; j < nv; j++) {
         q[j] = 0;
         for (size_t k = 0; k <= m->spline.degree; k++)
@@ -131,11 +131,11 @@ double api_motion_time(const api_motion *m, size_t row, size_t n, double s)
  * therefore at most the largest of these terms. */
 double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, size_t row, size_t n)
 {
-    const api_spline *spline = &m->spline;
+    const dyn_spline *spline = &m->spline;
     const double     *points = api_points_of(&m->points, m->values, row), *t = spline->knots;
     double            begin = fraction_of(m, row, n - 1), end = fraction_of(m, row, n), most = 0;
-    size_t            d = spline->degree, nv = e->model->nv, last = api_spline_first(spline, end) + d;
-    for (size_t k = api_spline_first(spline, begin); k < last; k++)
+    size_t            d = spline->degree, nv = e->model->nv, last = dyn_spline_first(spline, end) + d;
+    for (size_t k = dyn_spline_first(spline, begin); k < last; k++)
         for (size_t j = 0; j < nv; j++) {
             double travel = e->model->loops->travel[e->model->loops->active_v[j]];
             double way    = travel * fabs(points[(k + 1) * nv + j] - points[k * nv + j]);
@@ -161,9 +161,9 @@ bool api_motion_sample(api_plan *plan, api_motion *m)
     m->time                          = api_take_lanes(plan, 1);
     m->rate                          = api_take_lanes(plan, 1);
     m->first                         = api_take_lanes(plan, 1);
-    m->basis                         = api_take_lanes(plan, API_SPLINE_ORDERS * (m->spline.degree + 1));
+    m->basis                         = api_take_lanes(plan, DYN_SPLINE_ORDERS * (m->spline.degree + 1));
     bool room                        = points && m->time && m->rate && m->first && m->basis;
-    for (int r = 0; room && r < API_SPLINE_ORDERS; r++)
+    for (int r = 0; room && r < DYN_SPLINE_ORDERS; r++)
         room = take_coordinates(plan, m, r);
     api_evaluation e = api_evaluation_of(plan);
     return room && api_motion_check_durations(plan, m) && put_states(&e, m, points) &&

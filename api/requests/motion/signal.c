@@ -13,7 +13,7 @@ static const char *const sine_fields[]    = {"amplitude", "angular_frequency", "
 
 /* --- splines ---------------------------------------------------------------------------------------------------- */
 
-static bool take_knots(api_query *q, api_spline *s, size_t degree, size_t n)
+static bool take_knots(api_query *q, dyn_spline *s, size_t degree, size_t n)
 {
     s->degree = degree;
     s->n      = n;
@@ -82,7 +82,7 @@ static const double *read_times(api_query *q, const api_node *fields, const api_
 
 /* Sets the knots of a spline through values at n times: each time once, and the first and last degree + 1 times (a
  * clamped spline). */
-static void put_knots(const api_spline *s, const double *t, size_t n, interpolation how)
+static void put_knots(const dyn_spline *s, const double *t, size_t n, interpolation how)
 {
     size_t ends = s->degree, last = how == HOLD ? n : n - 1;
     for (size_t i = 0; i < s->n + s->degree + 1; i++) {
@@ -172,12 +172,12 @@ typedef struct tridiagonal {
 
 /* Writes one row of the matrix: the derivatives of order `order` of the basis functions at a knot. At knot j the basis
  * functions from j on are not zero. */
-static void put_row(const api_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
+static void put_row(const dyn_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
 {
-    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
     size_t first = knot < s->n - s->degree ? knot : knot - 1;
     double t0 = s->knots[s->degree], t = s->knots[s->degree + knot], range = s->knots[s->n] - t0;
-    api_spline_piece(s, first, (t - t0) / range, basis);
+    dyn_spline_piece(s, first, (t - t0) / range, basis);
     double entry[3] = {0};
     for (size_t k = 0; k <= s->degree; k++)
         if (first + k + 1 >= row && first + k <= row + 1) entry[first + k + 1 - row] = basis[order][k];
@@ -186,7 +186,7 @@ static void put_row(const api_spline *s, const tridiagonal *m, size_t row, size_
     if (row + 1 < s->n) m->high[row] = entry[2];
 }
 
-static bool factor(const api_spline *s, const tridiagonal *m)
+static bool factor(const dyn_spline *s, const tridiagonal *m)
 {
     size_t last = s->n - s->degree;
     put_row(s, m, 0, 0, 0);
@@ -200,7 +200,7 @@ static bool factor(const api_spline *s, const tridiagonal *m)
 
 /* Solves for the n control points of one component of the signal, from its n - 2 values. Successive values, and
  * successive control points, are `width` numbers apart. `column` [n] is scratch. */
-static void solve(const api_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
+static void solve(const dyn_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
                   double *to)
 {
     size_t n  = s->n;

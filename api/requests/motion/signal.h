@@ -28,7 +28,7 @@ typedef struct api_signal {
     bool          is_sine, is_cubic;
     bool          stretches; /* true: a function of t / duration; false: of the time t in s */
     double        range;     /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
-    api_spline    spline;
+    dyn_spline    spline;
     api_points    points[API_SINE_PARTS];  /* a spline has only the first; an absent field has value NULL */
     const double *numbers[API_SINE_PARTS]; /* numbers of each of `points`, set by api_signal_load; NULL: absent, zero */
 } api_signal;

@@ -28,9 +28,9 @@ static double fraction_of(const api_signal *s, double t)
 static void put_spline(const api_signal *s, size_t W, const size_t *row, api_moment moment, size_t orders,
                        double *const value[API_SIGNAL_ORDERS])
 {
-    size_t width = s->points[0].width, first = api_spline_first(&s->spline, fraction_of(s, moment.inside));
-    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], scale = 1;
-    api_spline_piece(&s->spline, first, fraction_of(s, moment.t), basis);
+    size_t width = s->points[0].width, first = dyn_spline_first(&s->spline, fraction_of(s, moment.inside));
+    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], scale = 1;
+    dyn_spline_piece(&s->spline, first, fraction_of(s, moment.t), basis);
     for (size_t r = 0; r < orders; r++, scale /= s->range)
         for (size_t l = 0; l < W; l++) {
             const double *points = api_points_of(&s->points[0], s->numbers[0], row[l]) + first * width;

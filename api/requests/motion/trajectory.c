@@ -79,7 +79,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
         !api_followers_open(plan->query, &o->limits, &o->followers))
         return false;
     selected->result[TIMES] = m->time;
-    for (int r = 0; r < API_SPLINE_ORDERS; r++)
+    for (int r = 0; r < DYN_SPLINE_ORDERS; r++)
         selected->result[Q + r] = plan->state[API_Q + r];
     selected->result[FIRST_CONTROL_POINT] = m->first;
     if (!m->dense) selected->result[BASIS] = m->basis;
@@ -122,7 +122,7 @@ const api_operation api_trajectory = {
                         [TAU_DOT]                         = {"tau_dot", true, {API_NV}},
                         [JOINT_WRENCHES]                  = {"joint_wrenches", false, {API_BODIES, 6}},
                         [FIRST_CONTROL_POINT]             = {"first_control_point", false, {0}},
-                        [BASIS]                           = {"basis", false, {API_SPLINE_ORDERS, API_SUPPORT}},
+                        [BASIS]                           = {"basis", false, {DYN_SPLINE_ORDERS, API_SUPPORT}},
                         [DTAU_DPOINTS]                    = {"dtau_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
                         [DTAU_DDURATION]                  = {"dtau_dduration", false, {API_NV}},
                         [DTAU_DOT_DPOINTS]                = {"dtau_dot_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
@@ -145,7 +145,7 @@ const api_operation api_trajectory = {
                                                              false,
                                                              {API_FIXED_POINTS, 6, API_SUPPORT, API_NV}},
                         [D_POINT_ACCELERATIONS_DDURATION] = {"d_point_accelerations_dduration", false, {API_FIXED_POINTS, 6}},
-                        [DMOTION_DKNOTS]          = {"dmotion_dknots", false, {API_SPLINE_ORDERS, API_NV, API_SPLINE_KNOTS}},
+                        [DMOTION_DKNOTS]          = {"dmotion_dknots", false, {DYN_SPLINE_ORDERS, API_NV, API_SPLINE_KNOTS}},
                         [DTAU_DKNOTS]             = {"dtau_dknots", false, {API_NV, API_SPLINE_KNOTS}},
                         [DTAU_DOT_DKNOTS]         = {"dtau_dot_dknots", false, {API_NV, API_SPLINE_KNOTS}},
                         [D_JOINT_WRENCHES_DKNOTS] = {"d_joint_wrenches_dknots", false, {API_BODIES, 6, API_SPLINE_KNOTS}},

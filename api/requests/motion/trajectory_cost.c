@@ -60,7 +60,7 @@ double api_trajectory_state_seconds(const api_call *call, const api_input *input
     state_work w = {.model = call->model, .degree = api_peek_number(call, input, API_DEGREE)};
     for (size_t i = 0; api_has_output(&api_trajectory, i); i++)
         if (api_body_mentions(input, api_trajectory.outputs[i].name)) w.outputs |= API_BIT(i);
-    w.degree = fmin(w.degree, API_SPLINE_DEGREE);
+    w.degree = fmin(w.degree, DYN_SPLINE_DEGREE);
     if (api_body_mentions(input, api_field_names[API_FREE])) w.n_free = 0.5 * (double)call->model->nv;
     return units(&w) * call->api->calibration.body;
 }

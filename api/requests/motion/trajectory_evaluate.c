@@ -70,7 +70,7 @@ static size_t partial_entries(const api_model *model, const api_selection *selec
 {
     const api_trajectory_task task = task_of(selected, selected->outputs);
     const size_t              n    = api_selected_extent(selected, API_REQUEST_WRENCHES);
-    return API_SPLINE_ORDERS * model->nv +
+    return DYN_SPLINE_ORDERS * model->nv +
            (differentiates(selected, selected->outputs) ? api_trajectory_partials_entries(model, &task, n) : 0);
 }
 
@@ -213,7 +213,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     const api_trajectory_options *o    = selected->options;
     const api_trajectory_task     task = task_of(selected, outputs);
     if (differentiates(selected, outputs))
-        api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, API_SPLINE_ORDERS * e->model->nv, 1));
+        api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, DYN_SPLINE_ORDERS * e->model->nv, 1));
     if (!(outputs & OF_MARGIN_GRADIENTS)) return;
     api_margin_block margins = {.motion = o->motion, .block = block, .limits = &o->limits, .sides = s->sides};
     api_limited_rates_find(e, block, s->motion, &margins.rates);

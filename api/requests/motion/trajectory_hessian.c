@@ -83,7 +83,7 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 typedef struct sample {
     size_t  row[DYN_MAX_LANES];                      /* unused lanes repeat the last motion */
     size_t  first[DYN_MAX_LANES];                    /* of its control points */
-    double  b[3][API_SPLINE_SUPPORT][DYN_MAX_LANES]; /* b_rk */
+    double  b[3][DYN_SPLINE_SUPPORT][DYN_MAX_LANES]; /* b_rk */
     double *q, *qd, *qdd, *multipliers;              /* nv */
     double *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd;     /* nv x nv */
 } sample;
@@ -116,8 +116,8 @@ static void put_motion(const api_evaluation *e, const hessian_options *o, size_t
     const double      duration = m->durations[m->durations_differ ? row : 0];
     const double      fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
     const double     *points   = api_points_of(&m->points, m->values, row), *multipliers;
-    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], scale = 1, *const x[3] = {s->q, s->qd, s->qdd};
-    s->first[lane] = api_spline_basis(&m->spline, fraction, basis);
+    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], scale = 1, *const x[3] = {s->q, s->qd, s->qdd};
+    s->first[lane] = dyn_spline_basis(&m->spline, fraction, basis);
     points += s->first[lane] * nv;
     for (size_t r = 0; r < 3; r++, scale /= duration)
         for (size_t j = 0; j < nv; j++) {

@@ -21,13 +21,13 @@ void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
 
 size_t api_margin_partials_entries(const api_limit_list *limits, size_t nv)
 {
-    return limits->n * (API_SPLINE_ORDERS * nv + 1);
+    return limits->n * (DYN_SPLINE_ORDERS * nv + 1);
 }
 
 api_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next)
 {
-    api_partials p = {.rows = limits->n, .orders = API_SPLINE_ORDERS};
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++) {
+    api_partials p = {.rows = limits->n, .orders = DYN_SPLINE_ORDERS};
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++) {
         p.by[r] = *next;
         *next   = api_behind(e, *next, limits->n * e->model->nv, 1);
     }
@@ -66,7 +66,7 @@ void api_margins_differentiate(const api_evaluation *e, const api_margin_block *
 {
     const api_limit_list *limits = b->limits;
     const size_t          W = e->lanes, nv = e->model->nv;
-    for (size_t r = 0; r < API_SPLINE_ORDERS; r++)
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         memset(margins->by[r], 0, limits->n * nv * W * sizeof *margins->by[r]);
     memset(margins->by_duration, 0, limits->n * W * sizeof *margins->by_duration);
     for (size_t i = 0; i < limits->n; i++)

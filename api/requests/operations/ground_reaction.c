@@ -18,7 +18,7 @@ enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 
 
 enum {
     BY     = 3 /* derivatives with respect to q, qd, qdd */,
-    POINTS = 1 + API_FEET,
+    POINTS = 1 + DYN_FEET,
     SITE   = 9 /* entries of a wrench in lanes: force, torque, point */
 };
 
@@ -60,11 +60,11 @@ typedef struct block_lanes {
     double          *positions;         /* 3 each: positions of the base and the contacts */
     double          *wrenches;          /* wrenches of the request, then of the contacts */
     double          *d_wrench;          /* wrenches x nv x 6: derivatives of the efforts with respect to wrenches */
-    double          *contact[API_FEET]; /* 6 x nv each: Jacobians of the contacts */
+    double          *contact[DYN_FEET]; /* 6 x nv each: Jacobians of the contacts */
     double          *H[BY];             /* nv x nv: derivatives of the efforts at constant contact wrenches */
     double          *d_feet[BY];        /* contacts x 6 x nv: derivatives of the wrenches on the feet */
     double          *columns;           /* nv x 6, one state, not in lanes: the first six rows of H, transposed */
-    api_ground_state state[DYN_MAX_LANES];
+    dyn_ground_state state[DYN_MAX_LANES];
     bool             solved[DYN_MAX_LANES]; /* the state has a solution */
 } block_lanes;
 
@@ -96,26 +96,26 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
+static bool fail(const api_evaluation *e, dyn_ground_status status, size_t row)
 {
     if (row >= e->query->rows) row = e->query->rows - 1; /* padding lanes repeat the last row */
-    if (status == API_GROUND_BASE_SINGULAR)
+    if (status == DYN_GROUND_BASE_SINGULAR)
         return api_fail_state(
             e, API_NO_FREE_BASE, API_Q, row,
             "at this state the axes of the first six joints do not let the base move in all directions");
-    if (status == API_GROUND_NO_POINT)
+    if (status == DYN_GROUND_NO_POINT)
         return api_fail_state(e, API_NO_ZERO_MOMENT_POINT, -1, row,
                               "the force of the ground along the plane's normal is zero or pulls");
-    if (status == API_GROUND_NO_SHARES)
+    if (status == DYN_GROUND_NO_SHARES)
         return api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                               "both feet are at the zero-moment point, where their shares are undetermined");
     return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the numbers of this state are too large");
 }
 
-static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, api_ground_state *s)
+static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, dyn_ground_state *s)
 {
     size_t nv = e->model->nv, W = e->lanes;
-    for (size_t v = 0; v < API_BASE_DOF; v++) {
+    for (size_t v = 0; v < DYN_BASE_DOF; v++) {
         s->effort[v] = b->tau[v * W + lane];
         for (size_t i = 0; i < 6; i++)
             s->jacobian[i + 6 * v] = b->jacobian[(i * nv + v) * W + lane];
@@ -142,14 +142,14 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
     double *feet      = api_result_block(e, selected, FOOT_WRENCHES, block);
     double *contacts  = b->wrenches + SITE * n_wrenches(selected) * W;
     for (size_t lane = 0; lane < W; lane++) {
-        api_ground_state *s = &b->state[lane];
+        dyn_ground_state *s = &b->state[lane];
         s->ground           = &grounding_of(selected)->ground;
         s->support          = api_ground_support(grounding_of(selected), api_row_of(e->query, block * W + lane));
         gather(e, b, lane, s);
-        api_ground_status status = api_ground_solve(s);
-        b->solved[lane]          = status == API_GROUND_DONE;
+        dyn_ground_status status = dyn_ground_solve(s);
+        b->solved[lane]          = status == DYN_GROUND_DONE;
         if (!b->solved[lane])
-            *s = (api_ground_state){.ground = s->ground}; /* a state that fails alone has zero wrenches */
+            *s = (dyn_ground_state){.ground = s->ground}; /* a state that fails alone has zero wrenches */
         if (!b->solved[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
@@ -165,7 +165,7 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
 static bool find_forces(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const dyn_kernels   *kernels        = e->kernels;
-    const api_ground    *ground         = &grounding_of(selected)->ground;
+    const dyn_ground    *ground         = &grounding_of(selected)->ground;
     const double        *given          = api_wrench_block(e, block);
     dyn_frame            points[POINTS] = {ground->base, ground->contact[0], ground->contact[1]};
     dyn_inverse_dynamics id             = {.q        = api_state_block(e, API_Q, block),
@@ -192,7 +192,7 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
 static void find_contact_jacobians(const api_evaluation *e, const api_selection *selected, size_t block,
                                    const block_lanes *b)
 {
-    const api_ground *ground = &grounding_of(selected)->ground;
+    const dyn_ground *ground = &grounding_of(selected)->ground;
     for (size_t k = 0; k < n_contacts(selected); k++) {
         const dyn_kinematics io = {
             .q = api_state_block(e, API_Q, block), .frame = &ground->contact[k], .jacobian = b->contact[k]};
@@ -202,7 +202,7 @@ static void find_contact_jacobians(const api_evaluation *e, const api_selection 
 
 /* Gathers the derivatives of contact positions with respect to coordinate v. */
 static void gather_motion(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t lane,
-                          size_t v, api_ground_rate *rate)
+                          size_t v, dyn_ground_rate *rate)
 {
     size_t nv = e->model->nv, W = e->lanes;
     for (size_t k = 0; k < n_contacts(selected); k++)
@@ -218,15 +218,15 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     size_t            nv = e->model->nv, W = e->lanes;
     double           *resultant = api_result_block(e, selected, D_RESULTANT + by, block);
     double           *zero      = api_result_block(e, selected, D_ZERO_MOMENT + by, block);
-    api_ground_state *s         = &b->state[lane];
+    dyn_ground_state *s         = &b->state[lane];
     for (size_t v = 0; v < nv; v++)
         for (size_t i = 0; i < 6; i++)
             b->columns[6 * v + i] = b->H[by][(i * nv + v) * W + lane];
-    api_ground_solve_base(s, b->columns, nv);
+    dyn_ground_solve_base(s, b->columns, nv);
     for (size_t v = 0; v < nv; v++) {
-        api_ground_rate rate = {0};
+        dyn_ground_rate rate = {0};
         if (by == 0) gather_motion(e, selected, b, lane, v, &rate);
-        api_ground_differentiate(s, b->columns + 6 * v, &rate);
+        dyn_ground_differentiate(s, b->columns + 6 * v, &rate);
         for (size_t i = 0; i < 6; i++) {
             if (resultant) resultant[(i * nv + v) * W + lane] = rate.resultant[i];
             if (zero && i < 3) zero[(i * nv + v) * W + lane] = rate.zero_moment[i];
@@ -258,7 +258,7 @@ static bool check_smooth(const api_evaluation *e, const api_selection *selected,
         for (size_t k = 0; k < n_contacts(selected) && b->solved[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->query->rows || b->state[lane].distance[k] > 0) continue;
-            if (b->state[lane].support != API_BOTH_FEET) continue; /* the shares are constant */
+            if (b->state[lane].support != DYN_BOTH_FEET) continue; /* the shares are constant */
             b->solved[lane] = false;
             if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                                 "foot %zu is at the zero-moment point, where its share has no derivatives", k))

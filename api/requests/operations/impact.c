@@ -55,7 +55,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 
 /* Returns the kinetic energy lost, 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with the restitution e and u = J qd;
  * mass_i and V_i are the eigenvalues and eigenvectors of Lambda. */
-static double energy_lost(const api_task *t, double restitution, const double *u)
+static double energy_lost(const dyn_task *t, double restitution, const double *u)
 {
     double sum = 0;
     for (size_t i = 0; i < t->k; i++) {

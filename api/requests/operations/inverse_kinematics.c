@@ -56,7 +56,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     (void)selected;
-    return api_pose_entries(model, 1) + 3 * model->nq + 2 * model->nv + 2;
+    return dyn_pose_entries(model->nq, model->nv, 1) + 3 * model->nq + 2 * model->nv + 2;
 }
 
 /* Lanes of a block. */
@@ -73,7 +73,7 @@ static block_lanes place(const api_evaluation *e, const api_selection *selected,
                       .distance = api_result_block(e, selected, DISTANCE, block),
                       .angle    = api_result_block(e, selected, ANGLE, block),
                       .room     = e->spare};
-    b.start        = b.room + api_pose_entries(e->model, W);
+    b.start        = b.room + dyn_pose_entries(nq, nv, W);
     b.in_the_way   = b.start + nq * W;
     double *next   = b.in_the_way + nq * W;
     if (!b.q) b.q = next;
@@ -157,20 +157,20 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     size_t first = block * e->lanes, left = api_states(e->query) - first, live = left < e->lanes ? left : e->lanes;
     for (size_t i = 0; i < API_POSE_PARTS; i++)
         lanes[i] = api_block(e, r->lanes[i], r->entries[i], block);
-    const api_pose_goals goals = {.position    = lanes[API_POSE_POSITION],
+    const dyn_pose_goals goals = {.position    = lanes[API_POSE_POSITION],
                                   .orientation = lanes[API_POSE_ORIENTATION],
                                   .direction   = lanes[API_POSE_DIRECTION],
                                   .start       = starts_of(e, r, block, b.start)};
-    const api_pose_found found = {.q          = b.q,
+    const dyn_pose_found found = {.q          = b.q,
                                   .distance   = b.distance,
                                   .angle      = b.angle,
                                   .iterations = api_result_block(e, selected, ITERATIONS, block),
                                   .starts     = api_result_block(e, selected, STARTS_NEEDED, block),
                                   .in_the_way = b.in_the_way};
-    unsigned solved = api_pose_solve(&r->problem, e->plan->target, e->workspace, b.room, &goals, live, &found),
+    unsigned solved = dyn_pose_solve(&r->problem, e->plan->target, e->workspace, b.room, &goals, live, &found),
              moved  = solved;
     if (selected->outputs & (API_BIT(QD) | API_BIT(QDD)))
-        moved = api_pose_rates(&r->problem, e->plan->target, e->workspace, b.room, b.q, lanes[API_POSE_VELOCITY],
+        moved = dyn_pose_rates(&r->problem, e->plan->target, e->workspace, b.room, b.q, lanes[API_POSE_VELOCITY],
                                lanes[API_POSE_ACCELERATION], live, b.qd, b.qdd);
     for (size_t lane = 0; lane < live; lane++) {
         if (!(solved >> lane & 1) && !fail_goal(e, r, first + lane, &b)) return false;

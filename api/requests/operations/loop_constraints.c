@@ -40,7 +40,7 @@ size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes)
     if (!s->contact) s->contact = &no_frames;
     s->k              = s->contact->k + s->io->n_stopping;
     const size_t part = s->k * nv;
-    double      *held = take(&c, api_contact_entries(nv, s->contact)), *task = take(&c, api_task_entries(nv, s->k));
+    double      *held = take(&c, api_contact_entries(nv, s->contact)), *task = take(&c, dyn_task_entries(nv, s->k));
     double      *inverse = take(&c, square), *singular = take(&c, 1);
     s->J     = take(&c, part);
     s->b     = take(&c, s->k);
@@ -58,8 +58,8 @@ size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes)
     s->held          = api_contact_lay_out(s->contact, nv, s->W, held);
     s->held.inverse  = inverse;
     s->held.singular = singular;
-    s->task          = (api_task){.nv = nv, .k = s->k, .redundant = true};
-    api_task_lay_out(&s->task, task);
+    s->task          = (dyn_task){.nv = nv, .k = s->k, .redundant = true};
+    dyn_task_lay_out(&s->task, task);
     return c.entries;
 }
 
@@ -100,13 +100,13 @@ void api_loop_constraints_set_rows(api_loop_constraints *s, const double *q, con
 /* Finds Jbar and Lambda of one lane. False if the mass matrix is not positive definite, or not finite. */
 static bool solve_lane(api_loop_constraints *s, size_t lane)
 {
-    api_task    *t  = &s->task;
+    dyn_task    *t  = &s->task;
     const size_t nv = s->nv, W = s->W;
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = s->held.M[i * W + lane];
     for (size_t a = 0; a < s->k; a++)
-        api_task_set_row(t, a, s->J + a * nv * W + lane, W, a < s->contact->k ? s->held.row_scale[a * W + lane] : 1);
-    return api_task_solve(t) == API_TASK_DONE;
+        dyn_task_set_row(t, a, s->J + a * nv * W + lane, W, a < s->contact->k ? s->held.row_scale[a * W + lane] : 1);
+    return dyn_task_solve(t) == DYN_TASK_DONE;
 }
 
 /* Returns 0, or 1 + the first row that contradicts those before it, for the accelerations x without constraints. */
@@ -120,14 +120,14 @@ static size_t find_contradiction(const api_loop_constraints *s, const double *x,
         for (size_t v = 0; v < nv; v++)
             sizes[a] += fabs(s->J[(a * nv + v) * W + lane] * x[v * W + lane]);
     }
-    const size_t row = api_task_contradiction(&s->task, b, sizes);
+    const size_t row = dyn_task_contradiction(&s->task, b, sizes);
     return row < k ? 1 + row : 0;
 }
 
 /* Sets s->l = Lambda b of one lane, and subtracts Jbar b from `to`. */
 static void correct_lane(api_loop_constraints *s, size_t lane, double *to)
 {
-    const api_task *t = &s->task;
+    const dyn_task *t = &s->task;
     const size_t    W = s->W, nv = s->nv, k = s->k;
     for (size_t a = 0; a < k; a++) {
         double sum = 0;

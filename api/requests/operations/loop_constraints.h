@@ -24,7 +24,7 @@ typedef struct api_loop_constraints {
     const dyn_step     *io;      /* sites of the held frames; the coordinates that stop */
     size_t              nv, k, W;
     api_contact_block   held;                            /* M, and J of the held directions */
-    api_task            task;                            /* all rows, one state */
+    dyn_task            task;                            /* all rows, one state */
     double             *J, *b, *l;                       /* k x nv; k; k: efforts, with the other sign */
     double             *Jbar, *JM;                       /* nv x k; k x nv: J M^-1 */
     double             *C_q, *C_qd, *T_q, *T_qd, *T_qdd; /* k x nv; nv x nv: derivatives of tau */

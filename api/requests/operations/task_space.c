@@ -58,13 +58,13 @@ typedef struct block_lanes {
     double  *M, *inverse; /* nv x nv; the kernel detects singularities only if it computes the inverse */
     double  *h;           /* nv: the bias */
     double  *singular;    /* 1: the singular mask */
-    api_task task;        /* arrays for one state, used for each in turn */
+    dyn_task task;        /* arrays for one state, used for each in turn */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv; /* api_task needs memory for one state only, but is counted for every lane */
-    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
+    size_t nv = model->nv; /* dyn_task needs memory for one state only, but is counted for every lane */
+    return 12 * nv + 2 * nv * nv + nv + 1 + dyn_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
 }
 
 static block_lanes place(const api_evaluation *e, const api_selection *selected)
@@ -77,8 +77,8 @@ static block_lanes place(const api_evaluation *e, const api_selection *selected)
     b.inverse             = b.M + nv * nv * W;
     b.h                   = b.inverse + nv * nv * W;
     b.singular            = b.h + nv * W;
-    b.task                = (api_task){.nv = nv, .k = o->n_axes, .damping = o->damping};
-    api_task_lay_out(&b.task, b.singular + W);
+    b.task                = (dyn_task){.nv = nv, .k = o->n_axes, .damping = o->damping};
+    dyn_task_lay_out(&b.task, b.singular + W);
     return b;
 }
 
@@ -136,7 +136,7 @@ static void write_kinematics(const api_evaluation *e, const api_selection *selec
 static void write_bias(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row,
                        double *mu)
 {
-    const api_task *t = &b->task;
+    const dyn_task *t = &b->task;
     size_t          W = e->lanes, lane = row % W;
     for (size_t a = 0; a < t->k; a++) {
         double sum = 0;
@@ -150,7 +150,7 @@ static void write_bias(const api_evaluation *e, const api_selection *selected, c
 
 /* Writes the semi-axes of the ellipsoid of forces Lambda xdd with |xdd| = 1, the longest first. The sign of each is
  * such that its largest component is positive. */
-static void write_ellipsoid(const api_task *t, size_t W, double *axes)
+static void write_ellipsoid(const dyn_task *t, size_t W, double *axes)
 {
     for (size_t i = 0; i < t->k; i++) {
         size_t        last = t->k - 1 - i, largest = 0; /* eigenvalues increase */
@@ -165,7 +165,7 @@ static void write_ellipsoid(const api_task *t, size_t W, double *axes)
 
 static void write_inertia(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
-    const api_task *t = &b->task;
+    const dyn_task *t = &b->task;
     size_t          W = e->lanes, k = t->k;
     double *inertia = result_of(e, selected, INERTIA, row), *inverse = result_of(e, selected, JACOBIAN_INVERSE, row);
     double *mu = result_of(e, selected, BIAS, row), *ellipsoid = result_of(e, selected, ELLIPSOID, row);
@@ -179,13 +179,13 @@ static void write_inertia(const api_evaluation *e, const api_selection *selected
     if (condition) *condition = t->mass[k - 1] / t->mass[0];
 }
 
-static bool fail(const api_evaluation *e, const api_task *t, api_task_status status, size_t row)
+static bool fail(const api_evaluation *e, const dyn_task *t, dyn_task_status status, size_t row)
 {
-    if (status == API_TASK_SINGULAR)
+    if (status == DYN_TASK_SINGULAR)
         return api_fail_state(
             e, API_SINGULAR_JACOBIAN, API_Q, row,
             "the Jacobian of these %zu axes has the rank %zu at this state: choose fewer axes, or give damping", t->k,
-            api_task_rank(t));
+            dyn_task_rank(t));
     return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the numbers of this state are too large");
 }
 
@@ -204,10 +204,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         for (size_t i = 0; i < nv * nv; i++)
             b.task.M[i] = b.M[i * W + lane];
         for (size_t a = 0; a < o->n_axes; a++)
-            api_task_set_row(&b.task, a, b.J + (size_t)o->axis[a] * nv * W + lane, W,
-                             api_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a], reach));
-        api_task_status status = api_task_solve(&b.task);
-        if (status == API_TASK_DONE)
+            dyn_task_set_row(&b.task, a, b.J + (size_t)o->axis[a] * nv * W + lane, W,
+                             dyn_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a], reach));
+        dyn_task_status status = dyn_task_solve(&b.task);
+        if (status == DYN_TASK_DONE)
             write_inertia(e, selected, &b, row);
         else if (!fail(e, &b.task, status, row))
             return false;
