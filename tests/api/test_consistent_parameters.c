@@ -1,5 +1,5 @@
 /* test_consistent_parameters.c - parameters of robots that could be built: none fits better. */
-#include "api/requests/identification/consistent_parameters.h"
+#include "dynamics/identification/consistent_parameters.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"

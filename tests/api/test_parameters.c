@@ -1,6 +1,6 @@
 /* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
  * of the regressor makes the torques. */
-#include "api/robots/model/base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"

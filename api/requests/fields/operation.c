@@ -1,6 +1,6 @@
 /* operation.c - find operations by name, and compute the sizes of their outputs: see operation.h. */
 #include "operation.h"
-#include "api/robots/model/base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 #include "loop_state.h"
 #include <string.h>
 

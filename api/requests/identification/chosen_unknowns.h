@@ -6,7 +6,7 @@
  * "payload.inertia" as well they are "payload". "friction": viscous and Coulomb friction of all joints. "rotors": their
  * rotor inertias. "load", "stribeck": with friction, load coefficients and Stribeck's curves (friction_curves.h). */
 #pragma once
-#include "api/robots/model/base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 #include "api/requests/fields/query.h"
 
 typedef struct api_chosen_unknowns {

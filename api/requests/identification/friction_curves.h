@@ -6,7 +6,7 @@
  * last solution is linearised about it, so that it has a standard deviation as well. */
 #pragma once
 #include "chosen_unknowns.h"
-#include "estimate.h"
+#include "dynamics/identification/estimate.h"
 
 typedef struct api_friction_curves api_friction_curves;
 

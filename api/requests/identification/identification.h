@@ -2,7 +2,7 @@
  * rows, identify_result.c solves and identify_answer.c writes. */
 #pragma once
 #include "chosen_unknowns.h"
-#include "estimate.h"
+#include "dynamics/identification/estimate.h"
 #include "friction_curves.h"
 #include "prior.h"
 #include "shown_parameters.h"

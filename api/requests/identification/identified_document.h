@@ -5,7 +5,7 @@
  * rigid joint, and a magnitude below zero, which no document holds, as zero. It was fitted as all of the friction, so a
  * Stribeck curve of the model that was not identified is left out. */
 #pragma once
-#include "consistent_parameters.h"
+#include "dynamics/identification/consistent_parameters.h"
 #include "api/codec/emit.h"
 
 typedef struct api_identified {

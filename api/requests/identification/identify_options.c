@@ -1,5 +1,5 @@
 /* identify_options.c - read the options of identify, and prepare its memory. */
-#include "consistent_parameters.h"
+#include "dynamics/identification/consistent_parameters.h"
 #include "identification.h"
 #include "identified_document.h"
 #include "shared_base_parameters.h"

@@ -1,5 +1,5 @@
 /* identify_result.c - solve the rows of identify, and find the parameters of its answer. */
-#include "consistent_parameters.h"
+#include "dynamics/identification/consistent_parameters.h"
 #include "identification.h"
 #include "payload_parameters.h"
 #include "api/requests/lanes/evaluation.h"

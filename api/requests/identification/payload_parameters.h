@@ -1,7 +1,7 @@
 /* payload_parameters.h - check the estimated parameters of a payload, and suppose some where the rows show none. */
 #pragma once
 #include "chosen_unknowns.h"
-#include "estimate.h"
+#include "dynamics/identification/estimate.h"
 
 /* True if a body with these parameters can be built: its pseudo-inertia (parameters.h) is positive definite. */
 bool api_payload_is_consistent(const double payload[API_PER_BODY]);

@@ -9,7 +9,7 @@
  *     "rotors"    kg m^2 (prismatic: kg)
  *     "friction"  viscous N m s/rad, Coulomb N m (prismatic: N s/m, N) */
 #pragma once
-#include "api/robots/model/base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 #include "api/requests/fields/query.h"
 
 typedef struct api_prior {

@@ -2,7 +2,7 @@
  * model for all later requests. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/robots/model/base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 
 /* Returns the base parameters with the joint parameters in `with` (a set of API_BASE_...), owned by the model. Returns
  * NULL with a problem if the model is too large, the deadline has passed, or there is no memory. */

@@ -1,6 +1,6 @@
 /* shown_parameters.c - combine the base parameters that rows do not tell apart: see shown_parameters.h. */
 #include "shown_parameters.h"
-#include "estimate_rows.h"
+#include "dynamics/identification/estimate_rows.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * the rows are examined like those of the model's regressor (base_parameters.h): inertias of a body first, its mass
  * last. */
 #pragma once
-#include "estimate.h"
+#include "dynamics/identification/estimate.h"
 
 typedef enum api_shown {
     API_NOT_SOUGHT,

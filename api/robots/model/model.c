@@ -1,5 +1,5 @@
 /* model.c - see model.h: read a document (document.h), build its tree in dynamics/, and print its canonical form. */
-#include "base_parameters.h"
+#include "dynamics/identification/base_parameters.h"
 #include "model.h"
 #include "api/robots/document/document.h"
 #include "dynamics/math/geometry.h"

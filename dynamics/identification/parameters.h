@@ -7,7 +7,7 @@
  * and named "<link>.m" ... "<joint>.coulomb_negative". Coulomb friction is discontinuous here: tau = positive for a
  * positive joint rate, -negative for a negative one. */
 #pragma once
-#include "model.h"
+#include "api/robots/model/model.h"
 
 enum { API_PER_BODY = 10, API_PER_JOINT = 4, API_PARAMETER_NAME = 288 /* bytes, NUL included */ };
 

@@ -11,9 +11,9 @@
  *
  * Rows are factored in the order of the states, a fixed number at a time: every vector width gives the same bits. */
 #pragma once
-#include "api/robots/model/base_parameters.h"
+#include "base_parameters.h"
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/identification/sequential_qr.h"
+#include "sequential_qr.h"
 
 #define API_SETTLED 1e-4
 

@@ -15,7 +15,7 @@
  * This last weight corresponds to a standard deviation of ten times the reference's value for bodies and rotors, and of
  * 10 SI units for friction. */
 #pragma once
-#include "api/robots/model/base_parameters.h"
+#include "base_parameters.h"
 
 #define API_CONSISTENT_WEIGHT 0.01
 
