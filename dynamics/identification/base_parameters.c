@@ -17,7 +17,7 @@ enum { STATES_PER_BODY = 24 };
 #define ZERO       1e-12 /* length of a column, relative to the longest, that counts as zero */
 #define LEFT_OVER  1e-12 /* relative rounding error of a coefficient */
 
-const size_t api_base_order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
+const size_t dyn_base_order[DYN_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 
 /* A regressor over many states, column-major; factored in place. */
 typedef struct samples {
@@ -30,59 +30,59 @@ typedef struct samples {
 
 /* Lists the parameters of all columns. Those of a joint come after those of its body, so that an effect that both
  * have is attributed to the body. */
-static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
+static size_t list_columns(const dyn_mechanism *m, unsigned with, size_t *parameter)
 {
-    static const unsigned needs[API_PER_JOINT] = {API_BASE_ROTORS, API_BASE_FRICTION, API_BASE_FRICTION,
-                                                  API_BASE_FRICTION};
-    size_t                n = 0, fixed = m->n_bodies - m->n_joints;
-    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last, without a body */
-        for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
-            parameter[n++] = API_PER_BODY * i + api_base_order[c];
-        for (size_t c = 0; i >= fixed && api_mover_is_estimated(m, i - fixed) && c < API_PER_JOINT; c++)
-            if (with & needs[c]) parameter[n++] = api_joint_parameter(m, i - fixed, c);
+    static const unsigned needs[DYN_PER_JOINT] = {DYN_BASE_ROTORS, DYN_BASE_FRICTION, DYN_BASE_FRICTION,
+                                                  DYN_BASE_FRICTION};
+    size_t                n = 0, fixed = m->tree->floating ? 1 : 0;
+    for (size_t i = 0; i < fixed + m->tree->n_movers; i++) { /* motor coordinates come last, without a body */
+        for (size_t c = 0; i < m->tree->n_rows && c < DYN_PER_BODY; c++)
+            parameter[n++] = DYN_PER_BODY * i + dyn_base_order[c];
+        for (size_t c = 0; i >= fixed && dyn_mover_is_estimated(m->tree, i - fixed) && c < DYN_PER_JOINT; c++)
+            if (with & needs[c]) parameter[n++] = dyn_joint_parameter(m->tree, i - fixed, c);
     }
     return n;
 }
 
 /* Returns the number of states with at least `rows` rows, and a multiple of every lane width, so that every target
  * samples the same states. */
-static size_t count_states(const api_model *m, size_t rows)
+static size_t count_states(const dyn_mechanism *m, size_t rows)
 {
     size_t states = m->nv > 0 ? (rows + m->nv - 1) / m->nv : 0;
     if (states < STATES_PER_BODY) states = STATES_PER_BODY;
     return (states + DYN_MAX_LANES - 1) / DYN_MAX_LANES * DYN_MAX_LANES;
 }
 
-size_t api_base_sample_count(const api_model *m)
+size_t dyn_base_sample_count(const dyn_mechanism *m)
 {
-    return count_states(m, STATES_PER_BODY * m->n_bodies);
+    return count_states(m, STATES_PER_BODY * m->tree->n_rows);
 }
 
-size_t api_base_candidate_states(const api_model *m, size_t n)
+size_t dyn_base_candidate_states(const dyn_mechanism *m, size_t n)
 {
     return count_states(m, 3 * n);
 }
 
-static size_t count_columns(const api_model *m, unsigned with)
+static size_t count_columns(const dyn_mechanism *m, unsigned with)
 {
     size_t movers = 0;
-    for (size_t j = 0; j < m->n_movers; j++)
-        movers += api_mover_is_estimated(m, j);
-    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? movers : 0) +
-           ((with & API_BASE_FRICTION) ? 3 * movers : 0);
+    for (size_t j = 0; j < m->tree->n_movers; j++)
+        movers += dyn_mover_is_estimated(m->tree, j);
+    return DYN_PER_BODY * m->tree->n_rows + ((with & DYN_BASE_ROTORS) ? movers : 0) +
+           ((with & DYN_BASE_FRICTION) ? 3 * movers : 0);
 }
 
-size_t api_base_estimate_bytes(const api_model *m, unsigned with)
+size_t dyn_base_estimate_bytes(const dyn_mechanism *m, unsigned with)
 {
-    size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
+    size_t columns = count_columns(m, with), kernel = DYN_PER_BODY * m->tree->n_rows + 3 * m->tree->n_movers;
     return sizeof(double) *
-           (columns * (api_base_sample_count(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
+           (columns * (dyn_base_sample_count(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
 }
 
-double api_base_estimate_seconds(const api_model *m, unsigned with)
+double dyn_base_estimate_seconds(const dyn_mechanism *m, unsigned with)
 {
     double columns = (double)count_columns(m, with);
-    return 1e-9 * 2 * columns * columns * (double)(api_base_sample_count(m) * m->nv);
+    return 1e-9 * 2 * columns * columns * (double)(dyn_base_sample_count(m) * m->nv);
 }
 
 /* --- sampling ----------------------------------------------------------------------------------------------------- */
@@ -109,13 +109,13 @@ static void sample_quaternion(uint64_t *seed, double *q, size_t W)
 }
 
 /* Samples one state into one lane of q, qd and qdd; entries are W apart. */
-static void sample_state(const api_model *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
+static void sample_state(const dyn_mechanism *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
 {
     for (size_t i = 0; i < m->nq; i++)
         q[i * W] = uniform(seed, 1);
-    for (size_t b = 0; b < m->dyn->n_bodies; b++) {
-        const dyn_body *body  = &m->dyn->body[b];
-        int             place = api_first_position(m, body), quaternion = dyn_quaternion_offset(body);
+    for (size_t b = 0; b < m->tree->n_bodies; b++) {
+        const dyn_body *body  = &m->tree->body[b];
+        int             place = dyn_first_position(m, body), quaternion = dyn_quaternion_offset(body);
         if (place < 0) continue;
         double *coordinates = q + (size_t)place * W;
         if (body->joint.kind == DYN_REVOLUTE && !body->joint.mimic && !m->loops) *coordinates = uniform(seed, 3);
@@ -129,7 +129,7 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
 
 /* Arrays of the regressor kernel for W states, in lanes. */
 typedef struct block {
-    void   *workspace; /* workspace of the kernel; NULL: that of api_base_loop_solver is used */
+    void   *workspace; /* workspace of the kernel; NULL: that of dyn_base_loop_solver is used */
     double *q, *qd, *qdd, *Y, *joint;
 } block;
 
@@ -138,15 +138,15 @@ static void *take_aligned(size_t bytes)
     return aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
 }
 
-static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels, bool closing)
+static bool take_block(block *b, const dyn_mechanism *m, const dyn_kernels *kernels, bool closing)
 {
     size_t lane = (size_t)kernels->lanes * sizeof(double);
-    *b          = (block){.workspace = closing ? NULL : take_aligned(kernels->workspace_size(m->dyn)),
+    *b          = (block){.workspace = closing ? NULL : take_aligned(kernels->workspace_size(m->tree)),
                           .q         = take_aligned(m->nq * lane),
                           .qd        = take_aligned(m->nv * lane),
                           .qdd       = take_aligned(m->nv * lane),
-                          .Y         = take_aligned(m->nv * API_PER_BODY * m->n_bodies * lane),
-                          .joint     = take_aligned(m->nv * 3 * m->n_movers * lane)};
+                          .Y         = take_aligned(m->nv * DYN_PER_BODY * m->tree->n_rows * lane),
+                          .joint     = take_aligned(m->nv * 3 * m->tree->n_movers * lane)};
     return (b->workspace || closing) && b->q && b->qd && b->qdd && b->Y && b->joint;
 }
 
@@ -161,19 +161,19 @@ static void free_block(block *b)
 }
 
 /* Copies the regressor of one state to rows `row` and following. */
-static void copy_state(const api_model *m, const api_regressor_lane *state, samples *s, size_t row)
+static void copy_state(const dyn_mechanism *m, const dyn_regressor_lane *state, samples *s, size_t row)
 {
     for (size_t j = 0; j < s->columns; j++)
         for (size_t v = 0; v < m->nv; v++)
-            s->Y[j * s->rows + row + v] = api_parameter_effort(m, state, s->parameter[j], v);
+            s->Y[j * s->rows + row + v] = dyn_parameter_effort(m->tree, state, s->parameter[j], v);
 }
 
-static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+static bool sample(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
                    const double gravity[3], samples *s)
 {
     size_t    W     = (size_t)kernels->lanes;
     uint64_t  seed  = 1;
-    dyn_scene scene = {.model = m->dyn};
+    dyn_scene scene = {.model = m->tree};
     block     b;
     memcpy(scene.gravity, gravity, sizeof scene.gravity);
     bool good = take_block(&b, m, kernels, closing != NULL);
@@ -185,7 +185,7 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
         dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
         kernels->regressor(&scene, closing ? closing->workspace : b.workspace, &io, 1);
         for (size_t lane = 0; lane < W; lane++) {
-            api_regressor_lane state = {.regressor       = b.Y,
+            dyn_regressor_lane state = {.regressor       = b.Y,
                                         .joint_regressor = b.joint,
                                         .rates           = closing ? closing->tree_velocities(closing->arg) : b.qd,
                                         .lanes           = W,
@@ -250,7 +250,7 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
 
 /* --- grouping ----------------------------------------------------------------------------------------------------- */
 
-double api_base_tidy(double coefficient)
+double dyn_base_tidy(double coefficient)
 {
     char text[40];
     snprintf(text, sizeof text, "%.10g", coefficient);
@@ -258,12 +258,12 @@ double api_base_tidy(double coefficient)
     return fabs(tidied - coefficient) <= LEFT_OVER * fabs(coefficient) ? tidied : coefficient;
 }
 
-static bool belongs(const samples *s, const double *K, const api_base *base, size_t k, size_t j)
+static bool belongs(const samples *s, const double *K, const dyn_base *base, size_t k, size_t j)
 {
     return j > base->parameter[k] && s->length[j] > 0 && fabs(K[j * base->n + k]) >= NEGLIGIBLE;
 }
 
-static bool take_groups(const samples *s, const double *K, api_base *base)
+static bool take_groups(const samples *s, const double *K, dyn_base *base)
 {
     size_t parts = 0;
     for (size_t k = 0; k < base->n; k++)
@@ -277,7 +277,7 @@ static bool take_groups(const samples *s, const double *K, api_base *base)
 
 /* Converts K to the terms of every base parameter. On entry base->parameter contains indices of columns, on return
  * indices of parameters. */
-static bool group(const samples *s, const double *K, api_base *base)
+static bool group(const samples *s, const double *K, dyn_base *base)
 {
     size_t parts = 0;
     if (!take_groups(s, K, base)) return false;
@@ -285,8 +285,8 @@ static bool group(const samples *s, const double *K, api_base *base)
         size_t kept = base->parameter[k];
         for (size_t j = kept + 1; j < s->columns; j++)
             if (belongs(s, K, base, k, j))
-                base->term[parts++] = (api_base_term){
-                    s->parameter[j], api_base_tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
+                base->term[parts++] = (dyn_base_term){
+                    s->parameter[j], dyn_base_tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
         base->first[k + 1] = parts;
     }
     for (size_t j = 0; j < s->columns; j++)
@@ -296,34 +296,12 @@ static bool group(const samples *s, const double *K, api_base *base)
     return true;
 }
 
-double api_base_value(const api_base *base, size_t k, const double *parameters)
+double dyn_base_value(const dyn_base *base, size_t k, const double *parameters)
 {
     double value = parameters[base->parameter[k]];
     for (size_t i = base->first[k]; i < base->first[k + 1]; i++)
         value += base->term[i].coefficient * parameters[base->term[i].parameter];
     return value;
-}
-
-void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_t k)
-{
-    char name[API_PARAMETER_NAME];
-    api_parameter_name(m, base->parameter[k], name);
-    api_emit_object(to);
-    api_emit_key(to, "parameter");
-    api_emit_string(to, name);
-    api_emit_key(to, "with");
-    api_emit_array(to);
-    for (size_t i = base->first[k]; i < base->first[k + 1]; i++) {
-        api_parameter_name(m, base->term[i].parameter, name);
-        api_emit_object(to);
-        api_emit_key(to, "parameter");
-        api_emit_string(to, name);
-        api_emit_key(to, "coefficient");
-        api_emit_number(to, base->term[i].coefficient);
-        api_emit_end(to);
-    }
-    api_emit_end(to);
-    api_emit_end(to);
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
@@ -340,20 +318,18 @@ static bool factor_panel(samples *s, size_t first, size_t n)
                                           others, ld) == 0);
 }
 
-static bool factor(samples *s, const api_deadline *deadline, api_problem *problem)
+static bool factor(samples *s, dyn_deadline deadline, bool *too_large)
 {
-    if (!normalise(s))
-        return api_fail(problem, API_RESULT_NOT_FINITE, NULL,
-                        "lengths of the model are too large to find base parameters with");
+    *too_large = !normalise(s);
+    if (*too_large) return false;
     for (size_t first = 0; first < s->columns; first += PANEL) {
         size_t left = s->columns - first;
-        if (!api_deadline_check(deadline, problem) || !factor_panel(s, first, left < PANEL ? left : PANEL))
-            return false;
+        if (!dyn_may_continue(deadline) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;
     }
-    return api_deadline_check(deadline, problem);
+    return dyn_may_continue(deadline);
 }
 
-static bool read_factors(const samples *s, api_base *base)
+static bool read_factors(const samples *s, dyn_base *base)
 {
     base->n    = choose(s, base->parameter);
     double *K  = solve(s, base->parameter, base->n);
@@ -362,43 +338,45 @@ static bool read_factors(const samples *s, api_base *base)
     return ok;
 }
 
-api_base *api_base_find_among(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
-                              const api_base_candidates *among, const api_deadline *deadline, api_problem *problem)
+dyn_base *dyn_base_find_among(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
+                              const dyn_base_candidates *among, dyn_deadline deadline, bool *too_large)
 {
     samples   s    = {.states = among->states, .columns = among->n, .parameter = among->parameter};
-    api_base *base = calloc(1, sizeof *base);
+    dyn_base *base = calloc(1, sizeof *base);
+    *too_large     = false;
     s.rows         = s.states * m->nv;
     s.Y            = calloc(s.rows * s.columns + 1, sizeof *s.Y);
     s.length       = calloc(s.columns + 1, sizeof *s.length);
     s.tau          = calloc(s.columns + 1, sizeof *s.tau);
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
     bool found = base && base->parameter && s.Y && s.length && s.tau;
-    found      = found && sample(m, kernels, closing, among->gravity, &s) && factor(&s, deadline, problem) &&
+    found      = found && sample(m, kernels, closing, among->gravity, &s) && factor(&s, deadline, too_large) &&
             read_factors(&s, base);
     free(s.Y);
     free(s.length);
     free(s.tau);
     if (found) return base;
-    api_base_free(base);
+    dyn_base_free(base);
     return NULL;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
-                        unsigned with, const api_deadline *deadline, api_problem *problem)
+dyn_base *dyn_base_find(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
+                        unsigned with, dyn_deadline deadline, bool *too_large)
 {
     size_t             *parameter = calloc(count_columns(m, with) + 1, sizeof *parameter);
-    api_base_candidates among     = {.parameter = parameter, .states = api_base_sample_count(m)};
-    api_base           *base      = NULL;
-    memcpy(among.gravity, m->dyn->gravity, sizeof among.gravity);
+    dyn_base_candidates among     = {.parameter = parameter, .states = dyn_base_sample_count(m)};
+    dyn_base           *base      = NULL;
+    *too_large                    = false;
+    memcpy(among.gravity, m->tree->gravity, sizeof among.gravity);
     if (parameter) {
         among.n = list_columns(m, with, parameter);
-        base    = api_base_find_among(m, kernels, closing, &among, deadline, problem);
+        base    = dyn_base_find_among(m, kernels, closing, &among, deadline, too_large);
     }
     free(parameter);
     return base;
 }
 
-void api_base_free(api_base *base)
+void dyn_base_free(dyn_base *base)
 {
     if (!base) return;
     free(base->parameter);

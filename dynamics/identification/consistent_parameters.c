@@ -17,7 +17,7 @@ enum {
 #define EXACT 1e-10
 
 typedef struct search {
-    const api_consistent *c;
+    const dyn_consistent *c;
     size_t n_base, n_bodies, n_cones, n; /* n: unknowns, 10 for each body, then rotors (up to n_cones), then friction */
     size_t first;                        /* row of the first body */
     size_t *parameter;                   /* [n] index of each unknown among the parameters */
@@ -30,22 +30,22 @@ typedef struct search {
 } search;
 
 /* Counts the unknowns with the parameters of all bodies. Those of friction curves are unknown where `base` has them. */
-static size_t count_unknowns(const api_model *m, const api_base *base, unsigned with, size_t *rotors)
+static size_t count_unknowns(const dyn_model *m, const dyn_base *base, unsigned with, size_t *rotors)
 {
     size_t movers = 0, curves = 0;
     for (size_t j = 0; j < m->n_movers; j++)
-        movers += api_mover_is_estimated(m, j);
+        movers += dyn_mover_is_estimated(m, j);
     for (size_t k = 0; k < base->n; k++)
-        curves += base->parameter[k] >= api_parameter_count(m);
-    *rotors         = with & API_BASE_ROTORS ? movers : 0;
-    size_t friction = with & API_BASE_FRICTION ? 3 * movers : 0;
-    return API_PER_BODY * m->n_bodies + *rotors + friction + curves;
+        curves += base->parameter[k] >= dyn_parameter_count(m);
+    *rotors         = with & DYN_BASE_ROTORS ? movers : 0;
+    size_t friction = with & DYN_BASE_FRICTION ? 3 * movers : 0;
+    return DYN_PER_BODY * m->n_rows + *rotors + friction + curves;
 }
 
-size_t api_consistent_scratch(const api_model *m, const api_base *base, unsigned with)
+size_t dyn_consistent_scratch(const dyn_model *m, const dyn_base *base, unsigned with)
 {
     size_t rotors, n = count_unknowns(m, base, with, &rotors);
-    return 16 * m->n_bodies + base->n * (n + 1) + (base->n + n) * (n + 1) + 6 * n;
+    return 16 * m->n_rows + base->n * (n + 1) + (base->n + n) * (n + 1) + 6 * n;
 }
 
 /* --- the reference as the start of the search ------------------------------------------------------------------------
@@ -64,7 +64,7 @@ static void find_typical_scales(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];
     for (size_t i = 0; i < s->n_bodies; i++) {
-        api_pseudo_inertia(s->c->parameters + API_PER_BODY * (s->first + i), J);
+        dyn_pseudo_inertia(s->c->parameters + DYN_PER_BODY * (s->first + i), J);
         m += J[15];
         E += fabs(J[0] + J[5] + J[10]);
     }
@@ -101,12 +101,12 @@ static bool centre(search *s)
     find_typical_scales(s, &mass, &square);
     for (size_t i = 0; i < s->n_bodies; i++) {
         double *J = s->J0_inverse + 16 * i;
-        api_pseudo_inertia(s->c->parameters + API_PER_BODY * (s->first + i), J);
+        dyn_pseudo_inertia(s->c->parameters + DYN_PER_BODY * (s->first + i), J);
         if (!centre_body(J, mass, square)) return false;
-        api_pseudo_inertia_parameters(J, s->x + API_PER_BODY * i);
+        dyn_pseudo_inertia_parameters(J, s->x + DYN_PER_BODY * i);
         if (!cholesky(J) || LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) != 0) return false;
     }
-    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n; k++) {
+    for (size_t k = DYN_PER_BODY * s->n_bodies; k < s->n; k++) {
         bool   rotor = k < s->n_cones;
         double own   = s->c->parameters[s->parameter[k]];
         s->x[k] = s->at0[k] = rotor && !(own > 0) ? 1e-2 * mass * square : own;
@@ -134,7 +134,7 @@ static double divergence(const search *s, size_t body, const double *x)
 {
     double        J[16], d = 0;
     const double *J0 = s->J0_inverse + 16 * body;
-    api_pseudo_inertia(x + API_PER_BODY * body, J);
+    dyn_pseudo_inertia(x + DYN_PER_BODY * body, J);
     for (int j = 0; j < SIDE; j++)
         for (int i = j; i < SIDE; i++)
             d += (i == j ? 1 : 2) * J0[4 * j + i] * J[4 * j + i];
@@ -149,7 +149,7 @@ static double value(const search *s, const double *x)
     double d = 0;
     for (size_t i = 0; i < s->n_bodies; i++)
         d += divergence(s, i, x);
-    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n_cones; k++)
+    for (size_t k = DYN_PER_BODY * s->n_bodies; k < s->n_cones; k++)
         d += x[k] > 0 ? x[k] / s->at0[k] - log(x[k] / s->at0[k]) : INFINITY;
     for (size_t k = s->n_cones; k < s->n; k++)
         d += (x[k] - s->at0[k]) * (x[k] - s->at0[k]) / 2;
@@ -158,7 +158,7 @@ static double value(const search *s, const double *x)
 
 /* Writes the lower half of a symmetric 4 x 4 matrix, times `by`, as a vector whose norm is the matrix's Frobenius norm
  * times `by`. */
-static void flatten(const double X[16], double by, double to[API_PER_BODY])
+static void flatten(const double X[16], double by, double to[DYN_PER_BODY])
 {
     for (int j = 0; j < SIDE; j++)
         for (int i = j; i < SIDE; i++)
@@ -172,16 +172,16 @@ static void flatten(const double X[16], double by, double to[API_PER_BODY])
  *     X = L^-1 (sum_c E_c step_c) L^-T = 1 - LT J0^-1 L,     E_c: the pseudo-inertia of parameter c = 1. */
 static bool body_rows(const search *s, size_t body)
 {
-    size_t n_rows = s->n_base + s->n, first = s->n_base + API_PER_BODY * body;
+    size_t n_rows = s->n_base + s->n, first = s->n_base + DYN_PER_BODY * body;
     double by = sqrt(s->weight), L[16], X[16];
-    api_pseudo_inertia(s->x + API_PER_BODY * body, L);
+    dyn_pseudo_inertia(s->x + DYN_PER_BODY * body, L);
     if (!cholesky(L)) return false;
-    for (size_t c = 0; c < API_PER_BODY; c++) {
-        double unit[API_PER_BODY] = {0};
+    for (size_t c = 0; c < DYN_PER_BODY; c++) {
+        double unit[DYN_PER_BODY] = {0};
         unit[c]                   = 1;
-        api_pseudo_inertia(unit, X);
+        dyn_pseudo_inertia(unit, X);
         if (LAPACKE_dsygst(LAPACK_COL_MAJOR, 1, 'L', SIDE, X, SIDE, L, SIDE) != 0) return false;
-        flatten(X, by, s->H + (API_PER_BODY * body + c) * n_rows + first);
+        flatten(X, by, s->H + (DYN_PER_BODY * body + c) * n_rows + first);
     }
     memcpy(X, s->J0_inverse + 16 * body, sizeof X);
     if (LAPACKE_dsygst(LAPACK_COL_MAJOR, 2, 'L', SIDE, X, SIDE, L, SIDE) != 0) return false;
@@ -205,7 +205,7 @@ static bool rows(const search *s)
     }
     for (size_t i = 0; i < s->n_bodies; i++)
         if (!body_rows(s, i)) return false;
-    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n; k++) {
+    for (size_t k = DYN_PER_BODY * s->n_bodies; k < s->n; k++) {
         bool   rotor                     = k < s->n_cones;
         double by                        = sqrt(s->weight);
         s->H[k * n_rows + s->n_base + k] = rotor ? by / s->x[k] : by;
@@ -262,24 +262,24 @@ static bool descend(const search *s, double until)
 
 static void list_unknowns(search *s)
 {
-    const api_model *m = s->c->model;
+    const dyn_model *m = s->c->tree;
     size_t           n = 0;
-    for (; n < API_PER_BODY * s->n_bodies; n++)
-        s->parameter[n] = API_PER_BODY * s->first + n;
-    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_ROTORS); j++)
-        if (api_mover_is_estimated(m, j)) s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
-    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_FRICTION); j++)
-        for (size_t c = API_VISCOUS; api_mover_is_estimated(m, j) && c < API_PER_JOINT; c++)
-            s->parameter[n++] = api_joint_parameter(m, j, c);
+    for (; n < DYN_PER_BODY * s->n_bodies; n++)
+        s->parameter[n] = DYN_PER_BODY * s->first + n;
+    for (size_t j = 0; j < m->n_movers && (s->c->with & DYN_BASE_ROTORS); j++)
+        if (dyn_mover_is_estimated(m, j)) s->parameter[n++] = dyn_joint_parameter(m, j, DYN_ROTOR_INERTIA);
+    for (size_t j = 0; j < m->n_movers && (s->c->with & DYN_BASE_FRICTION); j++)
+        for (size_t c = DYN_VISCOUS; dyn_mover_is_estimated(m, j) && c < DYN_PER_JOINT; c++)
+            s->parameter[n++] = dyn_joint_parameter(m, j, c);
     for (size_t k = 0; k < s->n_base; k++)
-        if (s->c->base->parameter[k] >= api_parameter_count(m)) s->parameter[n++] = s->c->base->parameter[k];
+        if (s->c->base->parameter[k] >= dyn_parameter_count(m)) s->parameter[n++] = s->c->base->parameter[k];
 }
 
 /* Sets A = (R/s) P and b = (R/s) beta' of the least squares problem. P maps all parameters to base parameters: row k
  * has 1 at the kept parameter of base parameter k, and the coefficients of the parameters grouped with it. */
 static void project(const search *s)
 {
-    const api_consistent *c  = s->c;
+    const dyn_consistent *c  = s->c;
     size_t                nb = s->n_base;
     memset(s->A, 0, nb * s->n * sizeof *s->A);
     for (size_t i = 0; i < nb; i++) {
@@ -297,13 +297,13 @@ static void project(const search *s)
         }
 }
 
-static search lay_out(const api_consistent *c, double *scratch)
+static search lay_out(const dyn_consistent *c, double *scratch)
 {
-    const size_t all = c->model->n_bodies, bodies = c->row == API_ALL_BODIES ? all : c->row >= 0;
-    size_t       rotors, n = count_unknowns(c->model, c->base, c->with, &rotors) - API_PER_BODY * (all - bodies),
+    const size_t all = c->tree->n_rows, bodies = c->row == DYN_ALL_BODIES ? all : c->row >= 0;
+    size_t       rotors, n = count_unknowns(c->tree, c->base, c->with, &rotors) - DYN_PER_BODY * (all - bodies),
                    nb = c->base->n;
     search s          = {.c = c, .n_base = nb, .n_bodies = bodies, .first = c->row >= 0 ? (size_t)c->row : 0, .n = n};
-    s.n_cones         = API_PER_BODY * s.n_bodies + rotors;
+    s.n_cones         = DYN_PER_BODY * s.n_bodies + rotors;
     s.J0_inverse      = scratch;
     s.A               = s.J0_inverse + 16 * s.n_bodies;
     s.b               = s.A + nb * n;
@@ -317,13 +317,13 @@ static search lay_out(const api_consistent *c, double *scratch)
     return s;
 }
 
-bool api_consistent_find(const api_consistent *c, double *scratch)
+bool dyn_consistent_find(const dyn_consistent *c, double *scratch)
 {
     search s = lay_out(c, scratch);
     list_unknowns(&s);
     if (!centre(&s)) return false;
     project(&s);
-    double last = API_CONSISTENT_WEIGHT, first = square_of_rest(&s, s.x) / (double)(s.n + 1);
+    double last = DYN_CONSISTENT_WEIGHT, first = square_of_rest(&s, s.x) / (double)(s.n + 1);
     for (s.weight = fmax(first, last); s.weight > last; s.weight *= FALL)
         if (!descend(&s, ROUGH)) return false;
     s.weight = last;

@@ -3,18 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-static bool take_coordinate(const api_query *q, const api_estimate *t, api_coordinate *c, size_t v)
+static bool take_coordinate(dyn_memory memory, size_t rows, const dyn_estimate *t, dyn_coordinate_rows *c, size_t v)
 {
-    *c           = (api_coordinate){.deviation = 1};
-    c->parameter = api_take(q->pool, (t->n + 1) * sizeof *c->parameter);
+    *c           = (dyn_coordinate_rows){.deviation = 1};
+    c->parameter = dyn_take(memory, (t->n + 1) * sizeof *c->parameter);
     if (!c->parameter) return false;
     for (size_t k = 0; k < t->n; k++)
-        if (api_parameter_acts(t->model, t->base->parameter[k], v)) c->parameter[c->n++] = k;
-    c->row = api_take(q->pool, API_ROWS * (c->n + 1) * sizeof *c->row);
-    c->R   = api_take(q->pool, (c->n + 1) * (c->n + 1) * sizeof *c->R);
+        if (dyn_parameter_acts(&t->robot, t->base->parameter[k], v)) c->parameter[c->n++] = k;
+    c->row = dyn_take(memory, DYN_ROWS * (c->n + 1) * sizeof *c->row);
+    c->R   = dyn_take(memory, (c->n + 1) * (c->n + 1) * sizeof *c->R);
     if (t->huber > 0) {
-        c->kept = api_take(q->pool, (q->rows * (c->n + 1) + 1) * sizeof *c->kept);
-        c->rest = api_take(q->pool, (2 * q->rows + 1) * sizeof *c->rest);
+        c->kept = dyn_take(memory, (rows * (c->n + 1) + 1) * sizeof *c->kept);
+        c->rest = dyn_take(memory, (2 * rows + 1) * sizeof *c->rest);
         if (!c->kept || !c->rest) return false;
     }
     if (!c->row || !c->R) return false;
@@ -22,71 +22,69 @@ static bool take_coordinate(const api_query *q, const api_estimate *t, api_coord
     return true;
 }
 
-static double *take_zeros(const api_query *q, size_t count)
+size_t dyn_estimate_scratch(const dyn_estimate *t)
 {
-    double *zeros = api_take(q->pool, (count + 1) * sizeof *zeros);
-    if (zeros) memset(zeros, 0, (count + 1) * sizeof *zeros);
-    return zeros;
+    const size_t n = t->base->n, scratch = dyn_qr_solve_scratch(n) + dyn_qr_scratch(n + 1);
+    return scratch < t->robot.nv ? t->robot.nv : scratch;
 }
 
-bool api_estimate_open(const api_query *q, api_estimate *t)
+bool dyn_estimate_open(dyn_memory memory, size_t rows, dyn_estimate *t)
 {
-    size_t n = t->n = t->base->n, scratch = dyn_qr_solve_scratch(n) + dyn_qr_scratch(n + 1);
-    if (scratch < t->model->nv) scratch = t->model->nv;
-    t->unknowns.n = n;
-    t->at         = api_take(q->pool, (t->model->nv + 1) * sizeof *t->at);
+    bool         succeeded = true;
+    const size_t n = t->n = t->base->n;
+    t->unknowns.n         = n;
+    t->at                 = dyn_take(memory, (t->robot.nv + 1) * sizeof *t->at);
     if (!t->at) return false;
-    for (size_t v = 0; v < t->model->nv; v++)
-        if (!take_coordinate(q, t, &t->at[v], v)) return false;
-    t->R                = take_zeros(q, (n + 1) * (n + 1));
-    t->sheet            = take_zeros(q, (n + 1) * (n + 1 + t->n_prior));
-    t->scratch          = take_zeros(q, scratch);
-    t->unknowns.x       = take_zeros(q, n);
-    t->unknowns.inverse = take_zeros(q, n * n);
-    t->unknowns.unseen  = api_take(q->pool, n + 1);
-    t->before           = take_zeros(q, n);
+    for (size_t v = 0; v < t->robot.nv; v++)
+        if (!take_coordinate(memory, rows, t, &t->at[v], v)) return false;
+    t->R                = dyn_take_zeroed(memory, (n + 1) * (n + 1) + 1, &succeeded);
+    t->sheet            = dyn_take_zeroed(memory, (n + 1) * (n + 1 + t->n_prior) + 1, &succeeded);
+    t->scratch          = dyn_take_zeroed(memory, dyn_estimate_scratch(t) + 1, &succeeded);
+    t->unknowns.x       = dyn_take_zeroed(memory, n + 1, &succeeded);
+    t->unknowns.inverse = dyn_take_zeroed(memory, n * n + 1, &succeeded);
+    t->unknowns.unseen  = dyn_take(memory, n + 1);
+    t->before           = dyn_take_zeroed(memory, n + 1, &succeeded);
     t->prior_unit       = 1;
-    t->deviation        = take_zeros(q, n);
-    t->noise            = take_zeros(q, t->model->nv);
-    return t->R && t->sheet && t->scratch && t->unknowns.x && t->unknowns.inverse && t->unknowns.unseen &&
-           t->deviation && t->noise && t->before &&
-           api_pool_claim(q->pool, scratch * sizeof(double)); /* LAPACK allocates as much memory again */
+    t->deviation        = dyn_take_zeroed(memory, n + 1, &succeeded);
+    t->noise            = dyn_take_zeroed(memory, t->robot.nv + 1, &succeeded);
+    return succeeded && t->unknowns.unseen;
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
 
-bool api_coordinate_factor(const api_estimate *t, api_coordinate *c)
+bool dyn_coordinate_factor(const dyn_estimate *t, dyn_coordinate_rows *c)
 {
     size_t rows = c->rows;
     c->rows     = 0;
-    return dyn_qr_add_rows(c->R, c->n + 1, c->row, rows, API_ROWS, t->scratch);
+    return dyn_qr_add_rows(c->R, c->n + 1, c->row, rows, DYN_ROWS, t->scratch);
 }
 
-static double weight_of(const api_measured *at, size_t v)
+static double weight_of(const dyn_measured *at, size_t v)
 {
     return at->weights ? at->weights[v * at->regressed.lanes + at->regressed.lane] : 1;
 }
 
 /* Returns entry k of a coordinate's row: weight * regressor entry of the coordinate's k-th base parameter. */
-static double entry_of(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v, size_t k)
+static double entry_of(const dyn_estimate *t, const dyn_coordinate_rows *c, const dyn_measured *at, size_t v, size_t k)
 {
-    return weight_of(at, v) * api_parameter_effort(t->model, &at->regressed, t->base->parameter[c->parameter[k]], v);
+    return weight_of(at, v) *
+           dyn_parameter_effort(t->robot.tree, &at->regressed, t->base->parameter[c->parameter[k]], v);
 }
 
 /* Returns the last entry of a coordinate's row: weight * (measured torque - torque of the model). */
-static double rest_of(const api_measured *at, size_t v)
+static double rest_of(const dyn_measured *at, size_t v)
 {
     size_t i = v * at->regressed.lanes + at->regressed.lane;
     return weight_of(at, v) * (at->tau[i] - at->model_tau[i]);
 }
 
-static double square_of(const api_measured *at, size_t v)
+static double square_of(const dyn_measured *at, size_t v)
 {
     double torque = weight_of(at, v) * at->tau[v * at->regressed.lanes + at->regressed.lane];
     return torque * torque;
 }
 
-static bool takes_row(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v)
+static bool takes_row(const dyn_estimate *t, const dyn_coordinate_rows *c, const dyn_measured *at, size_t v)
 {
     double rest = rest_of(at, v), sum = square_of(at, v) + rest * rest;
     for (size_t k = 0; k < c->n; k++) {
@@ -96,29 +94,29 @@ static bool takes_row(const api_estimate *t, const api_coordinate *c, const api_
     return weight_of(at, v) == 0 || isfinite(sum);
 }
 
-bool api_estimate_takes(const api_estimate *t, const api_measured *state)
+bool dyn_estimate_takes(const dyn_estimate *t, const dyn_measured *state)
 {
-    for (size_t v = 0; v < t->model->nv; v++)
+    for (size_t v = 0; v < t->robot.nv; v++)
         if (!takes_row(t, &t->at[v], state, v)) return false;
     return true;
 }
 
-static bool add_row(api_estimate *t, api_coordinate *c, const api_measured *at, size_t v)
+static bool add_row(dyn_estimate *t, dyn_coordinate_rows *c, const dyn_measured *at, size_t v)
 {
     if (weight_of(at, v) == 0) return true;
     for (size_t k = 0; k < c->n; k++)
-        c->row[k * API_ROWS + c->rows] = entry_of(t, c, at, v, k);
-    c->row[c->n * API_ROWS + c->rows] = rest_of(at, v);
+        c->row[k * DYN_ROWS + c->rows] = entry_of(t, c, at, v, k);
+    c->row[c->n * DYN_ROWS + c->rows] = rest_of(at, v);
     for (size_t k = 0; k <= c->n && c->kept; k++)
-        c->kept[c->used * (c->n + 1) + k] = c->row[k * API_ROWS + c->rows];
+        c->kept[c->used * (c->n + 1) + k] = c->row[k * DYN_ROWS + c->rows];
     t->square += square_of(at, v);
     c->used++, t->used++;
-    return ++c->rows < API_ROWS || api_coordinate_factor(t, c);
+    return ++c->rows < DYN_ROWS || dyn_coordinate_factor(t, c);
 }
 
-bool api_estimate_add(api_estimate *t, const api_measured *state)
+bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state)
 {
-    for (size_t v = 0; v < t->model->nv; v++)
+    for (size_t v = 0; v < t->robot.nv; v++)
         if (!add_row(t, &t->at[v], state, v)) return false;
     return true;
 }
@@ -126,7 +124,7 @@ bool api_estimate_add(api_estimate *t, const api_measured *state)
 /* --- fewer base parameters ---------------------------------------------------------------------------------------- */
 
 /* Removes the columns of the kept rows but those at the n places `from`, in place. */
-static void reduce_rows(const api_coordinate *c, size_t n, const size_t *from)
+static void reduce_rows(const dyn_coordinate_rows *c, size_t n, const size_t *from)
 {
     for (size_t i = 0; i < c->used && c->kept; i++)
         for (size_t k = 0; k <= n; k++)
@@ -135,7 +133,7 @@ static void reduce_rows(const api_coordinate *c, size_t n, const size_t *from)
 
 /* Leaves the base parameters with a number, which replaces their index. Their columns of R, as rows, are factored
  * anew. */
-static bool reduce_coordinate(const api_estimate *t, api_coordinate *c, const size_t *number, size_t *from)
+static bool reduce_coordinate(const dyn_estimate *t, dyn_coordinate_rows *c, const size_t *number, size_t *from)
 {
     size_t n = 0, m = c->n + 1;
     memset(t->sheet, 0, m * m * sizeof *t->sheet);
@@ -154,7 +152,7 @@ static bool reduce_coordinate(const api_estimate *t, api_coordinate *c, const si
 
 /* Removes the columns of the prior that are not kept. A prior leaves no parameter of its own undetermined, so the rest
  * of its rows is as before. */
-static void reduce_prior(api_estimate *t, const size_t *number, size_t n)
+static void reduce_prior(dyn_estimate *t, const size_t *number, size_t n)
 {
     for (size_t k = 0; k < t->n; k++)
         if (number[k] != SIZE_MAX)
@@ -162,14 +160,14 @@ static void reduce_prior(api_estimate *t, const size_t *number, size_t n)
     memmove(t->prior + n * t->n_prior, t->prior + t->n * t->n_prior, t->n_prior * sizeof *t->prior);
 }
 
-bool api_estimate_reduce(const api_query *q, api_estimate *t, const api_base *base, const bool *kept)
+bool dyn_estimate_reduce(dyn_memory memory, dyn_estimate *t, const dyn_base *base, const bool *kept)
 {
-    size_t *number = api_take(q->pool, (t->n + 1) * sizeof *number),
-           *from = api_take(q->pool, (t->n + 1) * sizeof *from), n = 0;
+    size_t *number = dyn_take(memory, (t->n + 1) * sizeof *number), *from = dyn_take(memory, (t->n + 1) * sizeof *from),
+           n = 0;
     if (!number || !from) return false;
     for (size_t k = 0; k < t->n; k++)
         number[k] = kept[k] ? n++ : SIZE_MAX;
-    for (size_t v = 0; v < t->model->nv; v++)
+    for (size_t v = 0; v < t->robot.nv; v++)
         if (!reduce_coordinate(t, &t->at[v], number, from)) return false;
     if (t->prior) reduce_prior(t, number, n);
     t->n = t->unknowns.n = n;

@@ -3,18 +3,18 @@
 #pragma once
 #include "estimate.h"
 
-enum { API_ROWS = 64 /* rows that are factored at a time */ };
+enum { DYN_ROWS = 64 /* rows that are factored at a time */ };
 
-/* A change of torques by at most API_ZERO times the mean torque is none: torques without noise leave residuals of
+/* A change of torques by at most DYN_ZERO times the mean torque is none: torques without noise leave residuals of
  * rounding errors, which never settle. */
-#define API_ZERO 1e-13
+#define DYN_ZERO 1e-13
 
-struct api_coordinate {
+struct dyn_coordinate_rows {
     size_t  n;         /* base parameters that affect this coordinate's torque */
     size_t *parameter; /* [n] indices in base->parameter, ascending */
     size_t  rows;      /* rows in `row`, not factored yet */
     size_t  used;      /* rows added in total */
-    double *row;       /* API_ROWS x (n + 1), column-major: rows to be factored */
+    double *row;       /* DYN_ROWS x (n + 1), column-major: rows to be factored */
     double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
     double *kept;      /* [used x (n + 1)] all rows, for a robust loss; else NULL */
     double *rest;      /* [2 used] residuals of `kept`, then their sizes in order */
@@ -22,24 +22,24 @@ struct api_coordinate {
     double  deviation; /* standard deviation by which the rows are divided */
 };
 
-/* Returns false with a problem if the deadline has passed. */
-bool api_estimate_go_on(const api_estimate *t);
+/* Returns false if the deadline has passed. */
+bool dyn_estimate_go_on(const dyn_estimate *t);
 
-/* Factors the rows in c->row. Returns as api_estimate_add does. */
-bool api_coordinate_factor(const api_estimate *t, api_coordinate *c);
+/* Factors the rows in c->row. Returns as dyn_estimate_add does. */
+bool dyn_coordinate_factor(const dyn_estimate *t, dyn_coordinate_rows *c);
 
 /* Joins the factors of all coordinates, each divided by its deviation, and the prior if `prior`, into t->R. Returns
  * false if the deadline has passed, there is no memory, or an entry is not finite. */
-bool api_estimate_join(const api_estimate *t, bool prior);
+bool dyn_estimate_join(const dyn_estimate *t, bool prior);
 
 /* The root mean square of the measured torques. */
-double api_estimate_mean_torque(const api_estimate *t);
+double dyn_estimate_mean_torque(const dyn_estimate *t);
 
 /* The least deviation of a coordinate's rows. */
-double api_estimate_least_deviation(const api_estimate *t);
+double dyn_estimate_least_deviation(const dyn_estimate *t);
 
 /* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
-double api_coordinate_square_along(const api_coordinate *c, const double *u);
+double dyn_coordinate_square_along(const dyn_coordinate_rows *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */
-void api_estimate_deviations(api_estimate *t);
+void dyn_estimate_deviations(dyn_estimate *t);

@@ -1,76 +1,62 @@
 /* parameters.c - see parameters.h: values of the parameters, and their columns of the regressor. */
 #include "parameters.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-static const char *const body_names[API_PER_BODY] = {"m",   "mcx", "mcy", "mcz", "Ixx",
-                                                     "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
-
-static const char *const joint_names[API_PER_JOINT] = {"rotor_inertia", "viscous", "coulomb_positive",
-                                                       "coulomb_negative"};
-
-static const char *const curve_names[API_PER_CURVE] = {"load", "breakaway_positive", "breakaway_negative",
-                                                       "stribeck_velocity"};
-
-size_t api_parameter_count(const api_model *m)
+size_t dyn_parameter_count(const dyn_model *m)
 {
-    return API_PER_BODY * m->n_bodies + API_PER_JOINT * m->n_movers;
+    return DYN_PER_BODY * m->n_rows + DYN_PER_JOINT * m->n_movers;
 }
 
-size_t api_joint_parameter(const api_model *m, size_t j, size_t c)
+size_t dyn_joint_parameter(const dyn_model *m, size_t j, size_t c)
 {
-    return API_PER_BODY * m->n_bodies + API_PER_JOINT * j + c;
+    return DYN_PER_BODY * m->n_rows + DYN_PER_JOINT * j + c;
 }
 
-size_t api_curve_parameter(const api_model *m, size_t j, size_t c)
+size_t dyn_curve_parameter(const dyn_model *m, size_t j, size_t c)
 {
-    return api_parameter_count(m) + API_PER_CURVE * j + c;
+    return dyn_parameter_count(m) + DYN_PER_CURVE * j + c;
 }
 
-static bool is_of_curve(const api_model *m, size_t parameter)
+static bool is_of_curve(const dyn_model *m, size_t parameter)
 {
-    return parameter >= api_parameter_count(m);
+    return parameter >= dyn_parameter_count(m);
 }
 
-static bool is_of_body(const api_model *m, size_t parameter)
+static bool is_of_body(const dyn_model *m, size_t parameter)
 {
-    return parameter < API_PER_BODY * m->n_bodies;
+    return parameter < DYN_PER_BODY * m->n_rows;
 }
 
 /* The joint or motor that a parameter belongs to; `c` receives which of its four parameters, or of the four of its
  * curve, it is. */
-static size_t mover_of(const api_model *m, size_t parameter, size_t *c)
+static size_t mover_of(const dyn_model *m, size_t parameter, size_t *c)
 {
     if (is_of_curve(m, parameter)) {
-        *c = (parameter - api_parameter_count(m)) % API_PER_CURVE;
-        return (parameter - api_parameter_count(m)) / API_PER_CURVE;
+        *c = (parameter - dyn_parameter_count(m)) % DYN_PER_CURVE;
+        return (parameter - dyn_parameter_count(m)) / DYN_PER_CURVE;
     }
-    size_t k = parameter - API_PER_BODY * m->n_bodies;
-    *c       = k % API_PER_JOINT;
-    return k / API_PER_JOINT;
+    size_t k = parameter - DYN_PER_BODY * m->n_rows;
+    *c       = k % DYN_PER_JOINT;
+    return k / DYN_PER_JOINT;
 }
 
-void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARAMETER_NAME])
+dyn_parameter_owner dyn_parameter_owner_of(const dyn_model *m, size_t parameter)
 {
-    size_t      c     = parameter % API_PER_BODY;
-    const char *owner = NULL, *quantity = body_names[c];
     if (is_of_body(m, parameter))
-        owner = m->body_names[parameter / API_PER_BODY];
-    else {
-        owner    = m->mover_names[mover_of(m, parameter, &c)];
-        quantity = is_of_curve(m, parameter) ? curve_names[c] : joint_names[c];
-    }
-    snprintf(name, API_PARAMETER_NAME, "%s.%s", owner, quantity);
+        return (dyn_parameter_owner){DYN_OF_BODY, parameter / DYN_PER_BODY, parameter % DYN_PER_BODY};
+    size_t       c;
+    const size_t mover = mover_of(m, parameter, &c);
+    return (dyn_parameter_owner){is_of_curve(m, parameter) ? DYN_OF_CURVE : DYN_OF_MOVER, mover, c};
 }
 
 /* --- efforts ------------------------------------------------------------------------------------------------------ */
 
 /* The motor of a coupled transmission that is mover j, or NULL. */
-static const dyn_drive *drive_of(const api_model *m, size_t j)
+static const dyn_drive *drive_of(const dyn_model *m, size_t j)
 {
-    size_t first = dyn_drive_mover(m->dyn, 0);
-    return j >= first ? &m->dyn->drive[j - first] : NULL;
+    size_t first = dyn_drive_mover(m, 0);
+    return j >= first ? &m->drive[j - first] : NULL;
 }
 
 static bool drives(const dyn_drive *d, size_t v)
@@ -80,20 +66,32 @@ static bool drives(const dyn_drive *d, size_t v)
     return false;
 }
 
-/* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
-static const dyn_body *body_of_mover(const api_model *m, size_t j)
+/* The number of joints, which come first among the movers, in the order of the rows after that of a floating base. */
+static size_t joint_count(const dyn_model *m)
 {
-    const dyn_body *b = m->dyn->body;
-    if (j < m->n_joints) return &b[m->joints[j].body];
+    return m->n_rows - (m->floating ? 1 : 0);
+}
+
+/* The last body of joint j, which its link is. */
+static const dyn_body *joint_body(const dyn_model *m, size_t j)
+{
+    return &m->body[m->row_body[j + (m->floating ? 1 : 0)]];
+}
+
+/* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
+static const dyn_body *body_of_mover(const dyn_model *m, size_t j)
+{
+    const dyn_body *b = m->body;
+    if (j < joint_count(m)) return joint_body(m, j);
     while (b->joint.mover != (int)j)
         b++;
     return b;
 }
 
-static const dyn_body *rotor_of(const api_model *m, size_t j)
+static const dyn_body *rotor_of(const dyn_model *m, size_t j)
 {
-    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].joint.is_rotor; i--) /* rotors come last */
-        if (m->dyn->body[i - 1].joint.mover == (int)j) return &m->dyn->body[i - 1];
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].joint.is_rotor; i--) /* rotors come last */
+        if (m->body[i - 1].joint.mover == (int)j) return &m->body[i - 1];
     return NULL;
 }
 
@@ -102,27 +100,28 @@ static bool moves(const dyn_body *body, size_t v)
     return v >= (size_t)body->joint.v && v < (size_t)(body->joint.v + dyn_joint_nv(body->joint.kind));
 }
 
-bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
+bool dyn_parameter_acts(const dyn_mechanism *mechanism, size_t parameter, size_t v)
 {
-    size_t c;
-    int    body;
-    if (m->loops) return true; /* every parameter may act through the loops */
+    const dyn_model *m = mechanism->tree;
+    size_t           c;
+    int              body;
+    if (mechanism->loops) return true; /* every parameter may act through the loops */
     if (is_of_body(m, parameter)) {
-        body = m->dyn->row_body[parameter / API_PER_BODY];
+        body = m->row_body[parameter / DYN_PER_BODY];
     } else {
         size_t           j     = mover_of(m, parameter, &c);
         const dyn_drive *drive = drive_of(m, j);
         if (drive) return drives(drive, v);
-        const dyn_body *rotor = c == API_ROTOR_INERTIA && !is_of_curve(m, parameter) ? rotor_of(m, j) : NULL;
+        const dyn_body *rotor = c == DYN_ROTOR_INERTIA && !is_of_curve(m, parameter) ? rotor_of(m, j) : NULL;
         if (moves(body_of_mover(m, j), v)) return true;
         body = rotor ? rotor->tree.parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
     }
-    for (; body != DYN_WORLD; body = m->dyn->body[body].tree.parent)
-        if (moves(&m->dyn->body[body], v)) return true;
+    for (; body != DYN_WORLD; body = m->body[body].tree.parent)
+        if (moves(&m->body[body], v)) return true;
     return false;
 }
 
-double api_friction_rate(const api_model *m, const api_regressor_lane *state, size_t j)
+double dyn_friction_rate(const dyn_model *m, const dyn_regressor_lane *state, size_t j)
 {
     const dyn_drive *drive = drive_of(m, j);
     double           sum   = 0;
@@ -130,53 +129,52 @@ double api_friction_rate(const api_model *m, const api_regressor_lane *state, si
         sum += drive->weight[k] * state->rates[(size_t)drive->joint[k] * state->lanes + state->lane];
     if (drive) return sum;
     const dyn_body *b = body_of_mover(m, j);
-    return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < m->n_joints ? b->joint.ratio : 1);
+    return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < joint_count(m) ? b->joint.ratio : 1);
 }
 
 /* Torque per unit of a parameter of a joint's curve, with the column of Coulomb friction: the direction of motion times
  * the joint's ratio. Stribeck's curve adds excess exp(-(rate / velocity)^2) in this direction. */
-static double curve_effort(const api_regressor_lane *state, size_t j, size_t c, double rate, size_t v, double coulomb)
+static double curve_effort(const dyn_regressor_lane *state, size_t j, size_t c, double rate, size_t v, double coulomb)
 {
-    const api_friction_curve *curve = state->curve ? &state->curve[j] : NULL;
-    if (c == API_LOAD) return coulomb == 0 ? 0 : copysign(state->transmitted[v * state->lanes + state->lane], coulomb);
+    const dyn_friction_curve *curve = state->curve ? &state->curve[j] : NULL;
+    if (c == DYN_LOAD) return coulomb == 0 ? 0 : copysign(state->transmitted[v * state->lanes + state->lane], coulomb);
     if (!curve || !(curve->velocity > 0)) return 0;
     const double u = rate / curve->velocity, share = coulomb * exp(-u * u);
-    if (c == API_STRIBECK_VELOCITY)
+    if (c == DYN_STRIBECK_VELOCITY)
         return (rate > 0 ? curve->positive : curve->negative) * share * 2 * u * u / curve->velocity;
-    return (c == API_BREAKAWAY_POSITIVE ? rate > 0 : rate < 0) ? share : 0;
+    return (c == DYN_BREAKAWAY_POSITIVE ? rate > 0 : rate < 0) ? share : 0;
 }
 
-double api_parameter_effort(const api_model *m, const api_regressor_lane *state, size_t parameter, size_t v)
+double dyn_parameter_effort(const dyn_model *m, const dyn_regressor_lane *state, size_t parameter, size_t v)
 {
     enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel's joint_regressor, for each joint */
     size_t W = state->lanes, c;
-    if (is_of_body(m, parameter))
-        return state->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + state->lane];
+    if (is_of_body(m, parameter)) return state->regressor[(v * DYN_PER_BODY * m->n_rows + parameter) * W + state->lane];
     size_t        j        = mover_of(m, parameter, &c);
     const double *row      = state->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + state->lane;
     const bool    of_curve = is_of_curve(m, parameter);
-    if (!of_curve && c == API_ROTOR_INERTIA) return row[ROTOR * W];
-    if (!of_curve && c == API_VISCOUS) return row[VISCOUS * W];
-    const double rate = api_friction_rate(m, state, j), coulomb = row[COULOMB * W];
+    if (!of_curve && c == DYN_ROTOR_INERTIA) return row[ROTOR * W];
+    if (!of_curve && c == DYN_VISCOUS) return row[VISCOUS * W];
+    const double rate = dyn_friction_rate(m, state, j), coulomb = row[COULOMB * W];
     if (of_curve) return curve_effort(state, j, c, rate, v, coulomb);
     const double falls = curve_effort(
-        state, j, c == API_COULOMB_POSITIVE ? API_BREAKAWAY_POSITIVE : API_BREAKAWAY_NEGATIVE, rate, v, coulomb);
-    return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? coulomb - falls : 0;
+        state, j, c == DYN_COULOMB_POSITIVE ? DYN_BREAKAWAY_POSITIVE : DYN_BREAKAWAY_NEGATIVE, rate, v, coulomb);
+    return (c == DYN_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? coulomb - falls : 0;
 }
 
-bool api_mover_is_estimated(const api_model *m, size_t j)
+bool dyn_mover_is_estimated(const dyn_model *m, size_t j)
 {
-    if (j >= m->n_joints) return true;
-    const dyn_body_joint *joint = &m->dyn->body[m->joints[j].body].joint;
+    if (j >= joint_count(m)) return true;
+    const dyn_body_joint *joint = &joint_body(m, j)->joint;
     if (joint->rotor_inertia != 0 || joint->has_friction) return true;
-    for (size_t k = 0; k < m->dyn->n_drives; k++)
-        if (drives(&m->dyn->drive[k], (size_t)joint->v)) return false;
+    for (size_t k = 0; k < m->n_drives; k++)
+        if (drives(&m->drive[k], (size_t)joint->v)) return false;
     return true;
 }
 
 /* --- the model's figures ------------------------------------------------------------------------------------------ */
 
-void api_pseudo_inertia(const double p[API_PER_BODY], double J[16])
+void dyn_pseudo_inertia(const double p[DYN_PER_BODY], double J[16])
 {
     double       half       = (p[4] + p[6] + p[9]) / 2;
     const double packed[16] = {half - p[4], -p[5],       -p[7], p[1], /* rows of [E h; hT m] */
@@ -186,7 +184,7 @@ void api_pseudo_inertia(const double p[API_PER_BODY], double J[16])
         J[i] = packed[i];
 }
 
-void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
+void dyn_pseudo_inertia_parameters(const double J[16], double p[DYN_PER_BODY])
 {
     p[0] = J[15];
     for (int i = 0; i < 3; i++)
@@ -199,29 +197,27 @@ void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
     p[9] = J[0] + J[5];
 }
 
-const char *const api_tensor_names[API_TENSOR] = {"xx", "yy", "zz", "xy", "xz", "yz"};
-
 /* E_c = E - h hT / m with the second moment E of the pseudo-inertia and the first moment h. */
-api_inertial api_parameters_inertial(const double p[API_PER_BODY])
+dyn_inertial dyn_parameters_inertial(const double p[DYN_PER_BODY])
 {
-    static const int at[API_TENSOR] = {4, 6, 9, 5, 7, 8};
-    double           J[16], about[API_PER_BODY];
-    api_inertial     in = {.mass = p[0]};
-    api_pseudo_inertia(p, J);
+    static const int at[DYN_TENSOR] = {4, 6, 9, 5, 7, 8};
+    double           J[16], about[DYN_PER_BODY];
+    dyn_inertial     in = {.mass = p[0]};
+    dyn_pseudo_inertia(p, J);
     for (int i = 0; i < 3 && p[0] != 0; i++)
         in.com[i] = p[1 + i] / p[0];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             J[4 * i + j] -= p[1 + i] * in.com[j];
-    api_pseudo_inertia_parameters(J, about);
-    for (int i = 0; i < API_TENSOR; i++)
+    dyn_pseudo_inertia_parameters(J, about);
+    for (int i = 0; i < DYN_TENSOR; i++)
         in.inertia[i] = about[at[i]];
     return in;
 }
 
 /* Converts the pseudo-inertia J of a body from the body frame to the link frame:
  *     J_l = T J_b T^T,  T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
-static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
+static void body_parameters(const dyn_body *b, double parameters[DYN_PER_BODY])
 {
     static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     double           J[4][4], T[4][4] = {[3] = {0, 0, 0, 1}}, TJ[4][4] = {{0}}, turned[16] = {0};
@@ -242,7 +238,7 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
         for (int j = 0; j < 4; j++)
             for (int k = 0; k < 4; k++)
                 turned[4 * i + j] += TJ[i][k] * T[j][k];
-    api_pseudo_inertia_parameters(turned, parameters);
+    dyn_pseudo_inertia_parameters(turned, parameters);
 }
 
 /* A body's inertia with its rotors locked: dynamics/ subtracted the spin inertia of the rotors, this function adds
@@ -264,38 +260,37 @@ static dyn_body with_locked_rotors(const dyn_model *m, int body)
 static void add_friction(const dyn_friction *f, double square, double *own, bool turned)
 {
     double rate = sqrt(square);
-    own[API_VISCOUS] += f->viscous * square;
-    own[API_COULOMB_POSITIVE] += (turned ? f->negative : f->positive) * rate;
-    own[API_COULOMB_NEGATIVE] += (turned ? f->positive : f->negative) * rate;
+    own[DYN_VISCOUS] += f->viscous * square;
+    own[DYN_COULOMB_POSITIVE] += (turned ? f->negative : f->positive) * rate;
+    own[DYN_COULOMB_NEGATIVE] += (turned ? f->positive : f->negative) * rate;
 }
 
 /* Adds a motor's parameters to those of the driven joint; the motor rotates at `spin` times the joint's rate. */
-static void add_rotor(const api_model *m, const dyn_body *rotor, double *own)
+static void add_rotor(const dyn_model *m, const dyn_body *rotor, double *own)
 {
     double spin =
         rotor->joint.ratio / (rotor->joint.mimic ? body_of_mover(m, (size_t)rotor->joint.mover)->joint.ratio : 1);
-    own[API_ROTOR_INERTIA] += rotor->joint.spin_inertia;
+    own[DYN_ROTOR_INERTIA] += rotor->joint.spin_inertia;
     add_friction(&rotor->joint.friction, spin * spin, own, spin < 0);
 }
 
-void api_parameters_compute(const api_model *m, double *parameters)
+void dyn_parameters_compute(const dyn_model *m, double *parameters)
 {
-    const dyn_model *dyn = m->dyn;
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        dyn_body b = with_locked_rotors(dyn, dyn->row_body[i]);
-        body_parameters(&b, parameters + API_PER_BODY * i);
+    for (size_t i = 0; i < m->n_rows; i++) {
+        dyn_body b = with_locked_rotors(m, m->row_body[i]);
+        body_parameters(&b, parameters + DYN_PER_BODY * i);
     }
     for (size_t j = 0; j < m->n_movers; j++) {
         const dyn_drive *drive = drive_of(m, j);
-        double          *own   = parameters + api_joint_parameter(m, j, 0);
-        memset(own, 0, API_PER_JOINT * sizeof *own);
+        double          *own   = parameters + dyn_joint_parameter(m, j, 0);
+        memset(own, 0, DYN_PER_JOINT * sizeof *own);
         if (drive) {
-            own[API_ROTOR_INERTIA] = drive->rotor_inertia;
+            own[DYN_ROTOR_INERTIA] = drive->rotor_inertia;
             add_friction(&drive->friction, 1, own, false);
             continue;
         }
         const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
-        own[API_ROTOR_INERTIA] = b->joint.rotor_inertia;
+        own[DYN_ROTOR_INERTIA] = b->joint.rotor_inertia;
         if (b != rotor) add_friction(&b->joint.friction, 1, own, false);
         if (rotor) add_rotor(m, rotor, own);
     }

@@ -11,4 +11,4 @@
  * with equal weight, `noise` has the sigma of each coordinate, and `s` accounts for the loss (Huber 1981, chapter 7).
  * `by_noise`: each coordinate has a sigma of its own; else the request's weights tell their ratios. Returns false if
  * the deadline has passed (with a problem), there is no memory, or numbers overflow. */
-bool api_robust_solve(api_estimate *t, bool by_noise);
+bool dyn_robust_solve(dyn_estimate *t, bool by_noise);

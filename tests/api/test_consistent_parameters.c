@@ -41,28 +41,28 @@ static double trace_of_quotient(const double J0[16], const double J[16])
 }
 
 /* What consistent_parameters.h says is least, written down as it stands there. */
-static double objective(const api_consistent *c, const double *own, const double *pi)
+static double objective(const dyn_consistent *c, const double *own, const double *pi)
 {
-    const api_base *base = c->base;
+    const dyn_base *base = c->base;
     double          sum = 0, d = 0, J0[16], J[16];
     for (size_t i = 0; i < base->n; i++) {
         double row = 0;
         for (size_t k = i; k < base->n; k++)
-            row += c->R[k * (base->n + 1) + i] / c->s * (api_base_value(base, k, pi) - c->beta[k]);
+            row += c->R[k * (base->n + 1) + i] / c->s * (dyn_base_value(base, k, pi) - c->beta[k]);
         sum += row * row / 2;
     }
-    for (size_t i = 0; i < c->model->n_bodies; i++) {
-        api_pseudo_inertia(own + 10 * i, J0);
-        api_pseudo_inertia(pi + 10 * i, J);
+    for (size_t i = 0; i < c->tree->n_rows; i++) {
+        dyn_pseudo_inertia(own + 10 * i, J0);
+        dyn_pseudo_inertia(pi + 10 * i, J);
         d += trace_of_quotient(J0, J) - (log_determinant(J) - log_determinant(J0)) - 4;
     }
-    for (size_t j = 0; j < c->model->n_joints; j++) {
-        size_t rotor = api_joint_parameter(c->model, j, API_ROTOR_INERTIA);
+    for (size_t j = 0; j < c->tree->n_rows - (c->tree->floating ? 1 : 0); j++) {
+        size_t rotor = dyn_joint_parameter(c->tree, j, DYN_ROTOR_INERTIA);
         d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
-        for (size_t k = API_VISCOUS; k < API_PER_JOINT; k++)
+        for (size_t k = DYN_VISCOUS; k < DYN_PER_JOINT; k++)
             d += pow(pi[rotor + k] - own[rotor + k], 2) / 2;
     }
-    return sum + API_CONSISTENT_WEIGHT * d;
+    return sum + DYN_CONSISTENT_WEIGHT * d;
 }
 
 static bool always(void *arg)
@@ -79,29 +79,31 @@ static bool never(void *arg)
  * how well the measurements tell the base parameters. */
 static void check_least(uint64_t seed, double known)
 {
-    enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
-    api_model *m    = model_of(ROBOT("fixed"));
-    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH, NULL, NULL);
-    size_t     n = api_parameter_count(m), nb = base->n;
-    double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
-           *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));
-    api_parameters_compute(m, own);
+    enum { WITH = DYN_BASE_ROTORS | DYN_BASE_FRICTION };
+    api_model    *m     = model_of(ROBOT("fixed"));
+    dyn_mechanism robot = api_model_mechanism(m);
+    bool          too_large;
+    dyn_base     *base = dyn_base_find(&robot, dyn_kernels_find("scalar"), NULL, WITH, (dyn_deadline){0}, &too_large);
+    size_t        n = dyn_parameter_count(m->dyn), nb = base->n;
+    double       *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
+           *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(dyn_consistent_scratch(m->dyn, base, WITH));
+    dyn_parameters_compute(m->dyn, own);
     for (size_t k = 0; k < nb; k++) {
-        beta[k] = api_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
+        beta[k] = dyn_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
     memcpy(found, own, n * sizeof *own);
-    api_consistent c = {.model      = m,
+    dyn_consistent c = {.tree       = m->dyn,
                         .base       = base,
                         .with       = WITH,
-                        .row        = API_ALL_BODIES,
+                        .row        = DYN_ALL_BODIES,
                         .R          = R,
                         .s          = 0.5,
                         .beta       = beta,
                         .parameters = found,
                         .go_on      = always};
-    assert_true(api_consistent_find(&c, scratch));
+    assert_true(dyn_consistent_find(&c, scratch));
     double least = objective(&c, own, found);
     assert_true(isfinite(least) && least < objective(&c, own, own));
     for (int i = 0; i < 2000; i++) {
@@ -112,14 +114,14 @@ static void check_least(uint64_t seed, double known)
     }
     c.go_on = never;
     memcpy(found, own, n * sizeof *own);
-    assert_false(api_consistent_find(&c, scratch));
+    assert_false(dyn_consistent_find(&c, scratch));
     free(own);
     free(found);
     free(near);
     free(beta);
     free(R);
     free(scratch);
-    api_base_free(base);
+    dyn_base_free(base);
     api_model_release(m);
 }
 

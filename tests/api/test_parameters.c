@@ -1,6 +1,7 @@
 /* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
  * of the regressor makes the torques. */
 #include "dynamics/identification/base_parameters.h"
+#include "api/robots/model/parameter_names.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"
@@ -60,29 +61,30 @@ static void motion_close(motion *at)
     free(at->joint);
 }
 
-static api_regressor_lane regressed(const motion *at)
+static dyn_regressor_lane regressed(const motion *at)
 {
-    return (api_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+    return (dyn_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
 
 static void check_own_parameters(const char *document)
 {
-    api_model *m   = model_of(document);
-    motion     at  = motion_open(m);
-    size_t     n   = api_parameter_count(m);
-    double    *own = numbers(n), *tau = numbers(m->nv);
-    uint64_t   seed = 3;
-    api_parameters_compute(m, own);
+    api_model    *m     = model_of(document);
+    dyn_mechanism robot = api_model_mechanism(m);
+    motion        at    = motion_open(m);
+    size_t        n     = dyn_parameter_count(m->dyn);
+    double       *own = numbers(n), *tau = numbers(m->nv);
+    uint64_t      seed = 3;
+    dyn_parameters_compute(m->dyn, own);
     for (int i = 0; i < 20; i++) {
         motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        dyn_regressor_lane r = regressed(&at);
         for (size_t v = 0; v < m->nv; v++) {
             tau[v] = 0;
             for (size_t k = 0; k < n; k++) {
-                double effort = api_parameter_effort(m, &r, k, v);
-                if (!api_parameter_acts(m, k, v)) assert_true(effort == 0);
+                double effort = dyn_parameter_effort(m->dyn, &r, k, v);
+                if (!dyn_parameter_acts(&robot, k, v)) assert_true(effort == 0);
                 tau[v] += effort * own[k];
             }
         }
@@ -129,9 +131,10 @@ static void motors_on_a_moving_link(void **state)
                  "'motors':[{'joint':'jb','link':'a','axis':[0,0,1],'gear_ratio':20,'spin_inertia':3e-4}]}",
                  elastic[i]);
         check_own_parameters(text);
-        api_model *m = model_of(text);
-        assert_true(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_ROTOR_INERTIA), 0));
-        assert_false(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_VISCOUS), 0));
+        api_model    *m     = model_of(text);
+        dyn_mechanism robot = api_model_mechanism(m);
+        assert_true(dyn_parameter_acts(&robot, dyn_joint_parameter(m->dyn, m->n_movers - 1, DYN_ROTOR_INERTIA), 0));
+        assert_false(dyn_parameter_acts(&robot, dyn_joint_parameter(m->dyn, m->n_movers - 1, DYN_VISCOUS), 0));
         api_model_release(m);
     }
 }
@@ -142,24 +145,24 @@ static void parameters_have_names(void **state)
     static const size_t      number[]   = {0, 14, 39, 40, 51};
     api_model               *m          = model_of(ROBOT("floating"));
     char                     name[API_PARAMETER_NAME];
-    assert_int_equal(api_parameter_count(m), 52);
+    assert_int_equal(dyn_parameter_count(m->dyn), 52);
     for (size_t i = 0; i < 5; i++) {
         api_parameter_name(m, number[i], name);
         assert_string_equal(name, expected[i]);
     }
-    assert_int_equal(api_joint_parameter(m, 2, API_COULOMB_NEGATIVE), 51);
+    assert_int_equal(dyn_joint_parameter(m->dyn, 2, DYN_COULOMB_NEGATIVE), 51);
     api_model_release(m);
 }
 
 static void pseudo_inertia_there_and_back(void **state)
 {
-    double   p[API_PER_BODY], J[16], again[API_PER_BODY];
+    double   p[DYN_PER_BODY], J[16], again[DYN_PER_BODY];
     uint64_t seed = 1;
-    for (int i = 0; i < API_PER_BODY; i++)
+    for (int i = 0; i < DYN_PER_BODY; i++)
         p[i] = draw(&seed);
-    api_pseudo_inertia(p, J);
-    api_pseudo_inertia_parameters(J, again);
-    assert_close(again, p, API_PER_BODY, 1e-15);
+    dyn_pseudo_inertia(p, J);
+    dyn_pseudo_inertia_parameters(J, again);
+    assert_close(again, p, DYN_PER_BODY, 1e-15);
     assert_true(J[0] + J[5] == p[9] || fabs(J[0] + J[5] - p[9]) < 1e-15); /* Izz = int x^2 + y^2 dm */
     assert_true(J[1] == -p[5] && J[3] == p[1] && J[15] == p[0]);
 }
@@ -169,33 +172,35 @@ static void pseudo_inertia_there_and_back(void **state)
 /* Whatever the parameters, all columns times them are the kept columns times their groups. */
 static void check_base(const char *document, unsigned with)
 {
-    api_model *m    = model_of(document);
-    motion     at   = motion_open(m);
-    api_base  *base = api_base_find(m, at.kernels, NULL, with, NULL, NULL);
-    size_t     n    = api_parameter_count(m);
-    double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
-    uint64_t   seed = 5;
+    api_model    *m     = model_of(document);
+    dyn_mechanism robot = api_model_mechanism(m);
+    motion        at    = motion_open(m);
+    bool          too_large;
+    dyn_base     *base = dyn_base_find(&robot, at.kernels, NULL, with, (dyn_deadline){0}, &too_large);
+    size_t        n    = dyn_parameter_count(m->dyn);
+    double       *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
+    uint64_t      seed = 5;
     assert_non_null(base);
     for (size_t k = 0; k < n; k++) {
-        bool   joint = k >= 10 * m->n_bodies, rotor = joint && (k - 10 * m->n_bodies) % 4 == API_ROTOR_INERTIA;
+        bool   joint = k >= 10 * m->n_bodies, rotor = joint && (k - 10 * m->n_bodies) % 4 == DYN_ROTOR_INERTIA;
         double x = draw(&seed);
-        pi[k]    = !joint || (with & (rotor ? API_BASE_ROTORS : API_BASE_FRICTION)) ? x : 0;
+        pi[k]    = !joint || (with & (rotor ? DYN_BASE_ROTORS : DYN_BASE_FRICTION)) ? x : 0;
     }
     for (int i = 0; i < 20; i++) {
         motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        dyn_regressor_lane r = regressed(&at);
         for (size_t v = 0; v < m->nv; v++) {
             whole[v] = grouped[v] = 0;
             for (size_t k = 0; k < n; k++)
-                whole[v] += api_parameter_effort(m, &r, k, v) * pi[k];
+                whole[v] += dyn_parameter_effort(m->dyn, &r, k, v) * pi[k];
             for (size_t k = 0; k < base->n; k++)
-                grouped[v] += api_parameter_effort(m, &r, base->parameter[k], v) * api_base_value(base, k, pi);
+                grouped[v] += dyn_parameter_effort(m->dyn, &r, base->parameter[k], v) * dyn_base_value(base, k, pi);
             for (size_t k = 0; k < base->n_no_effect; k++)
-                assert_true(fabs(api_parameter_effort(m, &r, base->no_effect[k], v)) < 1e-12);
+                assert_true(fabs(dyn_parameter_effort(m->dyn, &r, base->no_effect[k], v)) < 1e-12);
         }
         assert_close(grouped, whole, m->nv, 1e-8);
     }
-    api_base_free(base);
+    dyn_base_free(base);
     motion_close(&at);
     free(pi);
     free(whole);
@@ -215,23 +220,26 @@ static void base_parameters_make_the_torques(void **state)
  * places: tau_a = -2 tau_c. */
 static void joints_on_one_coordinate(void **state)
 {
-    api_model *m     = model_of(ROBOT("fixed"));
-    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION, NULL, NULL);
-    size_t     found = 0;
+    api_model    *m     = model_of(ROBOT("fixed"));
+    dyn_mechanism robot = api_model_mechanism(m);
+    bool          too_large;
+    dyn_base     *base =
+        dyn_base_find(&robot, dyn_kernels_find("scalar"), NULL, DYN_BASE_FRICTION, (dyn_deadline){0}, &too_large);
+    size_t found = 0;
     assert_non_null(base);
     for (size_t k = 0; k < base->n; k++) {
         static const double coefficient[] = {0, 4, 2, 2};
         size_t              j             = base->parameter[k] - 10 * m->n_bodies;
         if (base->parameter[k] < 10 * m->n_bodies || j >= 4) continue;
-        const api_base_term *part  = &base->term[base->first[k]];
-        size_t               other = j == API_VISCOUS ? j : API_COULOMB_POSITIVE + API_COULOMB_NEGATIVE - j;
+        const dyn_base_term *part  = &base->term[base->first[k]];
+        size_t               other = j == DYN_VISCOUS ? j : DYN_COULOMB_POSITIVE + DYN_COULOMB_NEGATIVE - j;
         assert_int_equal(base->first[k + 1] - base->first[k], 1);
-        assert_int_equal(part->parameter, api_joint_parameter(m, 2, other));
+        assert_int_equal(part->parameter, dyn_joint_parameter(m->dyn, 2, other));
         assert_true(part->coefficient == coefficient[j]);
         found++;
     }
     assert_int_equal(found, 3);
-    api_base_free(base);
+    dyn_base_free(base);
     api_model_release(m);
 }
 

@@ -63,7 +63,7 @@ static bool check_curves(const api_query *q, const api_chosen_unknowns *c)
     if (q->model->loops)
         return api_fail_at(q->problem, &at, API_NOT_FOR_LOOPS,
                            "load and stribeck are for models without loops, which %s has", q->model->name);
-    if (c->payload || (c->with & API_BASE_ROTORS) || !(c->with & API_BASE_FRICTION))
+    if (c->payload || (c->with & DYN_BASE_ROTORS) || !(c->with & DYN_BASE_FRICTION))
         return api_fail_at(
             q->problem, &at, API_BAD_VALUE,
             "load and stribeck are estimated with friction, and without payload and rotors, whose torques "
@@ -102,15 +102,16 @@ static bool read_choices(api_query *q, api_chosen_unknowns *c)
     c->inertia  = chosen[PAYLOAD] || chosen[INERTIA];
     c->load     = chosen[LOAD];
     c->stribeck = chosen[STRIBECK];
-    c->with = (chosen[FRICTION] ? (unsigned)API_BASE_FRICTION : 0) | (chosen[ROTORS] ? (unsigned)API_BASE_ROTORS : 0);
+    c->with = (chosen[FRICTION] ? (unsigned)DYN_BASE_FRICTION : 0) | (chosen[ROTORS] ? (unsigned)DYN_BASE_ROTORS : 0);
     return check_curves(q, c);
 }
 
 /* True if the parameter has an effect on a torque. */
 static bool acts(const api_model *m, size_t parameter)
 {
+    const dyn_mechanism robot = api_model_mechanism(m);
     for (size_t v = 0; v < m->nv; v++)
-        if (api_parameter_acts(m, parameter, v)) return true;
+        if (dyn_parameter_acts(&robot, parameter, v)) return true;
     return false;
 }
 
@@ -122,28 +123,28 @@ bool api_takes_load(const api_model *m, size_t j)
 /* Lists the parameters of a joint's load coefficient and Stribeck's curve. */
 static void list_curve(const api_model *m, api_chosen_unknowns *c, size_t j)
 {
-    if (!acts(m, api_joint_parameter(m, j, API_VISCOUS))) return;
-    if (c->load && api_takes_load(m, j)) c->parameter[c->n++] = api_curve_parameter(m, j, API_LOAD);
-    for (size_t k = API_BREAKAWAY_POSITIVE; c->stribeck && k < API_PER_CURVE; k++)
-        c->parameter[c->n++] = api_curve_parameter(m, j, k);
+    if (!acts(m, dyn_joint_parameter(m->dyn, j, DYN_VISCOUS))) return;
+    if (c->load && api_takes_load(m, j)) c->parameter[c->n++] = dyn_curve_parameter(m->dyn, j, DYN_LOAD);
+    for (size_t k = DYN_BREAKAWAY_POSITIVE; c->stribeck && k < DYN_PER_CURVE; k++)
+        c->parameter[c->n++] = dyn_curve_parameter(m->dyn, j, k);
 }
 
 /* Lists the chosen parameters: those of the body, then those of each joint. */
 static bool list_parameters(api_query *q, api_chosen_unknowns *c)
 {
     const api_model *m    = q->model;
-    size_t           most = API_PER_BODY + (API_PER_JOINT + API_PER_CURVE) * m->n_movers;
-    api_base        *b    = &c->base;
+    size_t           most = DYN_PER_BODY + (DYN_PER_JOINT + DYN_PER_CURVE) * m->n_movers;
+    dyn_base        *b    = &c->base;
     c->parameter          = api_take(q->pool, most * sizeof *c->parameter);
     b->first              = api_take(q->pool, (most + 1) * sizeof *b->first);
     if (!c->parameter || !b->first) return false;
-    for (size_t k = 0; k < API_PER_BODY && c->payload; k++)
-        c->parameter[c->n++] = API_PER_BODY * (size_t)c->row + k;
+    for (size_t k = 0; k < DYN_PER_BODY && c->payload; k++)
+        c->parameter[c->n++] = DYN_PER_BODY * (size_t)c->row + k;
     for (size_t j = 0; j < m->n_movers; j++) {
-        for (size_t k = 0; k < API_PER_JOINT; k++) {
-            size_t parameter = api_joint_parameter(m, j, k);
-            bool   chosen    = c->with & (k == API_ROTOR_INERTIA ? API_BASE_ROTORS : API_BASE_FRICTION);
-            if (chosen && api_mover_is_estimated(m, j) && acts(m, parameter)) c->parameter[c->n++] = parameter;
+        for (size_t k = 0; k < DYN_PER_JOINT; k++) {
+            size_t parameter = dyn_joint_parameter(m->dyn, j, k);
+            bool   chosen    = c->with & (k == DYN_ROTOR_INERTIA ? DYN_BASE_ROTORS : DYN_BASE_FRICTION);
+            if (chosen && dyn_mover_is_estimated(m->dyn, j) && acts(m, parameter)) c->parameter[c->n++] = parameter;
         }
         list_curve(m, c, j);
     }
@@ -161,15 +162,15 @@ static bool list_parameters(api_query *q, api_chosen_unknowns *c)
 static size_t list_candidates(const api_model *m, const api_chosen_unknowns *c, size_t *candidate)
 {
     size_t n = 0;
-    for (size_t k = 0; k < API_PER_BODY && c->payload; k++)
-        candidate[n++] = API_PER_BODY * (size_t)c->row + api_base_order[k];
-    for (size_t k = c->payload ? API_PER_BODY : 0; k < c->n; k++)
-        if (c->parameter[k] < api_parameter_count(m)) candidate[n++] = c->parameter[k];
+    for (size_t k = 0; k < DYN_PER_BODY && c->payload; k++)
+        candidate[n++] = DYN_PER_BODY * (size_t)c->row + dyn_base_order[k];
+    for (size_t k = c->payload ? DYN_PER_BODY : 0; k < c->n; k++)
+        if (c->parameter[k] < dyn_parameter_count(m->dyn)) candidate[n++] = c->parameter[k];
     return n;
 }
 
 /* Returns the index of a parameter in found->parameter, or found->n. */
-static size_t index_of(const api_base *found, size_t parameter)
+static size_t index_of(const dyn_base *found, size_t parameter)
 {
     size_t k = 0;
     while (k < found->n && found->parameter[k] != parameter)
@@ -178,9 +179,9 @@ static size_t index_of(const api_base *found, size_t parameter)
 }
 
 /* Copies the groups found to the request's memory, in the order of the chosen parameters. */
-static bool take_groups(const api_query *q, api_chosen_unknowns *c, const api_base *found)
+static bool take_groups(const api_query *q, api_chosen_unknowns *c, const dyn_base *found)
 {
-    api_base    *b     = &c->base;
+    dyn_base    *b     = &c->base;
     const size_t terms = found->first[found->n];
     b->parameter       = api_take(q->pool, (c->n + 1) * sizeof *b->parameter);
     b->term            = api_take(q->pool, (terms + 1) * sizeof *b->term);
@@ -189,7 +190,7 @@ static bool take_groups(const api_query *q, api_chosen_unknowns *c, const api_ba
     b->n = 0;
     for (size_t i = 0; i < c->n; i++) {
         size_t at = index_of(found, c->parameter[i]), end = b->first[b->n];
-        if (at == found->n && c->parameter[i] < api_parameter_count(q->model)) continue;
+        if (at == found->n && c->parameter[i] < dyn_parameter_count(q->model->dyn)) continue;
         b->parameter[b->n++] = c->parameter[i];
         for (size_t k = at < found->n ? found->first[at] : 0; at < found->n && k < found->first[at + 1]; k++)
             b->term[end++] = found->term[k];
@@ -204,14 +205,15 @@ static bool take_groups(const api_query *q, api_chosen_unknowns *c, const api_ba
 static bool group(const api_query *q, api_chosen_unknowns *c)
 {
     size_t             *candidate = api_take(q->pool, (c->n + 1) * sizeof *candidate);
-    api_base_candidates among     = {.parameter = candidate};
+    dyn_base_candidates among     = {.parameter = candidate};
     if (!candidate) return false;
-    among.n      = list_candidates(q->model, c, candidate);
-    among.states = api_base_candidate_states(q->model, among.n);
+    among.n                   = list_candidates(q->model, c, candidate);
+    const dyn_mechanism robot = api_model_mechanism(q->model);
+    among.states              = dyn_base_candidate_states(&robot, among.n);
     memcpy(among.gravity, q->scene.gravity, sizeof among.gravity);
-    api_base *found = api_base_find_in_request(q, &among);
+    dyn_base *found = api_base_find_in_request(q, &among);
     bool      good  = found && take_groups(q, c, found);
-    api_base_free(found);
+    dyn_base_free(found);
     return good;
 }
 

@@ -14,10 +14,10 @@ typedef struct api_chosen_unknowns {
     bool     inertia;   /* the payload's inertia is reported */
     int      row;       /* of the payload's body in the model's bodies */
     double   origin[3]; /* of the payload's frame, m, in the frame of that body's link */
-    unsigned with;      /* set of API_BASE_... */
+    unsigned with;      /* set of DYN_BASE_... */
     size_t   n;         /* number of chosen parameters */
     size_t  *parameter; /* [n] the body's, then each joint's */
-    api_base base;      /* the chosen parameters, grouped where no motion at this gravity tells them apart */
+    dyn_base base;      /* the chosen parameters, grouped where no motion at this gravity tells them apart */
 } api_chosen_unknowns;
 
 /* Reads "unknown" and "frame", at the gravity q->scene.gravity. NULL with a problem, also if the deadline has passed.

@@ -19,7 +19,7 @@ struct api_friction_curves {
     double                    *entries;                /* [rows x 2 n_movers] viscous and Coulomb entries */
     size_t                    *coordinate;             /* [n_movers] nv: no friction */
     double                    *row;                    /* [nv x 3 n_movers] regressor of one state */
-    api_friction_curve        *curve;                  /* [n_movers] */
+    dyn_friction_curve        *curve;                  /* [n_movers] */
     double                    *scratch;
 };
 
@@ -27,8 +27,9 @@ struct api_friction_curves {
 
 static size_t coordinate_of(const api_model *m, size_t j)
 {
-    size_t v = 0;
-    while (v < m->nv && !api_parameter_acts(m, api_joint_parameter(m, j, API_VISCOUS), v))
+    const dyn_mechanism robot = api_model_mechanism(m);
+    size_t              v     = 0;
+    while (v < m->nv && !dyn_parameter_acts(&robot, dyn_joint_parameter(m->dyn, j, DYN_VISCOUS), v))
         v++;
     return v;
 }
@@ -48,7 +49,7 @@ api_friction_curves *api_friction_curves_open(const api_query *q, const api_chos
         .entries    = api_take(q->pool, q->rows * 2 * movers * sizeof(double)),
         .coordinate = api_take(q->pool, (movers + 1) * sizeof(size_t)),
         .row        = api_take(q->pool, (joint + 1) * sizeof(double)),
-        .curve      = api_take(q->pool, (movers + 1) * sizeof(api_friction_curve)),
+        .curve      = api_take(q->pool, (movers + 1) * sizeof(dyn_friction_curve)),
         .scratch    = api_take(q->pool, (dyn_qr_solve_scratch(LINEAR) + dyn_qr_scratch(LINEAR + 1)) * sizeof(double))};
     if (q->field[API_WEIGHTS]) c->weights = api_take(q->pool, size);
     if (!c->qd || !c->tau || !c->T || !c->entries || !c->coordinate || !c->row || !c->curve || !c->scratch ||
@@ -61,7 +62,7 @@ api_friction_curves *api_friction_curves_open(const api_query *q, const api_chos
     return c;
 }
 
-void api_friction_curves_keep(api_friction_curves *c, const api_measured *state)
+void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state)
 {
     const size_t nv = c->model->nv, movers = c->model->n_movers, W = state->regressed.lanes;
     const size_t lane = state->regressed.lane, first = c->n++;
@@ -78,13 +79,13 @@ void api_friction_curves_keep(api_friction_curves *c, const api_measured *state)
 }
 
 /* Returns kept state i. Its regressor is written to c->row, for the joints from `first` to `end` - 1. */
-static api_measured state_of(const api_friction_curves *c, size_t i, size_t first, size_t end)
+static dyn_measured state_of(const api_friction_curves *c, size_t i, size_t first, size_t end)
 {
     const size_t nv = c->model->nv, movers = c->model->n_movers;
     for (size_t j = first; j < end; j++)
         for (size_t k = 0; k < 2 && c->coordinate[j] < nv; k++)
             c->row[(c->coordinate[j] * movers + j) * 3 + 1 + k] = c->entries[(i * movers + j) * 2 + k];
-    return (api_measured){.regressed = {.joint_regressor = c->row,
+    return (dyn_measured){.regressed = {.joint_regressor = c->row,
                                         .rates           = c->qd + i * nv,
                                         .lanes           = 1,
                                         .transmitted     = c->T + i * nv,
@@ -99,22 +100,22 @@ static api_measured state_of(const api_friction_curves *c, size_t i, size_t firs
 /* The rows of one joint. */
 typedef struct search {
     const api_friction_curves *c;
-    const api_estimate        *t;
+    const dyn_estimate        *t;
     size_t                     j, v, n;
     size_t                     parameter[LINEAR]; /* [n] */
     double                     R[(LINEAR + 1) * (LINEAR + 1)];
     bool                       failed; /* the deadline has passed, or a figure is too large */
 } search;
 
-static search search_of(const api_friction_curves *c, const api_estimate *t, size_t j)
+static search search_of(const api_friction_curves *c, const dyn_estimate *t, size_t j)
 {
     const api_model *m = c->model;
     search           s = {.c = c, .t = t, .j = j, .v = c->coordinate[j]};
-    for (size_t k = API_VISCOUS; k < API_PER_JOINT; k++)
-        s.parameter[s.n++] = api_joint_parameter(m, j, k);
-    if (c->chosen->load && api_takes_load(m, j)) s.parameter[s.n++] = api_curve_parameter(m, j, API_LOAD);
-    s.parameter[s.n++] = api_curve_parameter(m, j, API_BREAKAWAY_POSITIVE);
-    s.parameter[s.n++] = api_curve_parameter(m, j, API_BREAKAWAY_NEGATIVE);
+    for (size_t k = DYN_VISCOUS; k < DYN_PER_JOINT; k++)
+        s.parameter[s.n++] = dyn_joint_parameter(m->dyn, j, k);
+    if (c->chosen->load && api_takes_load(m, j)) s.parameter[s.n++] = dyn_curve_parameter(m->dyn, j, DYN_LOAD);
+    s.parameter[s.n++] = dyn_curve_parameter(m->dyn, j, DYN_BREAKAWAY_POSITIVE);
+    s.parameter[s.n++] = dyn_curve_parameter(m->dyn, j, DYN_BREAKAWAY_NEGATIVE);
     return s;
 }
 
@@ -125,14 +126,14 @@ static double residual_at(search *s, double velocity)
     const size_t               width = s->n + 1;
     double                     rows[(LINEAR + 1) * ROWS];
     size_t                     n = 0;
-    if (!api_deadline_check(s->t->deadline, s->t->problem)) s->failed = true;
-    c->curve[s->j] = (api_friction_curve){.velocity = velocity};
+    if (!dyn_may_continue(s->t->deadline)) s->failed = true;
+    c->curve[s->j] = (dyn_friction_curve){.velocity = velocity};
     memset(s->R, 0, sizeof s->R);
     for (size_t i = 0; i < c->n && !s->failed; i++) {
-        const api_measured at     = state_of(c, i, s->j, s->j + 1);
+        const dyn_measured at     = state_of(c, i, s->j, s->j + 1);
         const double       weight = at.weights ? at.weights[s->v] : 1;
         for (size_t k = 0; k < s->n; k++)
-            rows[k * ROWS + n] = weight * api_parameter_effort(c->model, &at.regressed, s->parameter[k], s->v);
+            rows[k * ROWS + n] = weight * dyn_parameter_effort(c->model->dyn, &at.regressed, s->parameter[k], s->v);
         rows[s->n * ROWS + n] = weight * (at.tau[s->v] - at.model_tau[s->v]);
         if (++n < ROWS && i + 1 < c->n) continue;
         if (!dyn_qr_add_rows(s->R, width, rows, n, ROWS, c->scratch)) s->failed = true;
@@ -177,14 +178,14 @@ static double largest_rate(const api_friction_curves *c, size_t j)
 {
     double most = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const api_measured at = state_of(c, i, j, j + 1);
-        most                  = fmax(most, fabs(api_friction_rate(c->model, &at.regressed, j)));
+        const dyn_measured at = state_of(c, i, j, j + 1);
+        most                  = fmax(most, fabs(dyn_friction_rate(c->model->dyn, &at.regressed, j)));
     }
     return most;
 }
 
 /* Finds the velocity of joint j. Returns false if the deadline has passed or figures are too large. */
-static bool find_velocity(const api_friction_curves *c, const api_estimate *t, size_t j)
+static bool find_velocity(const api_friction_curves *c, const dyn_estimate *t, size_t j)
 {
     search       s    = search_of(c, t, j);
     const double most = largest_rate(c, j), step = -log(RANGE) / GRID, first = log(most * RANGE);
@@ -199,17 +200,16 @@ static bool find_velocity(const api_friction_curves *c, const api_estimate *t, s
     return !s.failed;
 }
 
-bool api_friction_curves_add(api_friction_curves *c, api_estimate *t)
+bool api_friction_curves_add(api_friction_curves *c, dyn_estimate *t)
 {
     bool good = true;
     for (size_t j = 0; c->chosen->stribeck && j < c->model->n_movers && good; j++)
         if (c->coordinate[j] < c->model->nv) good = find_velocity(c, t, j);
     for (size_t i = 0; i < c->n && good; i++) {
-        const api_measured at = state_of(c, i, 0, c->model->n_movers);
-        good                  = api_estimate_takes(t, &at) && api_estimate_add(t, &at);
+        const dyn_measured at = state_of(c, i, 0, c->model->n_movers);
+        good                  = dyn_estimate_takes(t, &at) && dyn_estimate_add(t, &at);
     }
-    return good ||
-           api_fail(t->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
+    return good;
 }
 
 double api_friction_curves_seconds(const api_model *m, const api_chosen_unknowns *chosen, size_t rows)

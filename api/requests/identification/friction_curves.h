@@ -14,11 +14,11 @@ typedef struct api_friction_curves api_friction_curves;
 api_friction_curves *api_friction_curves_open(const api_query *q, const api_chosen_unknowns *chosen);
 
 /* Keeps a state for the estimate. */
-void api_friction_curves_keep(api_friction_curves *c, const api_measured *state);
+void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state);
 
 /* Finds the Stribeck velocities and adds all kept states to the estimate. Returns false with t->problem if the deadline
  * has passed or figures are too large. */
-bool api_friction_curves_add(api_friction_curves *c, api_estimate *t);
+bool api_friction_curves_add(api_friction_curves *c, dyn_estimate *t);
 
 /* The velocity about which the last solution is linearised, of joint or motor j. */
 double api_friction_curves_velocity(const api_friction_curves *c, size_t j);

@@ -5,7 +5,7 @@
 #include "dynamics/identification/estimate.h"
 #include "friction_curves.h"
 #include "prior.h"
-#include "shown_parameters.h"
+#include "dynamics/identification/shown_parameters.h"
 #include "api/requests/fields/operation.h"
 
 /* The outputs. */
@@ -24,29 +24,29 @@ enum {
 
 /* The options and the state of the operation. */
 typedef struct api_identification {
-    unsigned        with; /* set of API_BASE_...: joint parameters to identify */
-    const api_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
+    unsigned        with; /* set of DYN_BASE_...: joint parameters to identify */
+    const dyn_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
     const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
-    api_estimate               estimate;
+    dyn_estimate               estimate;
     api_friction_curves       *curves; /* NULL: neither load coefficients nor Stribeck's curves are unknown */
     api_prior                  prior;
     double                    *own; /* [api_identify_parameter_count] parameters of the model, with zero friction */
     /* [api_identify_parameter_count] physically consistent parameters: those of all bodies, or the model's with the
      * chosen ones; NULL: no output needs them. */
     double        *parameters;
-    double        *scratch;               /* memory for api_consistent_find; NULL without `parameters` */
+    double        *scratch;               /* memory for dyn_consistent_find; NULL without `parameters` */
     bool           found;                 /* true: the results are final */
-    double         payload[API_PER_BODY]; /* consistent parameters of the payload */
+    double         payload[DYN_PER_BODY]; /* consistent parameters of the payload */
     double         mass_deviation;        /* kg, of the payload; < 0: the rows do not show its mass alone */
     double         fit;                   /* root mean square of the residuals with `parameters` */
     double        *fit_coordinates;       /* [nv] of each coordinate */
-    unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] api_shown: by the rows, by any motion */
+    unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] dyn_shown: by the rows, by any motion */
 } api_identification;
 
 /* The number of parameters, with those of friction curves. */
-static inline size_t api_identify_parameter_count(const api_model *m)
+static inline size_t api_identify_parameter_count(const dyn_model *m)
 {
-    return api_curve_parameter(m, m->n_movers, 0);
+    return dyn_curve_parameter(m, m->n_movers, 0);
 }
 
 /* identify_options.c: `options` and `prepare` of the operation. */

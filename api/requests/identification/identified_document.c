@@ -1,11 +1,12 @@
 /* identified_document.c - see identified_document.h: change the model's canonical document and write it. */
 #include "identified_document.h"
+#include "api/robots/model/parameter_names.h"
 #include "chosen_unknowns.h"
 #include "api/codec/json.h"
 #include <math.h>
 #include <string.h>
 
-static const double ANY[API_PER_BODY] = {1}; /* to measure the length of numbers */
+static const double ANY[DYN_PER_BODY] = {1}; /* to measure the length of numbers */
 
 static json_t *numbers(const double *values, size_t n)
 {
@@ -17,11 +18,11 @@ static json_t *numbers(const double *values, size_t n)
 
 /* --- bodies ------------------------------------------------------------------------------------------------------ */
 
-static json_t *make_inertial(const double p[API_PER_BODY])
+static json_t *make_inertial(const double p[DYN_PER_BODY])
 {
-    api_inertial in      = api_parameters_inertial(p);
+    dyn_inertial in      = dyn_parameters_inertial(p);
     json_t      *inertia = json_object(), *inertial = json_object();
-    for (int i = 0; i < API_TENSOR; i++)
+    for (int i = 0; i < DYN_TENSOR; i++)
         json_object_set_new(inertia, api_tensor_names[i], json_real(in.inertia[i]));
     json_object_set_new(inertial, "mass", json_real(in.mass));
     json_object_set_new(inertial, "com", numbers(in.com, 3));
@@ -36,8 +37,8 @@ static const double *parameters_of(const api_identified *found, size_t link, siz
     int              body = m->frames[link].frame.body;
     if (body == DYN_WORLD) return NULL;
     *row = (size_t)m->dyn->body[body].tree.row;
-    if (found->row != API_ALL_BODIES && found->row != (int)*row) return NULL;
-    return found->parameters ? found->parameters + API_PER_BODY * *row : ANY;
+    if (found->row != DYN_ALL_BODIES && found->row != (int)*row) return NULL;
+    return found->parameters ? found->parameters + DYN_PER_BODY * *row : ANY;
 }
 
 /* Sets "inertial" of a link's object, or removes it from a link that is merged into another one. */
@@ -53,7 +54,7 @@ static void set_inertial(const api_identified *found, json_t *object, size_t lin
 }
 
 /* The spatial inertia [I, m[c]; m[c]^T, m 1] about the link's origin, as in "screws". */
-static json_t *make_spatial_inertia(const double p[API_PER_BODY])
+static json_t *make_spatial_inertia(const double p[DYN_PER_BODY])
 {
     const double m = p[0], x = p[1], y = p[2], z = p[3];
     const double G[6][6] = {{p[4], p[5], p[7], 0, -z, y}, {p[5], p[6], p[8], z, 0, -x}, {p[7], p[8], p[9], -y, x, 0},
@@ -120,20 +121,20 @@ static double not_negative(const double *p, size_t c)
  * that; a velocity below 1e-9 as 1e-9. */
 static void set_curve(const api_identified *found, json_t *friction, size_t j, const double *p)
 {
-    const double *curve = found->parameters ? found->parameters + api_curve_parameter(found->model, j, 0) : NULL;
+    const double *curve = found->parameters ? found->parameters + dyn_curve_parameter(found->model->dyn, j, 0) : NULL;
     if (found->load && api_takes_load(found->model, j))
-        json_object_set_new(friction, "load", json_real(not_negative(curve, API_LOAD)));
+        json_object_set_new(friction, "load", json_real(not_negative(curve, DYN_LOAD)));
     if (!found->stribeck) return;
     json_t *breakaway = json_object();
     json_object_set_new(
         breakaway, "positive",
-        json_real(fmax(not_negative(curve, API_BREAKAWAY_POSITIVE), not_negative(p, API_COULOMB_POSITIVE))));
+        json_real(fmax(not_negative(curve, DYN_BREAKAWAY_POSITIVE), not_negative(p, DYN_COULOMB_POSITIVE))));
     json_object_set_new(
         breakaway, "negative",
-        json_real(fmax(not_negative(curve, API_BREAKAWAY_NEGATIVE), not_negative(p, API_COULOMB_NEGATIVE))));
+        json_real(fmax(not_negative(curve, DYN_BREAKAWAY_NEGATIVE), not_negative(p, DYN_COULOMB_NEGATIVE))));
     json_object_set_new(friction, "breakaway", breakaway);
     json_object_set_new(friction, "stribeck_velocity",
-                        json_real(fmax(not_negative(curve, API_STRIBECK_VELOCITY), 1e-9)));
+                        json_real(fmax(not_negative(curve, DYN_STRIBECK_VELOCITY), 1e-9)));
 }
 
 /* Replaces the friction of a joint or motor by that of mover j, with which the torques were fitted. Only the velocity
@@ -142,9 +143,9 @@ static void set_friction(const api_identified *found, json_t *object, size_t j, 
 {
     json_t *friction = json_object(), *coulomb = json_object(),
            *smooth = json_object_get(json_object_get(object, "friction"), "coulomb_velocity");
-    json_object_set_new(coulomb, "positive", json_real(not_negative(p, API_COULOMB_POSITIVE)));
-    json_object_set_new(coulomb, "negative", json_real(not_negative(p, API_COULOMB_NEGATIVE)));
-    json_object_set_new(friction, "viscous", json_real(not_negative(p, API_VISCOUS)));
+    json_object_set_new(coulomb, "positive", json_real(not_negative(p, DYN_COULOMB_POSITIVE)));
+    json_object_set_new(coulomb, "negative", json_real(not_negative(p, DYN_COULOMB_NEGATIVE)));
+    json_object_set_new(friction, "viscous", json_real(not_negative(p, DYN_VISCOUS)));
     json_object_set_new(friction, "coulomb", coulomb);
     if (smooth) json_object_set(friction, "coulomb_velocity", smooth);
     set_curve(found, friction, j, p);
@@ -155,15 +156,15 @@ static void set_joint(const api_identified *found, json_t *document, json_t *obj
 {
     const api_model      *m     = found->model;
     const api_joint_name *joint = &m->joints[j];
-    if (!api_mover_is_estimated(m, j)) return;
+    if (!dyn_mover_is_estimated(m->dyn, j)) return;
     json_t       *motor  = find_motor(document, joint->name);
     size_t        drive  = joint->elastic ? motor_coordinate(m, joint->name) : j;
-    const double *own    = found->parameters ? found->parameters + api_joint_parameter(m, j, 0) : NULL,
-                 *driven = found->parameters ? found->parameters + api_joint_parameter(m, drive, 0) : NULL;
-    if (found->with & API_BASE_ROTORS)
+    const double *own    = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, j, 0) : NULL,
+                 *driven = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, drive, 0) : NULL;
+    if (found->with & DYN_BASE_ROTORS)
         json_object_set_new(motor ? motor : object, motor ? "spin_inertia" : "rotor_inertia",
-                            json_real(not_negative(driven, API_ROTOR_INERTIA)));
-    if (!(found->with & API_BASE_FRICTION)) return;
+                            json_real(not_negative(driven, DYN_ROTOR_INERTIA)));
+    if (!(found->with & DYN_BASE_FRICTION)) return;
     if (motor && !joint->elastic) {
         if (!json_object_get(object, "friction"))
             json_object_set(object, "friction", json_object_get(motor, "friction"));
@@ -180,7 +181,7 @@ const char *api_identified_document_refusal(const api_model *m, unsigned with)
     if (strstr(m->document, "\"screws\":"))
         return "a document with screws holds neither friction nor rotor inertias, which are estimated here";
     for (size_t j = 0; j < m->n_joints; j++)
-        if (with & API_BASE_FRICTION && m->joints[j].elastic && !has_motor(m, m->joints[j].name))
+        if (with & DYN_BASE_FRICTION && m->joints[j].elastic && !has_motor(m, m->joints[j].name))
             return "a document holds no friction of the drive of an elastic joint without an entry in motors";
     return NULL;
 }
@@ -206,10 +207,10 @@ static void set_coupled_motors(const api_identified *found, const json_t *transm
         const json_t *motors = json_object_get(json_array_get(transmissions, i), "motors");
         for (size_t k = 0; k < json_array_size(motors); k++, mover++) {
             json_t       *motor = json_array_get(motors, k);
-            const double *own   = found->parameters ? found->parameters + api_joint_parameter(m, mover, 0) : NULL;
-            if (found->with & API_BASE_ROTORS)
-                json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, API_ROTOR_INERTIA)));
-            if (found->with & API_BASE_FRICTION) set_friction(found, motor, mover, own);
+            const double *own   = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
+            if (found->with & DYN_BASE_ROTORS)
+                json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, DYN_ROTOR_INERTIA)));
+            if (found->with & DYN_BASE_FRICTION) set_friction(found, motor, mover, own);
         }
     }
 }

@@ -7,13 +7,14 @@
 #pragma once
 #include "dynamics/identification/consistent_parameters.h"
 #include "api/codec/emit.h"
+#include "api/robots/model/model.h"
 
 typedef struct api_identified {
     const api_model *model;
-    const double    *parameters; /* [api_parameter_count], then those of curves if there are; NULL: any, to measure the
+    const double    *parameters; /* [dyn_parameter_count], then those of curves if there are; NULL: any, to measure the
                                     length of the document */
-    int      row;                /* the only identified body, in the model's bodies; or API_ALL_BODIES, API_NO_BODY */
-    unsigned with;               /* set of API_BASE_...: identified parameters of joints and motors */
+    int      row;                /* the only identified body, in the model's bodies; or DYN_ALL_BODIES, DYN_NO_BODY */
+    unsigned with;               /* set of DYN_BASE_...: identified parameters of joints and motors */
     bool     load, stribeck;     /* load coefficients, Stribeck's curves are identified */
 } api_identified;
 

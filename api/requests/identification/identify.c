@@ -13,25 +13,25 @@
 static size_t spare(const api_model *m, const api_selection *selected)
 {
     (void)selected;
-    return m->nv * (API_PER_BODY * m->n_bodies + 3 * m->n_movers + 1);
+    return m->nv * (DYN_PER_BODY * m->n_bodies + 3 * m->n_movers + 1);
 }
 
-static bool add_states(const api_evaluation *e, const api_selection *selected, size_t block, api_measured *at)
+static bool add_states(const api_evaluation *e, const api_selection *selected, size_t block, dyn_measured *at)
 {
     api_identification *id = selected->options;
-    api_estimate       *t  = &id->estimate;
+    dyn_estimate       *t  = &id->estimate;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->query->rows; lane++) {
         size_t state       = block * e->lanes + lane;
         at->regressed.lane = lane;
         if (api_failed_rows_has(e->plan->failed_rows, state)) continue;
-        if (!api_estimate_takes(t, at)) {
+        if (!dyn_estimate_takes(t, at)) {
             if (api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the figures of this state are too large"))
                 continue;
             return false;
         }
         if (id->curves)
             api_friction_curves_keep(id->curves, at);
-        else if (!api_estimate_add(t, at))
+        else if (!dyn_estimate_add(t, at))
             return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
                             "figures of the data are too large to compute with");
     }
@@ -46,18 +46,18 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const api_identification *id      = selected->options;
     const api_model          *m       = e->model;
     const dyn_kernels        *kernels = e->kernels;
-    double                   *Y = e->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
+    double                   *Y = e->spare, *joint = Y + m->nv * DYN_PER_BODY * m->n_bodies * e->lanes,
            *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
                  *qdd            = api_state_block(e, API_QDD, block);
     dyn_scene            scene   = e->query->scene;
     dyn_regressor        columns = {.q = q, .qd = qd, .qdd = qdd, .regressor = Y, .joint_regressor = joint};
     dyn_inverse_dynamics known   = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block), .tau = tau};
-    if (id->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
+    if (id->with & DYN_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
     const double *rates = m->loops ? dyn_loop_tree_qd(e->workspace) : qd;
-    api_measured  at    = {
+    dyn_measured  at    = {
             .regressed = {.regressor = Y, .joint_regressor = joint, .rates = rates, .lanes = e->lanes, .transmitted = tau},
             .tau       = api_state_block(e, API_TAU, block),
             .model_tau = tau,
@@ -71,7 +71,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
  * longest. */
 static double once(const api_model *m)
 {
-    return api_base_wait(m, API_BASE_ROTORS | API_BASE_FRICTION);
+    return api_base_wait(m, DYN_BASE_ROTORS | DYN_BASE_FRICTION);
 }
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)

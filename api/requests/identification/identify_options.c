@@ -3,6 +3,7 @@
 #include "identification.h"
 #include "identified_document.h"
 #include "shared_base_parameters.h"
+#include "api/base/work/deadline.h"
 #include "api/requests/fields/fields.h"
 #include <string.h>
 
@@ -31,7 +32,7 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
         api_place at = api_place_key(NULL, "friction");
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "friction is true, and unknown does not list it");
     }
-    if (q->field[API_FRICTION] && id->chosen->with & ~id->with & API_BASE_FRICTION) {
+    if (q->field[API_FRICTION] && id->chosen->with & ~id->with & DYN_BASE_FRICTION) {
         api_place at = api_place_key(NULL, "friction");
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "friction is false, but unknown lists it");
     }
@@ -81,8 +82,8 @@ bool api_identify_options(api_query *q, api_selection *selected, const api_node 
         return false;
     api_identification *id = api_take(q->pool, sizeof *id);
     if (!id) return false;
-    *id               = (api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
-                                                     (rotor ? (unsigned)API_BASE_ROTORS : 0)};
+    *id               = (api_identification){.with = (friction ? (unsigned)DYN_BASE_FRICTION : 0) |
+                                                     (rotor ? (unsigned)DYN_BASE_ROTORS : 0)};
     selected->options = id;
     if (q->field[API_UNKNOWN])
         return choose(q, selected, id) && read_statistics(q, selected, id) && check_outputs(q, selected, given, up);
@@ -101,13 +102,13 @@ bool api_identify_options(api_query *q, api_selection *selected, const api_node 
 static bool list_own(const api_query *q, api_identification *id)
 {
     const api_model *m = q->model;
-    id->own            = api_take(q->pool, (api_identify_parameter_count(m) + 1) * sizeof *id->own);
+    id->own            = api_take(q->pool, (api_identify_parameter_count(m->dyn) + 1) * sizeof *id->own);
     if (!id->own) return false;
-    memset(id->own, 0, (api_identify_parameter_count(m) + 1) * sizeof *id->own);
-    api_parameters_compute(m, id->own);
+    memset(id->own, 0, (api_identify_parameter_count(m->dyn) + 1) * sizeof *id->own);
+    dyn_parameters_compute(m->dyn, id->own);
     for (size_t j = 0; j < m->n_movers; j++)
-        for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
-            id->own[api_joint_parameter(m, j, c)] = 0;
+        for (size_t c = DYN_VISCOUS; c < DYN_PER_JOINT; c++)
+            id->own[dyn_joint_parameter(m->dyn, j, c)] = 0;
     return true;
 }
 
@@ -119,15 +120,15 @@ static bool prepare_parameters(api_plan *plan, api_selection *selected)
     const api_model    *m     = plan->query->model;
     api_pool           *pool  = plan->query->pool;
     api_identification *id    = selected->options;
-    const size_t        count = api_identify_parameter_count(m) + 1;
+    const size_t        count = api_identify_parameter_count(m->dyn) + 1;
     id->by_rows               = api_take(pool, 2 * count);
     if (!id->by_rows) return false;
     id->by_motion = id->by_rows + count;
-    memset(id->by_rows, API_NOT_SOUGHT, 2 * count);
+    memset(id->by_rows, DYN_NOT_SOUGHT, 2 * count);
     if (!(selected->outputs & needing)) return true;
     if (selected->outputs & API_BIT(API_IDENTIFY_MODEL) && !api_pool_claim(pool, api_identified_document_memory(m)))
         return false;
-    size_t scratch      = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
+    size_t scratch      = dyn_consistent_scratch(m->dyn, id->base, id->with) * sizeof(double);
     id->parameters      = api_take(pool, count * sizeof *id->parameters);
     id->fit_coordinates = api_take(pool, (m->nv + 1) * sizeof *id->fit_coordinates);
     id->scratch         = api_take(pool, scratch);
@@ -167,13 +168,14 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
                            "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
                            "that: give at least %zu states, several times as many where torques are noisy",
                            n, plan->query->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
-    id->estimate = (api_estimate){.model    = m,
+    id->estimate = (dyn_estimate){.robot    = api_model_mechanism(m),
                                   .base     = id->base,
-                                  .deadline = plan->query->input->deadline,
-                                  .problem  = plan->query->problem,
+                                  .deadline = api_deadline_for_dynamics(plan->query->input->deadline),
                                   .weighted = plan->state[API_WEIGHTS] != NULL,
                                   .huber    = id->estimate.huber};
-    if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) || !api_estimate_open(plan->query, &id->estimate))
+    if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) ||
+        !dyn_estimate_open(api_pool_memory(plan->query->pool), plan->query->rows, &id->estimate) ||
+        !api_pool_claim(plan->query->pool, dyn_estimate_scratch(&id->estimate) * sizeof(double))) /* for LAPACK */
         return false;
     return prepare_parameters(plan, selected);
 }

@@ -16,12 +16,12 @@ typedef struct api_prior {
     double bodies, rotors, friction; /* 0: not given */
 } api_prior;
 
-/* Reads the field. `with`: set of API_BASE_... that are estimated; `bodies`: so are all bodies. Returns false with a
+/* Reads the field. `with`: set of DYN_BASE_... that are estimated; `bodies`: so are all bodies. Returns false with a
  * problem if a kind is given that is not estimated. */
 bool api_prior_read(const api_query *q, unsigned with, bool bodies, api_prior *prior);
 
 /* Writes the rows for those base parameters whose parameters all have a prior: the unknowns are beta less beta_own,
  * with the values `own` of the parameters in the torques that the rows are compared with. Returns the rows,
  * column-major, *rows x (base->n + 1); NULL with a problem. */
-double *api_prior_rows(const api_query *q, const api_prior *prior, const api_base *base, const double *own,
+double *api_prior_rows(const api_query *q, const api_prior *prior, const dyn_base *base, const double *own,
                        size_t *rows);

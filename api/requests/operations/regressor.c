@@ -1,6 +1,7 @@
 /* regressor.c - computes inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor *
  * joint parameters. The base parameters, combinations of inertial parameters, are the smallest set that determines
  * tau: tau = base_regressor * base parameters + joint_regressor * joint parameters. */
+#include "api/robots/model/parameter_names.h"
 #include "api/requests/identification/shared_base_parameters.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/reference_fields.h"
@@ -10,17 +11,17 @@ enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
 
 /* The operation's options. */
 typedef struct regressor_options {
-    const api_base *base; /* the model's base parameters; NULL: no output needs them */
+    const dyn_base *base; /* the model's base parameters; NULL: no output needs them */
 } regressor_options;
 
-static bool keep(api_query *q, api_selection *selected, const api_base *base)
+static bool keep(api_query *q, api_selection *selected, const dyn_base *base)
 {
     regressor_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (o) o->base = base;
     return o != NULL;
 }
 
-static const api_base *base_of(const api_selection *selected)
+static const dyn_base *base_of(const api_selection *selected)
 {
     const regressor_options *o = selected->options;
     return o ? o->base : NULL;
@@ -30,7 +31,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 {
     (void)given, (void)at;
     if (!(selected->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
-    const api_base *base = api_base_share(q, 0);
+    const dyn_base *base = api_base_share(q, 0);
     if (!base) return false;
     api_set_extent(selected, API_BASE_PARAMETERS, base->n);
     return keep(q, selected, base);
@@ -48,7 +49,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return selected->result[BASE_REGRESSOR] ? api_missing_entries(model, selected, REGRESSOR, REGRESSOR) : 0;
 }
 
-static void choose_columns(const api_evaluation *e, const api_base *base, const double *Y, double *chosen)
+static void choose_columns(const api_evaluation *e, const dyn_base *base, const double *Y, double *chosen)
 {
     size_t W = e->lanes, columns = api_extent(e->model, NULL, API_BODY_PARAMETERS);
     for (size_t v = 0; v < e->model->nv; v++)
@@ -59,7 +60,7 @@ static void choose_columns(const api_evaluation *e, const api_base *base, const 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_base *base = base_of(selected);
+    const dyn_base *base = base_of(selected);
     double         *next = e->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
     dyn_regressor   io = {
           .q               = api_state_block(e, API_Q, block),
@@ -89,7 +90,7 @@ static double once(const api_model *model)
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     (void)output; /* only base_parameters is written by this function */
-    const api_base *base = base_of(selected);
+    const dyn_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)
         api_base_emit(to, plan->query->model, base, k);

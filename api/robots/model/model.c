@@ -279,7 +279,7 @@ void api_model_release(api_model *model)
     dyn_model_free(model->dyn);
     json_decref(model->report);
     for (size_t with = 0; with < sizeof model->base / sizeof *model->base; with++)
-        api_base_free(atomic_load(&model->base[with]));
+        dyn_base_free(atomic_load(&model->base[with]));
     free(model->document);
     api_arena_free(&model->arena);
     free(model);

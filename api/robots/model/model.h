@@ -97,8 +97,8 @@ typedef struct api_model {
     json_t *report;   /* [{"severity","code","where","text"}...] */
     char   *document; /* the canonical document as JSON, with the model's name */
     size_t  document_length;
-    _Atomic(struct api_base *)
-              base[4]; /* base parameters, indexed by flags API_BASE_*; NULL until first computed, then constant */
+    _Atomic(struct dyn_base *)
+              base[4]; /* base parameters, indexed by flags DYN_BASE_*; NULL until first computed, then constant */
     api_arena arena;   /* owns every array and name of this struct */
 } api_model;
 
