@@ -21,7 +21,7 @@ def sources(layer):
 
 
 def tokens(path):
-    """(line, text, code on the same line or the next) of the comments and strings of a file."""
+    """Yields (line, text, code on the same line or the next) of the comments and strings of a file."""
     with open(path, encoding="utf-8") as source:
         text = source.read()
     for match in TOKEN.finditer(text):
@@ -37,8 +37,8 @@ def comments(layer):
 
 
 def messages():
-    """Strings of at least four words: problems, log entries, help. Parts of sentences and lists of names are left out: they
-    begin with a blank or a brace."""
+    """Returns strings of at least four words: problems, log entries, help. Leaves out parts of sentences and lists of
+    names, which begin with a blank or a brace."""
     return [(f"{path}:{line}", text, "") for layer in LAYERS for path in sources(layer) for line, text, _ in tokens(path)
             if text.startswith('"') and text[1] not in " {" and text.count(" ") >= 3]
 

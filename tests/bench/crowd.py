@@ -39,7 +39,7 @@ def probe(server, source):
 
 
 def drip(sockets, index):
-    """Sends one byte on each connection that is open."""
+    """Sends one byte on each open connection."""
     for sock in sockets:
         try:
             sock.send(HEAD[index:index + 1])
@@ -48,7 +48,7 @@ def drip(sockets, index):
 
 
 def closed(sockets):
-    """Number of connections that the server has closed."""
+    """Returns how many connections the server has closed."""
     poller, n = select.poll(), 0
     for sock in sockets:
         poller.register(sock, select.POLLIN | select.POLLHUP)

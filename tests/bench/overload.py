@@ -60,7 +60,7 @@ def timed(client, path, body):
 
 
 class Light(threading.Thread):
-    """One light request after another, with a pause of 5 ms."""
+    """Sends one light request after another, with a pause of 5 ms."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -84,7 +84,7 @@ def server_client(server, source):
 
 
 def tune(server):
-    """Number of steps of a simulation that takes 20 ms, and the time that it takes."""
+    """Returns the number of steps of a simulation that takes 20 ms, and the time that it takes, in s."""
     client, steps = server_client(server, POLITE), 50
     for _ in range(8):
         took = statistics.median(timed(client, SIMULATE, simulation(steps))[1] for _ in range(9))
@@ -93,13 +93,13 @@ def tune(server):
 
 
 def open_loop(server, rate, seconds, body):
-    """Sends at a rate, whatever is answered. Returns the numbers of answers and their times, by status."""
+    """Sends requests at a fixed rate, independent of the answers. Returns the times of the answers by status."""
     request, poller, free, busy, found = post(SIMULATE, body), select.epoll(), [], {}, {}
     began, sent, last = time.perf_counter(), 0, time.perf_counter() + seconds
 
     def take(timeout):
         for fd, _ in poller.poll(timeout):
-            if fd not in busy:      # an idle connection that the server has closed, to make room for another
+            if fd not in busy:  # the server closed this idle connection to make room for another
                 idle = next(sock for sock in free if sock.fileno() == fd)
                 free.remove(idle)
                 poller.unregister(fd)
@@ -137,7 +137,7 @@ def open_loop(server, rate, seconds, body):
 
 
 def closed_loop(server, body, seconds, connections=4):
-    """Requests answered per second by connections that never pause, and processor time of each."""
+    """Returns requests per second of connections that never pause, and the processor time of a request."""
     counts, end = [0] * connections, time.perf_counter() + seconds
 
     def work(i):

@@ -23,7 +23,7 @@ HEAD = ("arm", "starts", "found", "without limits", "tried, median", "tried, mea
 
 
 def ask(url, request):
-    """The answer, and the milliseconds that its evaluation took."""
+    """Returns the answer, and the milliseconds that its evaluation took."""
     body = json.dumps(request).encode()
     asked = urllib.request.Request(url, body, {"Content-Type": "application/json", "Request-Timeout": "300"})
     with urllib.request.urlopen(asked, timeout=300) as answer:
@@ -31,7 +31,7 @@ def ask(url, request):
 
 
 def limits_of(document):
-    """Lower and upper bounds of the joints."""
+    """Returns lower and upper position limits of the joints."""
     pairs = [joint.get("limits", {}).get("position", [-np.pi, np.pi]) for joint in document["joints"]]
     return np.array(pairs).T
 

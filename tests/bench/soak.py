@@ -14,7 +14,7 @@ from servers import CBOR, JSON, PATH, Torqued, body
 
 REQUESTS = int(float(os.environ.get("SOAK_REQUESTS", 1e7)))
 SLICES = 50
-# states, encoding, connections, share of a slice's requests
+# states, encoding, connections, fraction of a slice's requests
 MIX = ((1, JSON, 16, 0.6), (1, CBOR, 64, 0.3), (20, JSON, 4, 0.05), (20, CBOR, 120, 0.05))
 
 

@@ -13,7 +13,7 @@ MEMBERS = {"name", "file", "find", "put", "tests", "equivalent"}
 
 
 class BadList(Exception):
-    """The list contradicts itself or the sources; the message has one line for each reason."""
+    """Raised when the list contradicts itself or the sources; the message has one line for each reason."""
 
 
 class Fault:
@@ -27,17 +27,17 @@ class Fault:
         self.find = entry["find"].strip()
         self.put = entry["put"].strip()
         self.tests = entry.get("tests", [])
-        self.equivalent = entry.get("equivalent")   # why no test can see it, else None
+        self.equivalent = entry.get("equivalent")  # the reason why no test can detect the fault, else None
 
     def pattern(self):
         return r"\s+".join(map(re.escape, self.find.split()))
 
     def apply(self, text):
-        """The text with the fault in it."""
+        """Returns the text with the fault in it."""
         return re.sub(self.pattern(), lambda _: self.put, text, count=1)
 
     def complaint(self, root):
-        """What is wrong with the fault in the sources under `root`, or None."""
+        """Returns what is wrong with the fault in the sources under `root`, or None."""
         path = os.path.join(root, self.file)
         if not os.path.isfile(path):
             return f"{self.name}: there is no file {self.file}"
