@@ -22,7 +22,7 @@ from service import Service  # noqa: E402
 from timing import fastest  # noqa: E402
 
 CELLS = 600  # number of cells of the reference; doubling it halves the error, which is then extrapolated
-INTERVALS = 160  # of the planner
+INTERVALS = 160  # number of intervals of the planner
 SHORTER = 1e-6  # relative gain in duration below which the iteration ends
 
 

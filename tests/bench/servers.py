@@ -1,7 +1,6 @@
-"""The servers under test, each a process on loopback, and the client that loads them.
+"""Runs the servers under test, each a process on loopback, and the client that loads them.
 
-Processor time is the scheduler's account of a process (its CPU-time clock, in ns), summed over all its processes.
-"""
+Processor time is the scheduler's account of a process (its CPU-time clock, in ns), summed over all its processes."""
 import collections
 import ctypes
 import json

@@ -127,7 +127,7 @@ class Closed(ServerCase):
 
 class Rocked(Closed):
     """Motions of the Gough-Stewart platform as poses and as leg lengths, and the forces of its legs by equation (66) of
-    Khalil & Ibrahim (2007)."""
+    Khalil 2010."""
 
     def poses(self, rows, seed):
         """Draws poses with their motion: (position, rotation vector, v, w, vd, wd)."""

@@ -103,7 +103,7 @@ def files():
 class RequestCase(unittest.TestCase):
     """Sends requests over a connection that was opened before memory is short."""
     arguments = ()
-    shortages = b"memory-full",         # codes of the problems with status 503
+    shortages = b"memory-full",  # problem codes of status 503
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,5 @@
 """Two parallel robots from their geometry: the Gough-Stewart platform by inverse geometry and the platform-and-legs
-form (66) of Khalil & Ibrahim (2007), the Delta by three spheres and energies. Their figures come from a model document.
-"""
+form (66) of Khalil 2010, the Delta by three spheres and energies. Their figures come from a model document."""
 import numpy as np
 from lagrange import Energies, derivative
 

@@ -77,7 +77,7 @@ class BaseParameters(ServerCase):
                 self.assertEqual(rank(unit), len(answer["base_parameters"]), f"{model} {output}")
 
     def test_known_numbers_and_groupings(self):
-        """The numbers of base parameters are those of Khalil & Dombre (2002): 36 for six revolute joints as in the
+        """The numbers of base parameters are those that Khalil & Dombre give: 36 for six revolute joints as in the
         Puma, 43 for the Panda's seven."""
         for model, nv, count in (("puma560", 6, 36), ("ur5", 6, 36), ("panda", 7, 43)):
             answer = self.ask(model, "regressor", {"q": [0] * nv, "outputs": ["base_parameters"]})

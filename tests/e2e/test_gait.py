@@ -17,7 +17,7 @@ WEIGHT = 73.0 * 9.81
 HALF_WIDTH, WIDTH, LENGTH, DURATION, DOUBLE, FLAT, HEEL_OFF = 0.04, 0.12, 0.6, 0.5, 0.2, 0.25, 0.6
 HEEL, BALL, TIP = -0.055, 0.125, 0.2031
 FEASIBLE = 1.001e-3
-BOUND = 800     # N
+BOUND = 800  # N, bound of the internal forces
 
 
 class Gait(ServerCase):

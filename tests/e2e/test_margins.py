@@ -106,7 +106,8 @@ class Margins(Closed):
         for fraction in (-0.3, 0.01, 0.2, 0.35, 0.45, 0.49, 0.51, 0.55, 0.65, 0.8, 0.99, 1.3):
             q = lower + fraction * (upper - lower)
             slope = np.eye(6) * (1 if fraction < 0.5 else -1)
-            other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)  # farther from the limits
+            # a position farther from the limits
+            other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)
             for rows, least in ((q.tolist(), 0), ([q.tolist()], 0), ([other.tolist(), q.tolist()], 1)):
                 got = self.ask("uneven", "margins", {"q": rows, "outputs": outputs})
                 self.near(np.array(got["margins"]).reshape(-1, 6)[-1], min(fraction, 1 - fraction) * (upper - lower), 1e-12)

@@ -11,7 +11,7 @@ from harness import PATIENCE, SANITIZED, Server
 from samples import chain
 
 MIB = 1 << 20
-LIMITS = (40, 60, 80, 120, 200)      # MiB
+LIMITS = (40, 60, 80, 120, 200)  # MiB of RLIMIT_DATA
 ROUNDS = 2
 
 

@@ -41,7 +41,7 @@ class Stopping(unittest.TestCase):
                 try:
                     connection.request("POST", ASK, bodies[index % 4 != 0], {"Request-Id": name})
                     answer = connection.getresponse()
-                except OSError:  # refused, or closed before the first byte of an answer
+                except OSError:  # the server refused or closed before the first byte of an answer
                     unanswered.add(name)
                     return
                 try:
@@ -125,7 +125,7 @@ class Stopping(unittest.TestCase):
             self.assertEqual(answer.status, 503)
             self.assertIn("draining", answer.json()["reasons"][0])
         except OSError:
-            pass  # or the idle connection is closed
+            pass  # the server may instead close the idle connection
         self.assertEqual(raw.answer().status, 200)
         self.assertEqual(server.wait(), 0)
         server.kill()

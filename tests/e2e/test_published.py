@@ -9,7 +9,7 @@ from samples import QN, THREE_LINK
 ONES = [1] * 6
 QZ, QR = [0] * 6, [0, math.pi / 2, -math.pi / 2, 0, 0, 0]
 
-PUMA_TORQUES = [     # q, qd, qdd, tau
+PUMA_TORQUES = [  # rows of q, qd, qdd, tau
     (QZ, 0, 0, "0, 37.48366665, .24892875, 0, 0, 0"),
     (QR, 0, 0, "0, -.77523525, .24892875, 0, 0, 0"),
     (QN, 0, 0, "0, 31.63988038, 6.035138023, 0, .0282528, 0"),

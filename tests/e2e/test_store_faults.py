@@ -1,6 +1,6 @@
-"""The store's disk fails while the server runs: full, read-only, vanished. /readyz names the fault as long as it lasts, changes
-are refused, evaluation goes on; after the repair no trace is left. The disk is a small tmpfs in a mount namespace of the
-server's own, which ends with it."""
+"""Tests faults of the store's disk while the server runs: full, read-only, removed. While a fault lasts, /readyz names
+it, changes are refused and evaluation goes on; after the repair /readyz names none. The disk is a small tmpfs in the
+server's own mount namespace, which ends with it."""
 import contextlib
 import os
 import shutil

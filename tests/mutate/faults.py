@@ -53,7 +53,7 @@ class Fault:
 
 
 class Layer:
-    """One file of the list: the layer's tests, in the order in which they run, and its faults."""
+    """One file of the list: the tests of a layer, in the order in which they run, and its faults."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:

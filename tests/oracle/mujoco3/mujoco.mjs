@@ -9,7 +9,7 @@
 import load from "@mujoco/mujoco";
 import readline from "node:readline";
 
-const CONSTRAINT = 1, FRICTIONLOSS = 4;     // bits of mjtDisableBit
+const CONSTRAINT = 1, FRICTIONLOSS = 4; // bits of MuJoCo's mjtDisableBit
 const RELOAD = 500; // requests before the module is loaded again: it fails after about 2000 refused files
 let mujoco = await load({print: () => {}, printErr: () => {}});
 let requests = 0;
