@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer, and random messages, for a reader
-who knows robot dynamics and HTTP but not this code. Such a reader should understand nearly all of them without the code.
+"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer, and random messages, for
+a reader who knows robot dynamics and HTTP but not this code. The reader should understand nearly all of them without
+the code.
 
 Prints Markdown with one entry each: the place, the comment, and the line of code that the comment belongs to. The seed
 is the hash of the last commit unless given."""

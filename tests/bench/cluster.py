@@ -7,9 +7,9 @@
     servers     servers restarted one after the other, and killed, under PUT and evaluation
     database    PostgreSQL stopped, killed, restarted, hung, and failed over to its standby, under PUT and evaluation
 
-After every round of the last two, all servers must have the same models, and none older than the last one acknowledged. Prints
-figures with progress; ends with 1 at the first fault. The data lie in memory: what is stopped is a process, not the machine.
-"""
+After every round of the last two, all servers must have the same models, and none may be older than the last
+acknowledged one. Prints figures while it runs, and exits with 1 at the first fault. The data are in memory, since
+faults stop processes, not the machine."""
 import argparse
 import collections
 import contextlib

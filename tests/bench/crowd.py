@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""crowd.py [SECONDS] - opens 2000 silent and 2000 dripping connections from one address, and prints how long /livez takes.
+"""crowd.py [SECONDS] - opens 2000 silent connections and 2000 that send single bytes, all from one address, and prints
+how long /livez takes.
 
-The server has the first core, this program the others. Probes come on new connections, from the address of the crowd and from
-another; a client that keeps its connection sends light requests. Then the program waits until the server has closed the crowd.
-"""
+The server has the first core, this program the others. Probes use new connections, from the address of the crowd and
+from another; a client that keeps its connection sends light requests. At the end the program waits until the server has
+closed the crowd's connections."""
 import os
 import resource
 import select

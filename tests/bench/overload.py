@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""overload.py [SECONDS] - asks a server on one core for ten times what it can do, and prints what becomes of everybody.
+"""overload.py [SECONDS] - sends a server on one core ten times the work it can do, and prints how its clients fare.
 
-The server has the first core, this program the others. Three scenes: requests of about 20 ms at ten times the capacity;
-30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s whose cost cannot be
-seen before they are decoded, beside honest requests. Clients differ by their addresses on the loopback network.
-"""
+The server has the first core, this program the others. There are three scenes: requests of about 20 ms at ten times the
+capacity; 30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s, whose
+cost is hidden until they are decoded, beside honest requests. Clients differ by their addresses on the loopback
+network."""
 import http.client
 import json
 import os

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""payload.py [--repetitions N] [--rows N] [--poses N] [--seed N] [CASE...] - identifies a payload of 2 kg N (1000) times, from
-torques with normal noise that is drawn anew each time: of arms in motion (2000 rows) and at rest (200 poses), a SCARA and a Delta.
+"""payload.py [--repetitions N] [--rows N] [--poses N] [--seed N] [CASE...] - identifies a payload of 2 kg N (1000)
+times, from torques with new normal noise each time. The robots are arms in motion (2000 rows) and at rest (200 poses),
+a SCARA and a Delta.
 
-Prints for each case how many combinations of the ten parameters are identified, the largest error of the mass in all repetitions,
-and how often the stated interval of 95 %, the estimate +- 1.96 standard deviations, covers the truth: for the payload's mass, and
-for all combinations. Checks that the payload is a body that the server takes. 1000 repetitions determine a share of 95 % to
-0.7 % (one standard deviation). A seed always gives the same noise. `make bench-payload` builds what this needs. The table is
-Markdown."""
+Prints for each case how many combinations of the ten parameters are identified, the largest error of the mass in all
+repetitions, and how often the stated 95 % interval, the estimate +- 1.96 standard deviations, covers the truth: for the
+payload's mass, and for all combinations. Checks that the server accepts the payload. 1000 repetitions determine a share
+of 95 % to 0.7 % (one standard deviation). A seed always gives the same noise. `make bench-payload` builds the programs.
+The table is Markdown."""
 import argparse
 import os
 import sys

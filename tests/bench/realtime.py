@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the server.
+"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the
+server.
 
-api/clients/c/feedforward.c asks for torques at every tick, over a Unix socket, loopback, and a network of its own (two
-namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client and
-server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf gives it. Beside each loop runs the same
-program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the torques. `load` is
-the machine's load average at the end of the row.
-Root is needed for SCHED_FIFO and for namespaces. `make realtime` builds what this needs. The table is Markdown."""
+api/clients/c/feedforward.c requests torques at every tick, over a Unix socket, loopback, and a network of its own (two
+namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client
+and server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf sets it. Beside each loop runs the
+same program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the
+torques. `load` is the machine's load average at the end of the row.
+
+SCHED_FIFO and namespaces require root. `make realtime` builds the programs. The table is Markdown."""
 import argparse
 import contextlib
 import os

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""replicas.py - measures the throughput of 1 to 4 servers, each on the same quota of processor time, beside what deploy/scale.py says.
+"""replicas.py - measures the throughput of 1 to 4 servers with equal quotas of processor time, beside deploy/scale.py's estimate.
 
-As root, with control groups: the quota of a server is a fraction of one core, so that four of them leave the machine idle time. Clients
-send inverse dynamics of panda, 1000 states a request, to the server with the fewest requests. Prints the inputs of scale.py, too: processor
-time of the servers and of HAProxy, and bytes.
-"""
+The quotas require root and control groups. A server's quota is a fraction of one core, so that four servers leave the
+machine idle time. Clients send inverse dynamics of panda, 1000 states a request, to the server with the fewest
+requests. Also prints the inputs of scale.py: processor time of the servers and of HAProxy, and bytes."""
 import argparse
 import contextlib
 import http.client

@@ -16,10 +16,10 @@ def count(number):
     return f"{number:,}".replace(",", " ")
 
 
-# Time in us for which the client polls for answers before it sleeps, in runs beside the bare server. Both servers have
-# one busy thread, and the client has its own core. If the client slept, often only one server of a pair would pay for
-# waking it. Beside Python's processes and in a mixed load all cores have work, including the client's; there the client
-# sleeps at once.
+# Time in us for which the client polls for answers before it sleeps, in runs beside the bare server. In these runs each
+# server has one busy thread, and the client has its own core. If the client slept, often only one server of a pair
+# would pay for waking it. Beside Python's processes and in a mixed load all cores have work, including the client's;
+# there the client sleeps at once.
 AWAKE = 100 if len(os.sched_getaffinity(0)) > 1 else 0
 
 

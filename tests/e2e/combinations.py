@@ -132,7 +132,7 @@ def add_friction(features, shoulder, slide, wrist):
 
 
 class Case:
-    """One combination of features: the model with its reference, random states, and the fields that features add to
+    """A combination of features: the model with its reference, random states, and the fields that features add to
     requests."""
 
     def __init__(self, name, features, names):

@@ -13,8 +13,8 @@ REACHED, CROSSED = 1, 2
 
 
 class Line:
-    """Problem: the passive coordinates while the actuated ones move straight from `start` to `goals`. Both have shape
-    [rows, nq of the tree]."""
+    """Problem: the passive coordinates while the actuated ones move straight from `start` to `goals`, two arrays [rows,
+    nq of the tree]."""
 
     def __init__(self, mechanism, start, goals):
         self.m, self.start = mechanism, np.repeat(start[None], len(goals), 0)

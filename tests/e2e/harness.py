@@ -1,10 +1,10 @@
 """Harness of all end-to-end tests: starts a torqued of its own, connects clients to it (peers.py), and asserts on
 numbers.
 
-The server is build/torqued, or the binary that TORQUED_BIN names, such as a sanitizer build. It listens on a port that
-the system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
-leaked memory or left a sanitizer's report fails. TORQUED_TARGET, which `make test TARGET=...` sets, selects its
-kernels."""
+The server is build/torqued, or the binary that TORQUED_BIN names, such as a sanitizer build. The server listens on a
+port that the system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server
+crashed, leaked memory or left a sanitizer's report fails. TORQUED_TARGET, which `make test TARGET=...` sets, selects
+its kernels."""
 import json
 import math
 import os
@@ -35,7 +35,7 @@ REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime e
 
 
 class Server:
-    """One running torqued. `arguments` follow the harness's own, and a repeated flag overrides these. `command` is put
+    """A running torqued. `arguments` follow the harness's own, and a repeated flag overrides these. `command` is put
     before the binary, such as `taskset`."""
 
     def __init__(self, *arguments, environment=None, wait=True, command=(), context=None):

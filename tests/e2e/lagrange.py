@@ -2,8 +2,8 @@
 with the product.
 
 A function of the state is differentiated by the complex step, f'(x) = Im f(x + ih) / h, which has no error but
-rounding. Such functions must be analytic: x @ x instead of a norm. Answers of the server are differentiated by central
-differences, extrapolated twice."""
+rounding. The function must therefore be analytic: x @ x instead of a norm. Answers of the server are differentiated by
+central differences, extrapolated twice."""
 import numpy as np
 
 TINY = 1e-30

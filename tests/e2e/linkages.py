@@ -1,5 +1,5 @@
 """Closed forms of two planar linkages: the four-bar by Freudenstein's equation, the five-bar by the intersection of two
-circles. Both lie in the plane x-y with gravity along -y; their figures come from a model document."""
+circles. The linkages lie in the plane x-y with gravity along -y; their figures come from a model document."""
 import numpy as np
 from lagrange import Energies, derivative, jacobian
 
@@ -169,7 +169,7 @@ class FiveBar(Energies):
         return left + part * way + self.mode * np.sqrt(r * r / square - part * part) * across(way)
 
     def tip_jacobian(self, q):
-        """Returns the tip's Jacobian. Both ends of a rod have the same velocity along it: u_i . v = u_i . (l_i
+        """Returns the tip's Jacobian. The two ends of a rod have the same velocity along it: u_i . v = u_i . (l_i
         across(unit(q_i))) qd_i."""
         tip = self.tip(q)
         rods = np.array([tip - elbow for elbow in self.elbows(q)])

@@ -28,8 +28,8 @@ class LoopSteps(Closed):
         return answer
 
     def check_jacobians(self, model, s, request, what):
-        """Compares the Jacobians of a step with differences. These mechanisms have no quaternions, so coordinates can
-        be shifted by addition."""
+        """Compares the Jacobians of a step with differences. The mechanisms have no quaternions, so coordinates can be
+        shifted by addition."""
         answer = self.ask(model, "step", {**s, **request, "outputs": MATRICES})
         for matrix, names in (("state_matrix", ("q", "qd")), ("input_matrix", ("tau",))):
             expected = np.hstack([differences(self.after(model, request), s, name) for name in names])

@@ -39,7 +39,7 @@ def document(table, reverse_siblings=False, rotors=None):
 
 
 class State:
-    """One state of a table, reordered to the coordinates of the served model."""
+    """A state of a table, reordered to the coordinates of the served model."""
 
     def __init__(self, table, values, velocity_names):
         self.table, self.values = table, values

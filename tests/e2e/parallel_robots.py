@@ -183,7 +183,7 @@ class Delta(Energies):
                 for e, angle in zip(self.outward, q)]
 
     def platform_jacobian(self, q):
-        """Returns the platform's Jacobian: both ends of a rod have the same velocity along it."""
+        """Returns the platform's Jacobian: the two ends of a rod have the same velocity along it."""
         rods = np.array([self.platform(q) - s for s in self.elbows(q)])
         return np.linalg.inv(rods) @ np.diag([u @ e for u, e in zip(rods, self.elbow_speeds(q))])
 

@@ -1,4 +1,4 @@
-"""One body on one joint in closed form, for tests of how one attribute of a model file changes torque and pose."""
+"""The closed form of one body on one joint, for tests of how one attribute of a model file changes torque and pose."""
 import math
 
 import numpy as np

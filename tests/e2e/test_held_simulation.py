@@ -138,8 +138,8 @@ class HeldSimulation(ServerCase):
         refused("/held", "wrong-shape", held=[{"frame": "rod"}] * 33)
         refused("/held/0/axes/0", "unknown-name", held=[{"frame": "rod", "axes": ["w"]}])
         refused("/outputs/0", "bad-value", held=None, outputs=["contact_wrenches"])
-        # The rod slides along its own axis and turns about it. Both points lie on this axis and have no velocity along
-        # x.
+        # The rod slides along its own axis and turns about it. The two held points lie on this axis and have no
+        # velocity along x.
         pinned = [{"frame": "rod", "axes": ["x"]}, {"frame": "foot", "axes": ["x"]}]
         self.ask("loose", "simulate", {"q": [0, 0, 0, 0, 0, 0, 1], "qd": [0, 0, 1, 0, 0, 2], "duration": 0.1, "step": 0.01,
                                        "samples": 2, "held": pinned})

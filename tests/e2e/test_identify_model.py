@@ -150,7 +150,7 @@ class Model(Closed):
         self.put_model("found", found["model"])
 
     def test_clients(self):
-        """Both encodings give the same document, and a client can PUT it unchanged."""
+        """JSON and CBOR give the same document, and a client can PUT it unchanged."""
         motion = self.motion("two_link", 40, 8)
         request = {**motion, "tau": self.torques("two_link", motion).tolist(), "outputs": ["model"]}
         with torqued.Client(self.server.url()) as client:

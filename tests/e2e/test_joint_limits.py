@@ -126,7 +126,7 @@ class JointLimits(Actuated):
 
     def test_without_clipping(self):
         """With clipping switched off the motion is that of the robot without limits. Given torques are never clipped.
-        Both cases report exceeded limits."""
+        Exceeded limits are reported with and without clipping."""
         free = {"links": [{**link, "joint": {k: v for k, v in link["joint"].items() if k != "limits"}} for link in LIMITED["links"]]}
         self.put_model("unlimited", free)
         request = {**START, "duration": 0.5, "samples": 3, "step": 1e-3}

@@ -162,7 +162,7 @@ class Redundancy(Closed):
                 self.near(slopes[output], expected[2][output], 1e-8, f"{name} {output}")
 
     def test_forces_are_shared(self):
-        """Of three equal pins each carries a third: the minimum-norm forces."""
+        """Three equal pins carry a third of the force each: the minimum-norm forces."""
         s = self.state("four_bar", 12)
         motion = {**{n: s[n] for n in ("q", "qd", "qdd")}, "outputs": ["full", "joint_wrenches"]}
         answers = {}

@@ -203,7 +203,7 @@ class FiveBarForm(Closed):
 
 class Scissors(Closed):
     """A scissor lift: pairs of crossed bars of length l at angles q and -q, each pair on the one below. One foot of the
-    lowest pair is pinned, the other is on a rail. It has as many loops as pairs."""
+    lowest pair is pinned, the other is on a rail. The lift has as many loops as pairs."""
     LENGTH, MASS = 0.5, 2.0
 
     def document(self, pairs):

@@ -116,7 +116,7 @@ class Margins(Closed):
                 self.assertEqual([one["dq"] for one in got["least_gradients"]], slope.tolist(), fraction)
 
     def test_least_gradients_of_ties_and_failing_rows(self):
-        """Of rows with equal margins the first counts; failed rows do not count."""
+        """Among rows with equal margins the first counts; failed rows do not count."""
         one = {name: values for name, values in self.motion(7).items()}
         rows = {name: [[1e9] * 6 if name == "q" and i == 0 else one[name] for i in range(9)] for name in STATE}
         answer = self.ask("limited", "margins", {**rows, "on_error": "row", "outputs": ["least_gradients"]})

@@ -20,7 +20,7 @@ def longer(times):
 
 
 class Overload(ServerCase):
-    """One worker and a short queue."""
+    """Tests a server with one worker and a short queue."""
     arguments = ("--workers", "1", "--queue", "0.2", "--inline-limit", "20")
 
     @classmethod
@@ -91,7 +91,8 @@ class Overload(ServerCase):
 
 
 class OneWorker(ServerCase):
-    """One worker and a queue that admits everything: abandoned and late requests must not take the worker's time."""
+    """Tests a server with one worker and a queue that admits everything: abandoned and late requests must not take the
+    worker's time."""
     arguments = ("--workers", "1", "--queue", "600")
 
     @classmethod
@@ -128,8 +129,8 @@ class OneWorker(ServerCase):
         return self.evaluated()[count]
 
     def test_waiting_requests_are_dropped(self):
-        """Of twenty heavy requests that wait for the worker, abandoned by close or half-close, none is evaluated;
-        another one is."""
+        """Twenty heavy requests that wait for the worker are abandoned by close or half-close: none of these is
+        evaluated, but another request is."""
         long = longer(4)
         one = min(self.cost(long) for _ in range(3))
         raws = [self.send(long) for _ in range(20)]

@@ -301,7 +301,7 @@ class Threads(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_none_is_given_twice(self):
-        """One event loop for every four cores, workers on the others, and at least one of each."""
+        """The server runs one event loop for every four cores, workers on the others, and at least one of each."""
         cores = sorted(os.sched_getaffinity(0))
         self.assertEqual(self.threads(cores[:1]), (1, 1))
         if len(cores) > 1:

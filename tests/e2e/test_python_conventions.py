@@ -51,8 +51,8 @@ class Conventions(ServerCase):
         return model, q, *draw.normal(size=(2, 30, model.nv))
 
     def test_drake(self):
-        """The same motion in Drake's coordinates: derivatives of world quantities by differences, and the power of the
-        forces."""
+        """Compares a motion in Drake's coordinates: derivatives of world quantities by differences, and the power of
+        the forces."""
         model, q, qd, qdd = self.solo12()
         turn = conventions.rotation(q[:, 3:7])
         world = lambda part: np.einsum("nij,nj->ni", turn, part)

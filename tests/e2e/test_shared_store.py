@@ -54,7 +54,7 @@ class Replicas(DatabaseCase):
         self.assertEqual(two.client().put("/v1/models/mine", pendulum()).status, 201)
 
     def test_one_of_many_creates(self):
-        """Of concurrent PUTs with If-None-Match: * at several servers, one gets 201."""
+        """One of several concurrent PUTs with If-None-Match: * at different servers gets 201, the others 412."""
         servers = [self.another() for _ in range(3)]
         for round in range(5):
             statuses, begin = [], threading.Barrier(6)

@@ -218,7 +218,7 @@ class Tree:
 
 
 class Closure:
-    """One joint that closes a loop: its residual, in units of `length` and radians, and the residual's Jacobian."""
+    """A joint that closes a loop: its residual, in units of `length` and radians, and the residual's Jacobian."""
 
     def __init__(self, tree, entry, length):
         self.tree, self.length, self.type = tree, length, entry["type"]

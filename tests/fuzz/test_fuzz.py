@@ -1,5 +1,6 @@
-"""Runs each fuzzer for a while from its seeds: every fuzz_*.c is a fuzzer, and seeds/<name> are its seeds. They run
-side by side, longer with SOAK_SECONDS. Inputs that a fuzzer finds are printed, to be kept as seeds with the repair."""
+"""Runs each fuzzer for a while from its seeds: every fuzz_*.c is a fuzzer, and seeds/<name> are its seeds. All fuzzers
+run side by side, longer with SOAK_SECONDS. Inputs that a fuzzer finds are printed, to be kept as seeds with the repair.
+"""
 import glob
 import os
 import shutil
@@ -31,7 +32,7 @@ def write_framing_shapes(folder):
 
 
 class Fuzzer:
-    """One running fuzzer with a folder of its own."""
+    """A running fuzzer with a folder of its own."""
 
     def __init__(self, name):
         self.seconds = int(os.environ.get("SOAK_SECONDS", 60 if name in PARSERS else 20))

@@ -1,8 +1,7 @@
 """Reads the list of faults, faults/*.yaml, and checks every fault against the sources.
 
-A fault is one small error of the kind a programmer makes: in `file`, the text `find` becomes `put`. `find` must occur
-exactly once; any white space in it matches any white space, so that a new layout does not lose the fault.
-"""
+A fault is one small error as programmers make them: in `file`, the text `find` becomes `put`. `find` must occur exactly
+once. Any white space in `find` matches any white space, so that a change of layout does not invalidate the fault."""
 import os
 import re
 
@@ -53,7 +52,7 @@ class Fault:
 
 
 class Layer:
-    """One file of the list: the tests of a layer, in the order in which they run, and its faults."""
+    """A file of the list: the tests of a layer, in the order in which they run, and its faults."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:

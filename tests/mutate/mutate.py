@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one
-at a time, and looks whether a test notices.
+"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one at
+a time, and checks that a test detects each.
 
-Each fault meets the tests named with it and those of its layer in C; what none of these finds meets the layer's other
-tests, then all others, at the end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
-where the last one ended. Ends with a table by layer; the exit status is 0 if every layer has REQUIRED of its valid
-faults found, 1 if not, 2 if the list is wrong.
-"""
+Each fault is tried with the tests named in its entry and its layer's tests in C. A fault that none of these detects is
+tried with the layer's other tests, then with all others, at the end. The first failure ends the trial of a fault. A
+test beyond its time limit counts as failed. The copies and results.json are in build/mutate, and a run continues the
+previous one. Ends with a table by layer; the exit status is 0 if REQUIRED of the valid faults of every layer were
+found, 1 if not, 2 if the list is wrong."""
 import argparse
 import os
 import queue

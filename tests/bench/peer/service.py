@@ -1,10 +1,10 @@
 """service.py PORT PROCESSES - the usual alternative to torqued: inverse dynamics of models/panda.json by PyKDL behind
 FastAPI.
 
-uvicorn serves it on uvloop and httptools in PROCESSES processes. It accepts and answers requests as torqued does for
-POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC 8746
-arrays). To its advantage it checks shapes only and has no models of its fields, and neither gravity, payloads nor
-names."""
+uvicorn serves it on uvloop and httptools in PROCESSES processes. The service accepts and answers requests as torqued
+does for POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC
+8746 arrays). To its advantage the service checks shapes only and has no models of its fields, and neither gravity,
+payloads nor names."""
 import json
 import multiprocessing
 import os
