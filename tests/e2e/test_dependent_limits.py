@@ -150,7 +150,7 @@ class DependentLimits(Dependent):
                 elif j["name"] in names:
                     x = np.array(rates["tau" if kind == "effort" else "tau_dot"])[:, names.index(j["name"])]
                 else:
-                    x = np.zeros(len(s["q"]))  # x: a passive joint has no motor
+                    x = np.zeros(len(s["q"]))  # a passive joint has no motor, so its effort is 0
                 listed.append((j["name"], kind, lower, upper))
                 margins.append(np.minimum(x - lower, upper - x))
         return listed, np.array(margins).T

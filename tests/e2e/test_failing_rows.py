@@ -172,7 +172,8 @@ class FailingRows(ServerCase):
                 self.assertTrue(same(alone["tau"], answer["tau"][i]))
 
     def test_every_output_of_a_floating_robot(self):
-        """Zero quaternions fail their rows; the other quaternions are normalised as in a request of one row."""
+        """Quaternions of a length other than 1 fail their rows; those within rounding of 1 are normalised as in a
+        request of one row."""
         rows = {name: values for name, values in self.arm_rows(200, True).items() if name in ("q", "qd")}
         bad = dict.fromkeys(self.choose(200, 10), "bad-quaternion")
         for q in rows["q"]:

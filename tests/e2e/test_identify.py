@@ -281,7 +281,7 @@ class Consistent(Identify):
                     self.check(name, noise, 11 + seed)
 
     def test_the_model_itself_where_the_data_agree(self):
-        """Torques of a model with real bodies: the estimate is the model itself."""
+        """From torques of a physically consistent model, `consistent` estimates the model itself."""
         self.put_model("real", chain(3))
         rows = self.simulated("real", fourier(3, 60, 1))
         answer = self.ask("real", "identify", {**rows, "consistent": True})

@@ -387,7 +387,7 @@ class Mimics(Closed):
         self.near(value["grasp.coulomb_positive"], 0.2 + 1.5 * 0.3, 1e-10)
         self.near(value["grasp.coulomb_negative"], 0.2 + 1.5 * 0.1, 1e-10)
         links = {link["name"]: link["joint"]["friction"] for link in found["model"]["links"]}
-        # of all solutions the one closest to the model's values
+        # the answer is the solution closest to the model's values
         self.near(links["right"]["coulomb"]["negative"], 0.3, 1e-5)
         whole = self.groups(self.ask("gripper", "identify", {
             **self.motion(60, 2, 1), "tau": self.ask("gripper", "inverse-dynamics", self.motion(60, 2, 1))["tau"], "friction": True}))

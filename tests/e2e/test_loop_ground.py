@@ -108,7 +108,8 @@ class LoopGround(Closed):
                 self.assertEqual(self.ask_texts(model, "ground-reaction", {**s, **request, "outputs": [output]})[output], batch[output])
 
     def test_beside_others(self):
-        """In evaluate, and started from a guess."""
+        """ground-reaction answers the same numbers in evaluate as alone, and the same torques when it starts from a
+        guess."""
         s, ground = self.one("borne", 31), {"feet": FEET, "outputs": PLAIN + ["dtau_dq"]}
         both = self.ask("borne", "evaluate", {**s, "operations": {"ground-reaction": ground, "inverse-dynamics": {}}})
         self.assertEqual(both["ground-reaction"], self.ask("borne", "ground-reaction", {**s, **ground}))

@@ -121,7 +121,7 @@ class OneWorker(ServerCase):
         return [event for event in self.server.events() if event.get("target") == "/v1/models/long/evaluate"]
 
     def next_evaluated(self, count):
-        """Waits for and returns the first evaluation after the first `count`."""
+        """Waits for the log line of the evaluation after the first `count`, and returns it."""
         give_up = time.monotonic() + PATIENCE
         while len(self.evaluated()) <= count:
             self.assertLess(time.monotonic(), give_up)

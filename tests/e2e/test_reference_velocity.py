@@ -70,7 +70,8 @@ class ReferenceVelocity(Closed):
         for i, row in enumerate(rows):
             self.assertEqual(together["inverse-dynamics"]["tau"][i], self.ask("four_bar", "inverse-dynamics", row)["tau"])
             self.assertEqual(together["regressor"]["regressor"][i], self.ask("four_bar", "regressor", row)["regressor"])
-        qdd = {"qdd": rows[0]["qdd_reference"]}  # the refusal concerns other operations only
+        # torque-derivative takes qdd, so evaluate does not refuse it beside qd_reference
+        qdd = {"qdd": rows[0]["qdd_reference"]}
         self.ask("four_bar", "evaluate", {**rows[0], **qdd, "operations": {"inverse-dynamics": {}, "torque-derivative": {}}})
 
     def test_refusals(self):

@@ -100,7 +100,9 @@ class Meaning(MeaningCase):
         for version, place in itertools.product(VERSIONS, places):
             text = world(version, places[place], arm)
             if place == "both" and version < "1.6":
-                continue  # no version allows both, and libsdformat's answer depends on their order
+                # no version allows <gravity> in <physics> and in <world> together; libsdformat's answer then depends on
+                # their order
+                continue
             g = next(e for e in self.theirs(text) if e["kind"] == "world")["gravity"]
             taken = self.take_sdf("heavy", text)
             tau = self.ask("heavy", "inverse-dynamics", {"q": [0]})["tau"]

@@ -173,8 +173,8 @@ class ClientCertificates(TlsCase):
         self.certificates.make_client(*arguments, **keywords)
 
     def test_matrix(self):
-        """Certificates of each role, without a line in the file, with an expired line, of another authority, expired,
-        and for servers only."""
+        """Compares the access of certificates of each role, and of those without a line in the file, with an expired
+        line, of another authority, expired, and for servers only."""
         self.certificates.make_authority("other")
         self.make("robot.example", "robot")
         self.make("chief", "chief")
