@@ -543,7 +543,7 @@ test('five hundred models', {skip}, async () => {
     };
     await inTurns(name => server.ask('PUT', `/v1/models/${name}`, document));
     const {page, close, expect} = await openPage(browser, server);
-    expect(/status of 404/); // from models that are deleted while the list requests their pictures
+    expect(/status of 404/); // 404: the list may request pictures of models that are deleted meanwhile
     await page.waitForFunction(() => document.querySelectorAll('.card').length >= 500);
     await page.getByLabel('Filter by name').fill('many-477');
     await page.getByRole('heading', {name: 'many-477'}).waitFor();

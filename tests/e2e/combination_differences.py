@@ -83,7 +83,7 @@ def in_motion(case, q, qd, qdd, qddd):
 
 
 def by_mass(case, function):
-    """Returns the derivative by a point mass at the origin of the link `hand`."""
+    """Returns the derivative of `function` by the mass of a point mass at the origin of the link `hand`."""
     def at(mass):
         case.robot.payloads.append((case.robot.place("hand")[0], np.zeros(3), mass, np.zeros((3, 3))))
         value = function()
