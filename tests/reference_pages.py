@@ -56,17 +56,17 @@ def plain(value):
 
 
 class Operations:
-    """api/OPERATIONS.md and the rows of README.md's table."""
+    """Makes api/OPERATIONS.md and the rows of README.md's table."""
 
     def __init__(self):
         with open(os.path.join(ROOT, "api", "openapi.yaml"), encoding="utf-8") as file:
             contract = yaml.load(file, openapi.StrictLoader)
         self.contract, self.schemas = contract, contract["components"]["schemas"]
         self.posts = {path.rsplit("/", 1)[1]: item["post"] for path, item in contract["paths"].items() if "post" in item}
-        self.objects = {}       # schemas with fields that the tables mention, in the order of mention
+        self.objects = {}  # schemas with fields that the tables mention, in the order of mention
 
     def named(self, schema):
-        """The name of the schema that a $ref, or an allOf around one, points to; else None."""
+        """Returns the name of the schema to which a $ref, or an allOf around one, points; else None."""
         reference = schema.get("$ref") or (schema["allOf"][0].get("$ref") if len(schema.get("allOf", ())) == 1 else None)
         return reference and reference.rsplit("/", 1)[1]
 
@@ -123,7 +123,7 @@ class Operations:
         return self.schemas[content[JSON]["schema"]["$ref"].rsplit("/", 1)[1]]
 
     def outputs(self, name):
-        """(output, whether it is answered by default) of an operation."""
+        """Yields (output, whether it is answered by default) of an operation."""
         field = self.schema(self.posts[name]["requestBody"]["content"])["properties"].get("outputs")
         return [(item, item in field["default"]) for item in field["items"]["enum"]] if field else []
 
@@ -155,7 +155,7 @@ class Operations:
 
     @staticmethod
     def marked(asked, field):
-        """The name of a shared field, with a word where it is needed."""
+        """Returns the name of a shared field, with a word if it is needed."""
         choices = [choice["required"] for choice in asked.get("oneOf", ())]
         if field in asked.get("required", ()):
             return f"`{field}` (needed)"
@@ -232,7 +232,7 @@ def settings_page():
 
 
 def read(path):
-    """The text of a file of the tree; empty where there is none."""
+    """Returns the text of a file of the tree; empty if it does not exist."""
     full = os.path.join(ROOT, path)
     if not os.path.exists(full):
         return ""
@@ -241,7 +241,7 @@ def read(path):
 
 
 def pages():
-    """Path: text."""
+    """Returns {path: text} of all pages."""
     operations, run = Operations(), results.Run()
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
             "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Rooms joined by | know each other. A file named here stands lower than its room.
+# Rooms joined by | include each other. A file listed here stands lower than its room.
 ORDER = """
 dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
 dynamics/recursion dynamics/algorithms dynamics dynamics/memory dynamics/loops dynamics/kinematics dynamics/contact dynamics/motion dynamics/control dynamics/identification
@@ -28,7 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def room_of(path):
-    """The room of a file, or the file itself where RANK names it, with its ending or without."""
+    """Returns the room of a file, or the file itself if RANK lists it, with its ending or without."""
     return next((name for name in (path, os.path.splitext(path)[0]) if name in RANK), os.path.dirname(path))
 
 
@@ -39,7 +39,7 @@ def sources():
 
 
 def includes(paths):
-    """(file, header) pairs of the tree's own headers."""
+    """Yields (file, header) of all includes of the tree's own headers."""
     for path in paths:
         with open(path, encoding="utf-8") as source:
             for name in INCLUDE.findall(source.read()):
@@ -48,7 +48,7 @@ def includes(paths):
 
 
 def calls(build, paths):
-    """(caller, file that defines the symbol) pairs, by the symbol tables of the objects."""
+    """Yields (caller, file that defines the symbol), from the symbol tables of the objects."""
     defined, wanted = {}, []
     for path in paths:
         place = os.path.join(build, os.path.splitext(path)[0] + ".o")

@@ -1,5 +1,5 @@
 """Makes the tables and charts of RESULTS.md, and the README's table of latencies, from the tables that one run of `make
-bench` wrote: the files of results/<date>/. tests/reference_pages.py writes them; DATE names the run that is shown."""
+bench` wrote to results/<date>/. tests/reference_pages.py writes the pages; DATE names the run."""
 import os
 import re
 
@@ -7,8 +7,8 @@ import chart
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATE = "2026-11-22"
-LIMITS_DATE = "2026-11-26"  # of the run of `make bench-limits`
-KERNELS_DATE = "2026-11-26" # of the run of the kernels alone
+LIMITS_DATE = "2026-11-26"  # date of the run of `make bench-limits`
+KERNELS_DATE = "2026-11-26"  # date of the run of the kernels alone
 OPERATIONS = {"inverse dynamics": "inverse dynamics", "forward dynamics": "forward dynamics", "mass matrix": "mass matrix",
               "torque derivative": "torque derivative", "sensitivity": "sensitivity: dtau by q, qd, qdd",
               "forward sensitivity": "forward sensitivity: qdd, dqdd by q, qd, tau", "Coriolis matrix": "Coriolis matrix",
@@ -40,7 +40,8 @@ SIZES = (1, 10, 100, 1000, 10000, 100000)
 
 
 def read(name, date=DATE):
-    """{heading: [row, ...]} of a file; a row is {column: cell}, a column that repeats has its number behind it."""
+    """Returns {heading: [row, ...]} of a file. A row is {column: cell}; a repeated column name gets its number
+    appended."""
     found, heading, head = {}, "", None
     with open(os.path.join(HERE, "results", date, name + ".md"), encoding="utf-8") as file:
         for line in file:
@@ -58,7 +59,7 @@ def read(name, date=DATE):
 
 
 def first(cell):
-    """The first number in a cell: "13.46 / 14.29" is 13.46, "10 000" is 10000."""
+    """Returns the first number in a cell: 13.46 of "13.46 / 14.29", 10000 of "10 000"."""
     return float(re.match(r"[\d.]+(?:e[+-]?\d+)?", re.sub(r"(?<=\d) (?=\d{3})", "", cell)).group())
 
 
@@ -76,7 +77,7 @@ def table(head, rows):
 
 
 def read_kernels(date):
-    """{(robot, kernel, target): ns} of a run."""
+    """Returns {(robot, kernel, target): ns} of a run."""
     return {(robot, row[""], target): first(cell) for robot, rows in read("kernels", date).items()
             for row in rows for target, cell in row.items() if target}
 
@@ -96,7 +97,7 @@ class Run:
     # --- tables
 
     def latencies(self):
-        """For the README."""
+        """Makes the README's table of latencies."""
         single = self.service["1", "JSON", 1]
         median, worst = single["p50 / p99 µs"].split(" / ")
         rows = [("one state in JSON over HTTP: median", f"{median} µs"), ("the same: 99th percentile", f"{worst} µs"),
@@ -133,7 +134,7 @@ class Run:
                       "CBOR: states per second"), rows)
 
     def by_robot(self, lanes, kernels, operations):
-        """A cell is empty where the robot has no such kernel."""
+        """Makes a table with robots across; a cell is empty where the robot has no such kernel."""
         def cell(robot, kernel):
             ns = kernels.get((robot, kernel, TARGETS[lanes]))
             return "" if ns is None else significant(ns)
@@ -181,7 +182,7 @@ class Run:
         return table(("one request in 100 is", "connections", "p99 without them, µs", "p99 among them, µs", "ratio"), rows)
 
     def near_limits(self, column, number):
-        """A column of the table of limits, with kernels down and robots across."""
+        """Makes a table of one column of the limits, with kernels down and robots across."""
         cells = {robot: {row[""]: number(first(row[column])) for row in rows} for robot, rows in self.limits.items()}
         kernels = list(dict.fromkeys(kernel for by in cells.values() for kernel in by))
         return table((column, *(robot.split(",")[0] if "chain" not in robot else robot.replace(",", " of") for robot in cells)),
@@ -225,7 +226,7 @@ class Run:
 
 
 def fill(text, tables):
-    """Replaces what stands between `<!-- NAME -->` and `<!-- end of NAME -->`."""
+    """Replaces the text between `<!-- NAME -->` and `<!-- end of NAME -->`."""
     for name, content in tables.items():
         text, found = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", lambda m: m.group(1) + content + m.group(2), text,
                               flags=re.DOTALL)

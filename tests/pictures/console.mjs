@@ -30,7 +30,7 @@ for (let i = 0; i < FRAMES; i++) {
         range.value = String(Number(range.min) + part * (Number(range.max) - Number(range.min)));
         range.dispatchEvent(new Event('input', {bubbles: true}));
     }, (1 - Math.cos(2 * Math.PI * i / FRAMES)) / 2);
-    await page.waitForTimeout(650); // until the view is sharp again
+    await page.waitForTimeout(650); // until the view is refined again
     await page.screenshot({path: join(folder, `${String(i).padStart(3, '0')}.png`)});
 }
 await browser.close();

@@ -1,5 +1,5 @@
-"""Draws the README's picture: who asks, what torqued does with a request, and where robots come from. SVG text made with the
-standard library alone."""
+"""Draws the README's picture: the programs that send requests, the steps of torqued, and the formats of robots. The SVG
+text is made with the standard library only."""
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 860, 372
@@ -14,7 +14,7 @@ def text(x, y, line, size=13, weight=400, anchor="middle", colour=INK):
 
 
 def box(x, y, width, height, fill, title, *lines):
-    """A title and smaller lines below it, centred."""
+    """Draws a box with a title and smaller lines below it, centred."""
     top = y + height / 2 + 5 - 9 * len(lines)
     parts = [f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" fill="{fill}" stroke="{EDGE}"/>',
              text(x + width / 2, top, title, 15, 600)]
@@ -26,7 +26,7 @@ def arrow(x1, y1, x2, y2):
 
 
 def lanes(x, y):
-    """Eight states side by side in one vector register."""
+    """Draws eight states side by side in one vector register."""
     return [f'<rect x="{x + 22 * i}" y="{y}" width="19" height="19" rx="3" fill="#86efac" stroke="#16a34a"/>' +
             text(x + 22 * i + 9.5, y + 14, f"q{i + 1}", 10) for i in range(8)]
 
