@@ -5,8 +5,7 @@
     api/MJCF.md                 from api/load/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     README.md                   its tables of operations and of latencies, between markers
-    tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
-    tests/bench/results/*.svg   the charts, from the same
+    tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
     tests/pictures/*.svg
     api/clients/python/src/torqued/contract/*.py    from api/openapi.yaml, and the version from the Makefile
 
@@ -242,15 +241,14 @@ def read(path):
 
 def pages():
     """Path: text."""
-    operations, run = Operations(), results.Run()
+    operations, figures = Operations(), results.Results()
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
-            "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
-            "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
+            "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": figures.latencies()}),
             "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
     version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)
     made |= generate.files(operations.contract, version)
-    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in run.charts().items()}
+    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in figures.charts().items()}
 
 
 def main():
