@@ -4,14 +4,14 @@
     api/OPERATIONS.md           from api/openapi.yaml
     api/MJCF.md                 from api/robots/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
-    README.md                   its tables of operations and of latencies, between markers
-    tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
-    tests/bench/results/*.svg   the charts, from the same
-    tests/pictures/*.svg
+    README.md                   its tables of operations and of latencies, between markers, and its number of robots
+    tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
+    tests/pictures/*.svg        their numbers of robots and operations from models/ and api/openapi.yaml
     api/clients/python/src/torqued/contract/*.py    from api/openapi.yaml, and the version from the Makefile
 
 With --check nothing is written: a page that would change is an error. `make reference` runs it; BUILD names the folder of
 the program (build)."""
+import glob
 import json
 import os
 import re
@@ -240,17 +240,25 @@ def read(path):
         return file.read()
 
 
+def readme(operations, figures, robots):
+    text = results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": figures.latencies()})
+    text, found = re.subn(r"\bhas \d+ robots\b", f"has {robots} robots", text)
+    if found != 1:
+        raise ValueError('README.md has no sentence "... has N robots ..."')
+    return text
+
+
 def pages():
-    """Returns {path: text} of all pages."""
-    operations, run = Operations(), results.Run()
+    """Path: text."""
+    operations, figures = Operations(), results.Results()
+    robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
-            "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
-            "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
-            "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
+            "README.md": readme(operations, figures, robots),
+            "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
     version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)
     made |= generate.files(operations.contract, version)
-    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in run.charts().items()}
+    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in figures.charts().items()}
 
 
 def main():

@@ -15,8 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIBLIOGRAPHY = "REFERENCES.md"
-PAST = "tests/data/comments/"  # quotes comments of earlier commits
-PROSE = (".md", ".yaml", ".yml")  # checked as a whole; in other files only comments are checked
+PROSE = (".md", ".yaml", ".yml")           # all of the text is checked; of others, the comments
 C_LIKE = (".c", ".h", ".cc")
 SCRIPTS = (".py", ".mk", ".sh", "Makefile", "tests/lint", "tests/run", "tests/deps")
 
@@ -39,7 +38,7 @@ OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPT
 def tracked():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split("\n")
-    return [path for path in listed if path and not path.startswith(PAST) and os.path.exists(os.path.join(ROOT, path))]
+    return [path for path in listed if path and os.path.exists(os.path.join(ROOT, path))]
 
 
 def comments(path, text):

@@ -84,6 +84,8 @@ class Contract(ServerCase):
             for kind in (operations.Operations, async_operations.AsyncOperations):
                 with self.subTest(operation=name, kind=kind.__name__):
                     method = getattr(kind, name.replace("-", "_"))
+                    self.assertEqual(inspect.iscoroutinefunction(method), kind is async_operations.AsyncOperations)
+                    self.assertTrue(inspect.getdoc(method).startswith(post["summary"]))
                     signature = inspect.signature(method)
                     self.assertEqual(set(signature.parameters) - {"self", "timeout"}, set(request["properties"]))
                     needed = {key for key, parameter in signature.parameters.items() if parameter.default is parameter.empty}
@@ -173,6 +175,9 @@ def work(client: torqued.Client) -> float:
 async def later(client: torqued.AsyncClient) -> None:
     panda = await client.model("panda")
     reveal_type(await panda.batch(panda.energy, q=np.zeros((2, 7))))
+    reveal_type(await panda.bias(np.zeros(7)))
+    await panda.bias(np.zeros(7), pace=3)
+    await panda.bias(np.zeros(7), gravity={"z": 1})
 '''
         with tempfile.TemporaryDirectory() as folder:
             mypy = [sys.executable, "-m", "mypy", "--config-file", os.path.join(PACKAGE, "pyproject.toml"),
@@ -186,7 +191,10 @@ async def later(client: torqued.AsyncClient) -> None:
             for said in ('Revealed type is "torqued.contract.answers.TorqueDerivativeAnswer"',
                          'Revealed type is "torqued.contract.answers.MassMatrixAnswer"',
                          'Revealed type is "torqued.contract.answers.EnergyAnswer"',
-                         'Unexpected keyword argument "speed"', 'List item 0 has incompatible type "Literal[\'taus\']"',
+                         'Revealed type is "torqued.contract.answers.BiasAnswer"',
+                         'Unexpected keyword argument "speed"', 'Unexpected keyword argument "pace"',
+                         'Argument "gravity" has incompatible type "Dict[str, int]"',
+                         'List item 0 has incompatible type "Literal[\'taus\']"',
                          'Argument "payload" to "inverse_dynamics" of "Operations" has incompatible type'):
                 self.assertIn(said, done.stdout)
 

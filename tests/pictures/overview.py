@@ -31,7 +31,7 @@ def lanes(x, y):
             text(x + 22 * i + 9.5, y + 14, f"q{i + 1}", 10) for i in range(8)]
 
 
-def overview():
+def overview(robots, operations):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
              f'font-family="system-ui, sans-serif"><defs>{ARROW}</defs>',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>']
@@ -42,7 +42,7 @@ def overview():
     parts += [f'<rect x="300" y="12" width="270" height="348" rx="12" fill="#fff" stroke="{INK}" stroke-width="1.6"/>',
               text(435, 36, "torqued", 16, 700)]
     parts += box(318, 48, 234, 74, SERVER, "server", "sockets, threads, queue,", "deadlines, store")
-    parts += box(318, 134, 234, 74, API, "api", "JSON, CBOR, models,", "18 operations, problems")
+    parts += box(318, 134, 234, 74, API, "api", "JSON, CBOR, models,", f"{operations} operations, problems")
     parts += box(318, 220, 234, 96, DYNAMICS, "dynamics", "one core evaluates 8 states at once", "")
     parts += lanes(347, 283)
     parts.append(text(435, 344, "one process, any number of cores", 12, colour=SOFT))
@@ -52,7 +52,7 @@ def overview():
               text(235, 274, "gradients", 12)]
     parts += box(690, 46, 150, 74, OUTSIDE, "URDF, MJCF, SDF", "CAD, ROS, MuJoCo,", "Gazebo")
     parts += box(690, 146, 150, 74, OUTSIDE, "document", "JSON: links, joints,", "motors, loops")
-    parts += box(690, 246, 150, 74, OUTSIDE, "18 robots", "bundled, from", "published figures")
+    parts += box(690, 246, 150, 74, OUTSIDE, f"{robots} robots", "bundled, from", "published figures")
     parts += [arrow(684, 84, 576, 84), text(630, 74, "PUT", 12), arrow(684, 183, 576, 183), text(630, 173, "PUT", 12),
               arrow(684, 283, 576, 283)]
     return "\n".join(parts + ["</svg>"]) + "\n"

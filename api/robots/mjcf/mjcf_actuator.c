@@ -115,12 +115,6 @@ static bool add_to_joint(api_mjcf *m, actuator *a, api_mjcf_joint *joint)
     return true;
 }
 
-/* True for a joint with one coordinate, whose effort has one limit. */
-static bool is_scalar(const api_mjcf_joint *joint)
-{
-    return strcmp(joint->type, "revolute") == 0 || strcmp(joint->type, "prismatic") == 0;
-}
-
 static bool has_figures(const actuator *a)
 {
     return a->armature != 0 || a->damping != 0;
@@ -145,7 +139,7 @@ static bool read_actuator(api_mjcf *m, const xmlNode *element)
     api_mjcf_joint *joint = &m->joints[json_integer_value(found)];
     if (!joint->driven) joint->effort[0] = joint->effort[1] = 0;
     joint->driven = true;
-    if (is_scalar(joint)) return add_to_joint(m, &a, joint);
+    if (!api_mjcf_has_several(joint)) return add_to_joint(m, &a, joint);
     return !has_figures(&a) || warn(m, element,
                                     "acts on a joint with several coordinates: its armature and damping are not part "
                                     "of the model");
@@ -215,7 +209,8 @@ bool api_mjcf_read_actuators(api_mjcf *m)
         for (const xmlNode *e = s->children; e; e = e->next)
             if (e->type == XML_ELEMENT_NODE && !read_actuator(m, e)) return false;
     for (size_t i = 0; i < m->n_joints; i++)
-        if (is_scalar(&m->joints[i]) && (!read_joint_range(m, &m->joints[i]) || !make_symmetric(m, &m->joints[i])))
+        if (!api_mjcf_has_several(&m->joints[i]) &&
+            (!read_joint_range(m, &m->joints[i]) || !make_symmetric(m, &m->joints[i])))
             return false;
     return choose_driven(m);
 }

@@ -81,7 +81,7 @@ static bool is_aligned(api_mjcf *m, size_t index, bool *aligned)
     const api_mjcf_joint    *joint    = &m->joints[body->first_joint];
     int                      align    = 2;
     *aligned                          = false;
-    if (body->n_joints != 1 || strcmp(joint->type, "floating") != 0 || has_children(m, index)) return true;
+    if (body->n_joints != 1 || joint->type != API_MJCF_FREE || has_children(m, index)) return true;
     if (api_xml_is(joint->element, "freejoint") && !api_xml_choice(&m->xml, joint->element, "align", values, &align))
         return false;
     *aligned = align == 1 || (align == 2 && m->settings.align_free);

@@ -66,23 +66,21 @@ static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
 
 static bool read_joint(api_mjcf *m, const xmlNode *element, const place *at, api_mjcf_joint *joint)
 {
-    static const char *const types[] = {"free", "ball", "slide", "hinge", NULL};
-    static const char *const kinds[] = {"floating", "spherical", "prismatic", "revolute"};
-    int                      type    = 3;
-    *joint = (api_mjcf_joint){.element = element, .body = at->body, .leader = -1, .axis = {0, 0, 1}, .multiplier = 1};
+    int type = API_MJCF_HINGE;
+    *joint   = (api_mjcf_joint){.element = element, .body = at->body, .leader = -1, .axis = {0, 0, 1}, .multiplier = 1};
     if (api_xml_is(element, "freejoint")) {
         joint->item = (api_mjcf_item){element, API_MJCF_JOINT, API_MJCF_NO_CLASS};
-        joint->type = "floating";
+        joint->type = API_MJCF_FREE;
         return true;
     }
     if (!api_mjcf_open_item(m, element, API_MJCF_JOINT, at->class_index, &joint->item) ||
-        !api_mjcf_choice(m, &joint->item, "type", types, &type))
+        !api_mjcf_choice(m, &joint->item, "type", api_mjcf_joint_names, &type))
         return false;
-    joint->type = kinds[type];
-    if (type == 0) return true;
+    joint->type = (api_mjcf_joint_type)type;
+    if (joint->type == API_MJCF_FREE) return true;
     if (!read_axis(m, at, joint)) return false;
-    if (type >= 2 && !api_mjcf_numbers(m, &joint->item, "ref", &joint->ref, 1)) return false;
-    if (type == 3 && !m->settings.radians) joint->ref *= M_PI / 180;
+    if (joint->type != API_MJCF_BALL && !api_mjcf_numbers(m, &joint->item, "ref", &joint->ref, 1)) return false;
+    if (joint->type == API_MJCF_HINGE && !m->settings.radians) joint->ref *= M_PI / 180;
     return true;
 }
 
@@ -243,8 +241,7 @@ static bool read_body(api_mjcf *m, const xmlNode *element, const place *at)
     if (!read_content(m, element, &own)) return false;
     body->moves = body->n_joints > 0 || (at->body >= 0 && m->bodies[at->body].moves);
     for (size_t i = 0; i < body->n_joints; i++)
-        if (strcmp(m->joints[body->first_joint + i].type, "floating") == 0 &&
-            !check_free(m, &m->joints[body->first_joint + i]))
+        if (m->joints[body->first_joint + i].type == API_MJCF_FREE && !check_free(m, &m->joints[body->first_joint + i]))
             return false;
     return read_children(m, element, &own);
 }

@@ -30,7 +30,7 @@ static double way_back(const api_mjcf_joint *joint)
 /* The kernels take sines of angles up to DYN_MAX_ANGLE. */
 static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
 {
-    const double most = strcmp(joint->type, "revolute") == 0 ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);
+    const double most = joint->type == API_MJCF_HINGE ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);
     return fabs(by) <= most || api_xml_fail(&m->xml, joint->element, API_ANGLE_TOO_LARGE,
                                             "\"%.64s\" is %s rad or m from its reference, beyond %g", joint->name,
                                             API_NUMBER_TEXT(by), most);
@@ -44,7 +44,7 @@ static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_bo
     double   by     = way_back(joint);
     if (by == 0) return X;
     dyn_pose back = dyn_pose_about(joint->axis, by);
-    if (strcmp(joint->type, "prismatic") == 0)
+    if (joint->type == API_MJCF_SLIDE)
         back = dyn_pose_translation(by * joint->axis[0], by * joint->axis[1], by * joint->axis[2]);
     return dyn_pose_compose(&X, &back);
 }
@@ -67,7 +67,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
     for (size_t i = 0; i < body->n_joints; i++) {
         const api_mjcf_joint *joint = &m->joints[body->first_joint + i];
         bool                  last  = i + 1 == body->n_joints;
-        if (strcmp(joint->type, "floating") == 0) X = dyn_pose_identity();
+        if (joint->type == API_MJCF_FREE) X = dyn_pose_identity();
         link->element       = body->element;
         link->joint_element = joint->element;
         link->joint         = joint->name;
@@ -123,7 +123,7 @@ static const api_mjcf_body *find_base(const api_mjcf *m)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const api_mjcf_body *body = &m->bodies[i];
         if (body->n_joints == 0 || (body->parent >= 0 && m->bodies[body->parent].moves)) continue;
-        if (base || strcmp(m->joints[body->first_joint].type, "floating") != 0) return NULL;
+        if (base || m->joints[body->first_joint].type != API_MJCF_FREE) return NULL;
         base = body;
     }
     return base && !loops_touch_world(m) ? base : NULL;

@@ -23,9 +23,8 @@ static bool find_joint(api_mjcf *m, const xmlNode *element, const char *attribut
     if (!found)
         return api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a joint of this file",
                             attribute, api_text_shown(name), name);
-    *index           = (int)json_integer_value(found);
-    const char *type = m->joints[*index].type;
-    if (strcmp(type, "revolute") == 0 || strcmp(type, "prismatic") == 0) return true;
+    *index = (int)json_integer_value(found);
+    if (!api_mjcf_has_several(&m->joints[*index])) return true;
     return api_xml_fail(&m->xml, element, API_BAD_VALUE, "its %s \"%.*s\" is neither a hinge nor a slide", attribute,
                         api_text_shown(name), name);
 }

@@ -4,14 +4,17 @@
 #include <math.h>
 #include <string.h>
 
+const char *const api_mjcf_joint_names[API_MJCF_JOINT_TYPES + 1] = {
+    [API_MJCF_FREE] = "free", [API_MJCF_BALL] = "ball", [API_MJCF_SLIDE] = "slide", [API_MJCF_HINGE] = "hinge"};
+
 bool api_mjcf_has_several(const api_mjcf_joint *joint)
 {
-    return strcmp(joint->type, "spherical") == 0 || strcmp(joint->type, "floating") == 0;
+    return joint->type == API_MJCF_BALL || joint->type == API_MJCF_FREE;
 }
 
 static bool is_angle(const api_mjcf *m, const api_mjcf_joint *joint)
 {
-    return strcmp(joint->type, "revolute") == 0 && !m->settings.radians;
+    return joint->type == API_MJCF_HINGE && !m->settings.radians;
 }
 
 static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
@@ -156,8 +159,7 @@ bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint)
         !report_value(m, joint, "armature", armature) || !report_value(m, joint, "damping", f.damping) ||
         !report_value(m, joint, "frictionloss", f.loss) || !report_value(m, joint, "stiffness", f.stiffness))
         return false;
-    if (strcmp(joint->type, "floating") == 0 || !api_mjcf_has(m, &joint->item, "range") || m->settings.no_limits)
-        return true;
+    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->settings.no_limits) return true;
     return api_xml_report(&m->xml, joint->element, "warning", "not-held",
                           "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
                           api_text_shown(joint->name), joint->name);
@@ -167,7 +169,7 @@ bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint)
 
 static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
 {
-    if (strcmp(joint->type, "floating") == 0) {
+    if (joint->type == API_MJCF_FREE) {
         const dyn_pose *X = &m->bodies[joint->body].X_wb;
         double          pose[7];
         memcpy(pose, X->p, sizeof X->p);
@@ -179,20 +181,37 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
     return joint->ref == 0 || joint->leader >= 0 || api_xml_set_field(&m->xml, fields, "home", json_real(joint->ref));
 }
 
+/* A locked joint is fixed: it has no fields. */
+static bool write_fields(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
+{
+    if (joint->locked) return true;
+    bool ok = api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
+                                          : write_one_coordinate(m, joint, fields, limited);
+    return ok && write_home(m, joint, fields) &&
+           (!joint->passive || joint->driven || joint->leader >= 0 ||
+            api_xml_set_field(&m->xml, fields, "actuated", json_false()));
+}
+
+/* Returns the name of a joint's type in a document. `limited`: it has limits of position. */
+static const char *document_type(const api_mjcf_joint *joint, bool limited)
+{
+    static const dyn_joint_kind kinds[API_MJCF_JOINT_TYPES] = {[API_MJCF_FREE]  = DYN_FLOATING,
+                                                               [API_MJCF_BALL]  = DYN_SPHERICAL,
+                                                               [API_MJCF_SLIDE] = DYN_PRISMATIC,
+                                                               [API_MJCF_HINGE] = DYN_REVOLUTE};
+    const dyn_joint_type       *type = &dyn_joint_types[joint->locked ? DYN_FIXED : kinds[joint->type]];
+    return type->unlimited && !limited ? type->unlimited : type->name;
+}
+
 json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type)
 {
     json_t *fields  = json_object();
     bool    limited = false;
-    *type           = joint->locked ? "fixed" : joint->type;
     if (!fields) api_reader_no_memory(&m->xml.base);
-    if (!fields || joint->locked) return fields;
-    bool ok = api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
-                                          : write_one_coordinate(m, joint, fields, &limited);
-    ok      = ok && write_home(m, joint, fields) &&
-         (!joint->passive || joint->driven || joint->leader >= 0 ||
-          api_xml_set_field(&m->xml, fields, "actuated", json_false()));
-    if (strcmp(joint->type, "revolute") == 0 && !limited) *type = "continuous";
-    if (ok) return fields;
-    json_decref(fields);
-    return NULL;
+    if (fields && !write_fields(m, joint, fields, &limited)) {
+        json_decref(fields);
+        fields = NULL;
+    }
+    *type = document_type(joint, limited);
+    return fields;
 }

@@ -54,29 +54,29 @@ typedef struct api_mjcf_settings {
 } api_mjcf_settings;
 
 typedef struct api_mjcf_joint {
-    const xmlNode *element;
-    api_mjcf_item  item;
-    const char    *name;       /* unique in the document */
-    const char    *given_name; /* NULL: none */
-    const char    *type;       /* in a document */
-    int            body;
-    double         pos[3], axis[3]; /* in the body frame; axis of length 1 */
-    double         ref;
-    bool           locked; /* true: an equality holds the joint at `offset` */
-    int            leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
-    double         multiplier, offset;
-    double         effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
-    const xmlNode *effort_from; /* element of the range that limits it; NULL: none */
-    bool           has_effort;
-    double         most;                  /* its limit of effort in the document, with has_effort */
-    double         motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
-    double         motor_damping;         /* N m s/rad or N s/m, the same */
-    bool           gravcomp_by_actuators; /* actuatorgravcomp="true" */
-    bool           has_springdamper;
-    double         springdamper[2]; /* stiffness and damping that `springdamper` asks for */
-    size_t         coordinate;      /* its first one in mjcf_springdamper.c */
-    bool           driven;          /* an actuator acts on it */
-    bool           passive;         /* a loop moves it */
+    const xmlNode      *element;
+    api_mjcf_item       item;
+    const char         *name;       /* unique in the document */
+    const char         *given_name; /* NULL: none */
+    api_mjcf_joint_type type;
+    int                 body;
+    double              pos[3], axis[3]; /* in the body frame; axis of length 1 */
+    double              ref;
+    bool                locked; /* true: an equality holds the joint at `offset` */
+    int                 leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
+    double              multiplier, offset;
+    double              effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
+    const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
+    bool                has_effort;
+    double              most;                  /* its limit of effort in the document, with has_effort */
+    double              motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
+    double              motor_damping;         /* N m s/rad or N s/m, the same */
+    bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
+    bool                has_springdamper;
+    double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
+    size_t              coordinate;      /* its first one in mjcf_springdamper.c */
+    bool                driven;          /* an actuator acts on it */
+    bool                passive;         /* a loop moves it */
 } api_mjcf_joint;
 
 typedef struct api_mjcf_body {

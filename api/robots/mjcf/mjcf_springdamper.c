@@ -54,7 +54,7 @@ static void add_joint(matrix *t, const api_mjcf *m, const api_mjcf_joint *joint,
     dyn_pose            anchor     = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
     double              axis[3];
     anchor = dyn_pose_compose(X, &anchor);
-    for (int i = 0; i < 3 && strcmp(joint->type, "floating") == 0; i++)
+    for (int i = 0; i < 3 && joint->type == API_MJCF_FREE; i++)
         add(t, joint->body, armature, unit[i], NULL);
     for (int i = 0; i < 3 && api_mjcf_has_several(joint); i++) {
         axis_in_world(X, unit[i], axis);
@@ -62,7 +62,7 @@ static void add_joint(matrix *t, const api_mjcf *m, const api_mjcf_joint *joint,
     }
     if (api_mjcf_has_several(joint)) return;
     axis_in_world(X, joint->axis, axis);
-    add(t, joint->body, armature, axis, strcmp(joint->type, "revolute") == 0 ? anchor.p : NULL);
+    add(t, joint->body, armature, axis, joint->type == API_MJCF_HINGE ? anchor.p : NULL);
 }
 
 /* --- inertia ------------------------------------------------------------------------------------------------------ */

@@ -53,9 +53,10 @@ dyn_pose api_mjcf_reference_motion(const api_document *document, const api_docum
 
 /* One joint of the file. */
 typedef struct mjcf_part {
-    const char *name, *type;
-    double      axis[3]; /* in the joint frame */
-    double      ref;
+    const char         *name;
+    api_mjcf_joint_type type;
+    double              axis[3]; /* in the joint frame */
+    double              ref;
 } mjcf_part;
 
 /* Pose of the moved joint frame in the body. */
@@ -75,10 +76,10 @@ static xmlNode *put_part(const api_mjcf_chain *chain, size_t k, const mjcf_part 
     for (int i = 0; i < 3; i++)
         axis[i] = dyn_dot(C.R[i], part->axis);
     api_xml_put_text(w, joint, "name", part->name);
-    api_xml_put_text(w, joint, "type", part->type);
-    if (memcmp(C.p, origin, sizeof origin) != 0 && strcmp(part->type, "slide") != 0)
+    api_xml_put_text(w, joint, "type", api_mjcf_joint_names[part->type]);
+    if (memcmp(C.p, origin, sizeof origin) != 0 && part->type != API_MJCF_SLIDE)
         api_xml_put_numbers(w, joint, "pos", C.p, 3);
-    if (strcmp(part->type, "ball") != 0) api_xml_put_numbers(w, joint, "axis", axis, 3);
+    if (part->type != API_MJCF_BALL) api_xml_put_numbers(w, joint, "axis", axis, 3);
     if (part->ref != 0) api_xml_put_number(w, joint, "ref", part->ref);
     return joint;
 }
@@ -104,9 +105,9 @@ static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
 static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document_link *link)
 {
     api_xml_writer *w = chain->w;
-    mjcf_part       x = {.name = api_xml_join(w, link->joint, "x"), .type = "slide", .ref = link->home[0]};
-    mjcf_part       y = {.name = api_xml_join(w, link->joint, "y"), .type = "slide", .ref = link->home[1]};
-    mjcf_part       a = {.name = api_xml_join(w, link->joint, "angle"), .type = "hinge", .ref = link->home[2]};
+    mjcf_part       x = {.name = api_xml_join(w, link->joint, "x"), .type = API_MJCF_SLIDE, .ref = link->home[0]};
+    mjcf_part       y = {.name = api_xml_join(w, link->joint, "y"), .type = API_MJCF_SLIDE, .ref = link->home[1]};
+    mjcf_part       a = {.name = api_xml_join(w, link->joint, "angle"), .type = API_MJCF_HINGE, .ref = link->home[2]};
     double          e_x[3], e_y[3];
     api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
     /* The slides stand before the turn to the reference in the document, behind it in the file. */
@@ -130,7 +131,7 @@ static bool is_turned(const dyn_pose *X)
 
 static void put_ball(const api_mjcf_chain *chain, size_t k, const char *name)
 {
-    mjcf_part ball = {.name = name, .type = "ball"};
+    mjcf_part ball = {.name = name, .type = API_MJCF_BALL};
     dyn_pose  C    = in_body(chain, k);
     put_part(chain, k, &ball);
     if (is_turned(&C)) api_xml_joint_not_held(chain->w, (size_t)chain->links[k], "origin");
@@ -145,7 +146,7 @@ static void put_floating(const api_mjcf_chain *chain, size_t k, const api_docume
         return;
     }
     for (int i = 0; i < 3; i++) {
-        mjcf_part slide = {.name = api_xml_join(w, link->joint, suffix[i]), .type = "slide"};
+        mjcf_part slide = {.name = api_xml_join(w, link->joint, suffix[i]), .type = API_MJCF_SLIDE};
         slide.axis[i]   = 1;
         put_part(chain, k, &slide);
     }
@@ -158,7 +159,7 @@ static void put_joint(const api_mjcf_chain *chain, size_t k)
     api_xml_writer          *w    = chain->w;
     size_t                   i    = (size_t)chain->links[k];
     const api_document_link *link = &w->document->links[i];
-    mjcf_part                part = {.name = link->joint, .type = "hinge"}, slide = {.type = "slide"};
+    mjcf_part                part = {.name = link->joint, .type = API_MJCF_HINGE}, slide = {.type = API_MJCF_SLIDE};
     memcpy(part.axis, link->dyn.axis, sizeof part.axis);
     memcpy(slide.axis, link->dyn.axis, sizeof slide.axis);
     switch (link->dyn.joint) {
@@ -166,7 +167,7 @@ static void put_joint(const api_mjcf_chain *chain, size_t k)
     case DYN_PLANAR: put_planar(chain, k, link); return;
     case DYN_SPHERICAL: put_ball(chain, k, link->joint); return;
     case DYN_FLOATING: put_floating(chain, k, link); return;
-    case DYN_PRISMATIC: part.type = "slide"; break;
+    case DYN_PRISMATIC: part.type = API_MJCF_SLIDE; break;
     case DYN_HELICAL:
         slide.name = api_xml_join(w, link->joint, "slide");
         slide.ref  = link->dyn.pitch * api_mjcf_reference_of(w->document, link);
