@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As for inverse dynamics: sums along at most 40 bodies. */
+/* As for inverse dynamics: rounding of sums along at most 40 bodies. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 5, PARTS = 4 };
@@ -78,7 +78,7 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_reference);
 }
 
-/* bias is inverse dynamics at qdd = 0 with all terms. */
+/* bias must be inverse dynamics at qdd = 0 with all terms. */
 static void test_bias_is_inverse_dynamics_at_zero_acceleration(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -128,7 +128,7 @@ static void test_coriolis_is_quadratic(void **state)
     }
 }
 
-/* Friction, each entry relative to itself. */
+/* Compares friction with the reference, each entry relative to itself. */
 static void compare_friction(const trial *t)
 {
     double            *got = trial_array(t, t->nv), *expected = trial_array(t, t->nv);
@@ -145,7 +145,7 @@ static void compare_friction(const trial *t)
     free(got), free(expected);
 }
 
-/* Smoothed friction at rates from 1e-12 of its width to far beyond it. */
+/* Compares smoothed friction with the reference at rates from 1e-12 of its width to far beyond it. */
 static void test_smoothed_friction_at_every_rate(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {

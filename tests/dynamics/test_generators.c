@@ -1,6 +1,6 @@
-/* test_generators.c - checks that random robots, states and wrenches vary in every field: each one is seen absent where
- * it may be, with either sign where it may have one, neither always one nor always the same, and both smaller and
- * greater than the field that it could be mistaken for. Prints what was seen. */
+/* test_generators.c - checks that random robots, states and wrenches vary in every field and prints the counts. Each
+ * field must be zero where it may be absent, have either sign where it is signed, not always be 1 or one same value,
+ * and be both smaller and greater than the field that code could confuse it with. */
 #include "check.h"
 #include "dynamics/model/joint_types.h"
 #include "trial.h"
@@ -13,7 +13,7 @@ enum { ABSENT = 1, SIGNED = 2 };
 
 typedef struct field {
     const char *name;
-    size_t      offset, n; /* of the first entry in the structure, and the number of entries */
+    size_t      offset, n; /* offset of the first entry in the structure, and number of entries */
     unsigned    needs;
 } field;
 
@@ -36,7 +36,7 @@ typedef struct tally {
         ONE(type, member.coulomb_velocity, ABSENT), ONE(type, member.breakaway_positive, ABSENT),                      \
         ONE(type, member.breakaway_negative, ABSENT), ONE(type, member.stribeck_velocity, ABSENT)
 
-/* Of joints that move; figures of motors are those of links that have one. */
+/* Fields of joints that move. Those of motors are drawn from links that have one. */
 static const field joint_fields[] = {
     MANY(dyn_link, before.p, ABSENT | SIGNED),
     MANY(dyn_link, after.p, ABSENT | SIGNED),
@@ -67,7 +67,7 @@ static const field drive_fields[] = {
     FRICTION(dyn_drive, friction),
 };
 
-/* Two fields of which either can be the greater one. */
+/* Names two fields that code could confuse: either must be the greater one in some draw. */
 typedef struct pair {
     const char *name;
     size_t      a, b;
@@ -121,11 +121,11 @@ static void count_fields(const field *fields, size_t n, tally *of, const void *s
 
 /* --- structure ---------------------------------------------------------------------------------------------------- */
 
-/* Places that something can have, each of which must be seen. */
+/* Cases of attachment and layout, each of which must occur. */
 enum {
     ON_BASE,
     ON_PREVIOUS,
-    ON_OTHER, /* parents */
+    ON_OTHER, /* parent of a link */
     MOTOR_ON_BASE,
     MOTOR_ON_LINK,
     MOTOR_ON_PARENT,
@@ -276,7 +276,7 @@ static void test_places(void **state)
     }
 }
 
-/* No array of a state follows from another. */
+/* No array of a state may be a copy of another: each pair must have opposite signs in places, and no equal entries. */
 static void test_states(void **state)
 {
     for (size_t a = 0; a < STATE_ARRAYS; a++) {

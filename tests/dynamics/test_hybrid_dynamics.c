@@ -1,5 +1,5 @@
-/* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates, on every target: moving bases, passive
- * joints. */
+/* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates (moving bases, passive joints) against the
+ * dense partition of M, on every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -14,14 +14,14 @@ enum { ROBOTS = 400, ROWS = 3 };
 /* As for forward dynamics: a few units in the last place of M and of the forces, times the condition of the robot. */
 #define TOLERANCE (8 * DBL_EPSILON)
 
-/* A robot with some coordinates driven: `given` is their qdd, 0 for all others. */
+/* Holds a robot with some coordinates driven: `given` is their qdd, 0 for all others. */
 typedef struct hybrid {
     trial   t;
     bool   *driven;
     double *given, *qdd, *tau, *singular;
 } hybrid;
 
-/* True if coordinate v is driven. The kinds of cases: a driven base with free joints, a free base with driven joints,
+/* Decides whether coordinate v is driven. Five cases: a driven base with free joints, a free base with driven joints,
  * half of both, one driven coordinate, one free coordinate. */
 static bool choose_driven(const trial *t, uint64_t seed, random_source *source, size_t v)
 {
@@ -82,8 +82,8 @@ static void inverse(const dyn_kernels *k, const hybrid *h)
         (dyn_inverse_dynamics){.q = h->t.q, .qd = h->t.qd, .qdd = h->qdd, .wrenches = h->t.wrenches, .tau = h->tau});
 }
 
-/* Compares with the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88. Prescribed
- * accelerations are returned unchanged. */
+/* Compares with the solution by the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88.
+ * Prescribed accelerations are returned unchanged. */
 static void compare_with_partition(const hybrid *h)
 {
     const trial *t        = &h->t;
@@ -121,8 +121,8 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Inverse dynamics of the whole motion returns the torques of the free coordinates. Forward dynamics with all its
- * torques and nothing driven returns the motion; for a moving base, that is a floating base without force. */
+/* Inverse dynamics of the whole motion must return the torques of the free coordinates. Forward dynamics with all
+ * torques and nothing driven must return the motion; for a moving base this is a floating base without force. */
 static void check_round_trip(hybrid *h)
 {
     const trial       *t = &h->t;
@@ -171,8 +171,8 @@ static bool none(const trial *t, uint64_t seed, random_source *source, size_t v)
     return false;
 }
 
-/* With nothing driven the result is forward dynamics; with everything driven it is the prescribed motion. Both bit by
- * bit. */
+/* With nothing driven the result must be that of forward dynamics; with everything driven, the prescribed motion: both
+ * bit by bit. */
 static void test_all_or_no_coordinates_driven(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -227,7 +227,7 @@ static bool but_last(const trial *t, uint64_t seed, random_source *source, size_
     return v != t->nv - 1;
 }
 
-/* A massless last link has no pivot: reported if its joint is free, without effect if its joint is driven. */
+/* A massless last link has no pivot: it is reported if its joint is free, and has no effect if its joint is driven. */
 static void test_massless_end(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths add up along at most 40 links, and so do rates: up to 90 units in the last place of the largest entry. */
+/* Lengths and rates add up along at most 40 links: up to 90 units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
@@ -16,14 +16,14 @@ enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
 static const char *const names[RESULTS] = {"position", "orientation",  "jacobian", "jacobian_dot",
                                            "velocity", "acceleration", "jerk"};
 
-/* Frames for the reference (link, pose in the link) and the same frames for the kernels. */
+/* Holds frames for the reference (link, pose in the link) and the same frames for the kernels. */
 typedef struct frames {
     int       link[FRAMES];
     dyn_pose  X_lf[FRAMES];
     dyn_frame frame[FRAMES];
 } frames;
 
-/* Frame 0 is on the last link, the others on any link, including the base link. */
+/* Chooses frame 0 on the last link, the others on any link, including the base link. */
 static frames place_frames(const trial *t)
 {
     random_source source = {.state = t->seed * 77};
@@ -85,7 +85,8 @@ static void evaluate_reference(const trial *t, const frames *f, int at, bool fra
     }
 }
 
-/* q and -q are the same rotation. If w is zero up to rounding, its sign is undefined. */
+/* Gives each quaternion the sign of the expected one where w is zero up to rounding and its sign undefined: q and -q
+ * are the same rotation. */
 static void settle_signs(size_t quaternions, double *got, const double *expected)
 {
     for (size_t i = 0; i < quaternions; i++, got += 4, expected += 4) {
@@ -126,7 +127,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* The largest models: rates add up along 512 joints, and the jerk contains their third powers. */
+/* Computes the largest models: rates add up along 512 joints, and the jerk contains their third powers. */
 static void test_longest_chain(void **state)
 {
     trial_longest(compare_with_reference);
@@ -159,8 +160,7 @@ static void test_jacobians_give_the_motion(void **state)
     }
 }
 
-/* The power of a wrench does not depend on the path: inverse dynamics with a wrench at the frame's origin differs from
- * that without by -J^T W. */
+/* A wrench W at the frame's origin must change the torques of inverse dynamics by -J^T W. */
 static void test_transposed_jacobian_maps_wrenches(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -191,7 +191,7 @@ static void test_transposed_jacobian_maps_wrenches(void **state)
     }
 }
 
-/* Any orientation is returned as it was given, except for the sign that makes w >= 0: half turns, quarter turns, equal
+/* Any orientation must be returned unchanged, except for the sign that makes w >= 0: half turns, quarter turns, equal
  * components, and rotations close to these. */
 static void test_orientations_are_returned(void **state)
 {

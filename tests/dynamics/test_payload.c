@@ -1,5 +1,5 @@
-/* test_payload.c - checks that a model with payloads equals the model of a description with those bodies fixed to
- * links. */
+/* test_payload.c - checks that a model with payloads equals the model of a description with the same bodies fixed to
+ * its links. */
 #include "check.h"
 #include "pose.h"
 #include "rows.h"
@@ -13,7 +13,7 @@
 
 enum { ROBOTS = 120, PAYLOADS = 3, ROWS = 3 };
 
-/* A frame on a link of the description. */
+/* Names the place of a payload: a frame on a link of the description. */
 typedef struct load {
     int      link;
     dyn_pose X_lf;
@@ -33,7 +33,7 @@ static void random_loads(const trial *t, load loads[PAYLOADS], dyn_payload paylo
     }
 }
 
-/* The description with one more fixed link for each payload. */
+/* Returns the links of the description and one more fixed link for each payload. */
 static dyn_link *edited_links(const dyn_description *d, const load loads[PAYLOADS], const dyn_payload payload[PAYLOADS])
 {
     const dyn_pose identity = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -109,7 +109,7 @@ static void test_payload_is_a_fixed_link(void **state)
     }
 }
 
-/* No payload, or a payload on the world, changes no bit; the model without payload stays unchanged. */
+/* Adding no payload, or a payload on the world, must change no bit; the model without payload stays unchanged. */
 static void test_no_effect(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

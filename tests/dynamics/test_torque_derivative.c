@@ -1,4 +1,5 @@
-/* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step. */
+/* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step of inverse
+ * dynamics. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -40,7 +41,7 @@ static dyn_torque_derivative arrays(const trial *t, const rates *r)
                                    .joint_wrench_rates = r->wrench_rates};
 }
 
-/* Inverse dynamics over complex numbers, with every input moving at its rate. */
+/* Evaluates inverse dynamics over complex numbers, with every input moving at its rate. */
 static void differentiate(const trial *t, size_t row, rates *r)
 {
     complex_state    s   = complex_state_make(t, row);
@@ -92,7 +93,7 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_complex_step);
 }
 
-/* The torques returned with the rates equal those of inverse dynamics, bit by bit. */
+/* The torques returned with the rates must equal those of inverse dynamics, bit by bit. */
 static void test_torques_are_those_of_inverse_dynamics(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -114,8 +115,9 @@ static void test_torques_are_those_of_inverse_dynamics(void **state)
     }
 }
 
-/* Along a rest-to-rest motion q(t) the integral of tau_dot, by Simpson's rule, is the change of tau. The error of the
- * rule falls with the fourth power of the step. This test uses no other derivative of the project. */
+/* Places the trial at a phase x of a rest-to-rest motion q(t), along which the integral of tau_dot, by Simpson's rule,
+ * must be the change of tau. The error of the rule falls with the fourth power of the step. The test uses no other
+ * derivative of the project. */
 static void motion_at(trial *t, const double *from, const double *by, double x)
 {
     for (size_t i = 0; i < t->nv; i++) {

@@ -1,5 +1,5 @@
-/* test_trigonometry.c - checks sine and cosine of the lanes by a revolute joint: the point (1, 0, 0) of a body that
- * rotates by q about z is at (cos q, sin q, 0), without other rounding. */
+/* test_trigonometry.c - compares the kernels' sine and cosine with the C library in long double. A revolute joint shows
+ * them without other rounding: the point (1, 0, 0) of a body that rotates by q about z is at (cos q, sin q, 0). */
 #include "check.h"
 #include "rows.h"
 #include "tests/target.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to SMALL_ANGLE the error is relative to small results too. Beyond, argument reduction loses digits, and the error
- * is absolute. */
+/* Up to SMALL_ANGLE the error is bounded relative to small results too. Beyond, argument reduction loses digits, and
+ * the bound is absolute. */
 #define SMALL_ANGLE    100
 #define TOLERANCE_ULPS 1.5
 #define TOLERANCE      1.5e-16
@@ -32,12 +32,12 @@ static pointer pointer_make(void)
     pointer         p;
     assert_int_equal(dyn_model_build(&d, &p.model, NULL), DYN_OK);
     p.tip = (dyn_frame){p.model->link[0].body, p.model->link[0].X_bl};
-    for (int i = 0; i < 3; i++) /* x of the link, for any angle of the body frame about z */
+    for (int i = 0; i < 3; i++) /* x axis of the link, for any angle of the body frame about z */
         p.tip.X_bf.p[i] += p.model->link[0].X_bl.R[i][0];
     return p;
 }
 
-/* |got - exact|, in units of the tolerance at this angle */
+/* Returns |got - exact| in units of the tolerance at this angle. */
 static double error(double q, double got, long double exact)
 {
     double      near = (double)exact;
@@ -68,7 +68,7 @@ static void check_angles(size_t n, const double *q)
     dyn_model_free(p.model);
 }
 
-/* The doubles next to k pi/2, where argument reduction must not lose digits of the small result. */
+/* Tries the doubles next to k pi/2, where argument reduction must not lose digits of the small result. */
 static void test_multiples_of_a_quarter_turn(void **state)
 {
     size_t  most = (size_t)(DYN_MAX_ANGLE / M_PI_2), n = 0;
@@ -97,7 +97,7 @@ static void test_angles_of_every_magnitude(void **state)
     free(q);
 }
 
-/* Odd and even to the last bit, and exact at zero. */
+/* Sine must be odd and cosine even to the last bit, and both exact at zero. */
 static void test_symmetry_and_zero(void **state)
 {
     const double       q[6] = {0, 1e-300, 5e-324, 0.7, 2.5, 1e5};

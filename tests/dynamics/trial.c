@@ -199,7 +199,7 @@ void trial_longest(trial_check *check)
     }
 }
 
-/* A given force or torque in link axes or world axes. */
+/* Rotates a force or torque from the axes in which it is given into link axes or world axes. */
 static void turn_vector(const dyn_wrench_site *site, const double given[3], double x[3])
 {
     memcpy(x, given, 3 * sizeof *x);
