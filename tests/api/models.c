@@ -1,4 +1,4 @@
-/* models.c - see models.h. */
+/* models.c - makes models from documents and evaluates the kernels for them (models.h). */
 #include "models.h"
 #include "api/loops/reference.h"
 #include <math.h>
@@ -120,7 +120,7 @@ typedef struct bench {
     double            *array[4];
 } bench;
 
-/* `in` are arrays of n[i] entries, copied to where the kernels want them; `array` are their copies. */
+/* Copies the arrays `in` of n[i] entries to memory aligned for the kernels; `array` are the copies. */
 static void set_up(bench *b, const api_model *model)
 {
     *b = (bench){.kernels = dyn_kernels_find("scalar"), .scene = {.model = model->dyn, .terms = DYN_ALL_TERMS}};

@@ -1,4 +1,5 @@
-/* test_buffer.c - the growable buffer and the arena: maxima hold, failures stick, nothing leaks. */
+/* test_buffer.c - checks the growable buffer and the arena: limits hold, a failed buffer stays failed, nothing
+ * leaks. */
 #include "api/memory/arena.h"
 #include "api/memory/buffer.h"
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static void grows_and_hands_over(void **state)
     assert_int_equal(strlen(text), length);
     assert_memory_equal(text, "0,1,2,", 6);
     assert_string_equal(text + length - 8, "9999,end");
-    assert_null(b.data); /* handed over */
+    assert_null(b.data); /* the caller owns the memory now */
     free(text);
     api_buffer_free(&b);
 }
@@ -49,7 +50,7 @@ static void failure_sticks(void **state)
     api_buffer b;
     api_buffer_init(&b, 8);
     api_buffer_text(&b, "1234");
-    api_buffer_format(&b, "%s", "56789"); /* one too long: not even a part is written */
+    api_buffer_format(&b, "%s", "56789"); /* one byte too long: the buffer must not take even a part */
     assert_true(b.failed);
     api_buffer_text(&b, "5");
     assert_int_equal(b.length, 4);
@@ -61,7 +62,7 @@ static void failure_sticks(void **state)
     assert_int_equal(b.length, 0);
     api_buffer_init(&b, SIZE_MAX);
     api_buffer_text(&b, "x");
-    assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* no wrap-around */
+    assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* the sum of sizes must not wrap around */
     assert_null(api_buffer_take(&b));
 }
 
@@ -101,7 +102,7 @@ static void arena_pieces(void **state)
             assert_int_equal(piece[i][k], 0);
         memset(piece[i], (int)i, size);
     }
-    for (size_t i = 0; i < 200; i++) /* no piece overlaps another */
+    for (size_t i = 0; i < 200; i++) /* no piece may overlap another */
         for (size_t k = 0; k < i * 37 % 9000; k++)
             assert_int_equal((unsigned char)piece[i][k], i);
     assert_true(arena.bytes >= 200 * 4000);

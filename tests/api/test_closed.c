@@ -1,5 +1,5 @@
-/* test_closed.c - models with closed loops through the door: the same bytes on every target, alone and among others;
- * no more memory than there is, and no longer than somebody waits. */
+/* test_closed.c - evaluates models with closed loops: the same bytes on every target, alone and in batches; requests
+ * stay within the memory budget and end at their deadline. */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void open_door(const api_limits *limits, const char *target)
     assert_true(api_load_models(door_api(), "models", ignore, NULL));
 }
 
-/* All that models with loops are asked, of row `first` and those behind it; with `rows` 0 of that state alone. */
+/* Writes a request for all operations of models with loops: `rows` states from `first` on; with `rows` 0, state `first`
+ * alone. */
 static char *question(const char *model, size_t first, size_t rows)
 {
     static const char everything[] =
@@ -82,7 +83,7 @@ static void targets_agree(void **state)
     }
 }
 
-/* The first numbers of tau, to the last digit. */
+/* Each row of a batch must equal the answer to its state alone, to the last digit. */
 static void rows_are_states_alone(void **state)
 {
     open_door(NULL, NULL);

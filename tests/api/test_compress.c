@@ -1,5 +1,5 @@
-/* test_compress.c - content codings: what zlib and zstd make of them is what went in, through the door as well; which
- * one a client takes; what they cost the budget. */
+/* test_compress.c - checks content codings: zlib and zstd decode an answer to the original bytes, the accepted coding
+ * is chosen (RFC 9110), and coding claims its memory from the budget. */
 #include "door.h"
 #include "api/http/call.h"
 #include "api/http/compress.h"
@@ -13,7 +13,7 @@
 #include <zstd.h>
 #include <cmocka.h>
 
-/* Decoded by the libraries' one-call functions; the caller frees. */
+/* Decodes with the one-call functions of the libraries; the caller frees the result. */
 static char *decoded(api_coding coding, const char *bytes, size_t length, size_t expected)
 {
     char *back = malloc(expected + 1);
@@ -25,7 +25,7 @@ static char *decoded(api_coding coding, const char *bytes, size_t length, size_t
                   .avail_in  = (uInt)length,
                   .next_out  = (Bytef *)back,
                   .avail_out = (uInt)expected + 1};
-    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip and nothing else */
+    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip format alone */
     assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
     assert_int_equal(z.total_out, expected);
     assert_int_equal(z.avail_in, 0);
@@ -46,7 +46,7 @@ static void round_trip(api_coding coding, const char *bytes, size_t length)
     api_buffer_free(&b);
 }
 
-/* Digits, bytes without any pattern (which grow), and one byte over and over. */
+/* Codes digits, random bytes (which grow), and one byte repeated; decoding must return the original. */
 static void what_comes_out_went_in(void **state)
 {
     static const size_t lengths[] = {1,      2, 1000, 1023, 1024, 1025, 65536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1,
@@ -80,7 +80,7 @@ static void stops_when_the_client_has_gone(void **state)
     }
 }
 
-/* RFC 9110, section 12.5.3. */
+/* Compares the choice with RFC 9110, section 12.5.3. */
 static void accepted_codings(void **state)
 {
     static const struct {
@@ -115,7 +115,7 @@ static void accepted_codings(void **state)
         if (api_coding_by_accept(each[i].accept) != each[i].coding) fail_msg("%s", each[i].accept);
 }
 
-/* A GET whose answer is long; its head alone has the same length. */
+/* Requests a long answer with GET; HEAD must state the same length. */
 static void coded_through_the_door(void **state)
 {
     size_t        plain = ask("GET", "/openapi.json", NULL)->length;
@@ -131,7 +131,7 @@ static void coded_through_the_door(void **state)
     assert_int_equal(ask_with(&head, NULL, 0, NULL)->length, length);
 }
 
-/* The same text, coded or not. */
+/* An evaluation must have the same text with and without a coding. */
 static void coded_evaluation(void **state)
 {
     char        body[8000], *at = body;
@@ -154,7 +154,7 @@ static void coded_evaluation(void **state)
     free(plain);
 }
 
-/* Short answers, those with an entity tag, CBOR and problems are as they are. */
+/* Short answers, those with an entity tag, CBOR and problems must not be coded. */
 static void left_as_they_are(void **state)
 {
     static const api_request each[] = {

@@ -1,4 +1,5 @@
-/* test_consistent_parameters.c - parameters of robots that could be built: none fits better. */
+/* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
+ * lower objective. */
 #include "api/identification/consistent_parameters.h"
 #include "draws.h"
 #include "models.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* log det of a 4 x 4 matrix by Gauss; NaN unless it is positive definite. */
+/* Computes log det of a 4 x 4 matrix by Gaussian elimination; NaN unless the matrix is positive definite. */
 static double log_determinant(const double from[16])
 {
     double A[4][4], sum = 0;
@@ -22,7 +23,7 @@ static double log_determinant(const double from[16])
     return sum;
 }
 
-/* X with J0 X = J, by Gauss and Jordan; its trace. */
+/* Solves J0 X = J by Gauss-Jordan elimination and returns trace X. */
 static double trace_of_quotient(const double J0[16], const double J[16])
 {
     double A[4][8], trace = 0;
@@ -40,7 +41,7 @@ static double trace_of_quotient(const double J0[16], const double J[16])
     return trace;
 }
 
-/* What consistent_parameters.h says is least, written down as it stands there. */
+/* Computes the objective that consistent_parameters.h defines, term by term. */
 static double objective(const api_consistent *c, const double *own, const double *pi)
 {
     const api_base *base = c->base;
@@ -75,8 +76,9 @@ static bool never(void *arg)
     return false;
 }
 
-/* Base parameters of a robot that cannot be: the least value lies at no border, and every step away is uphill. `known`:
- * how well the measurements tell the base parameters. */
+/* Starts from base parameters that no real robot has: the minimum must lie inside the feasible region, and each of 2000
+ * random steps away must raise the objective. `known` scales the information R of the measurements about the base
+ * parameters. */
 static void check_least(uint64_t seed, double known)
 {
     enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
@@ -127,7 +129,7 @@ static void nothing_fits_better(void **state)
 {
     check_least(7, 1);
     for (uint64_t seed = 7; seed < 10; seed++)
-        check_least(seed, 0.01); /* the model's own figures count as much as the measurements */
+        check_least(seed, 0.01); /* the model's own parameters weigh as much as the measurements */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* test_contract.c - openapi.yaml says what the product does, and nothing else: its paths and methods are the table of
- * resources, its operations, fields and outputs the table of operations, its codes the table of problems. */
+/* test_contract.c - compares openapi.yaml with the product's tables: paths and methods with the resources, operations,
+ * fields and outputs with the operations, error codes with the problems. */
 #include "api/request/operation.h"
 #include "api/problem.h"
 #include "api/http/route.h"
@@ -28,7 +28,7 @@ static int drop_contract(void **state)
     return 0;
 }
 
-/* The member at a path of keys, ending with NULL; fails the test when there is none. */
+/* Returns the member at a path of keys that ends with NULL; fails the test if there is none. */
 static const json_t *at(const json_t *value, ...)
 {
     va_list keys;
@@ -42,7 +42,7 @@ static const json_t *at(const json_t *value, ...)
     return value;
 }
 
-/* What "#/components/<kind>/<name>" refers to. */
+/* Returns the object that "#/components/<kind>/<name>" refers to. */
 static const json_t *follow(const json_t *reference)
 {
     const char *path = json_string_value(at(reference, "$ref", NULL));
@@ -64,7 +64,7 @@ static const json_t *request_of(const char *operation)
     return follow(at(post_of(operation), "requestBody", "content", "application/json", "schema", NULL));
 }
 
-/* The answer to a request without "on_error", then the one to a request with it. */
+/* Returns the schema of an answer: form 0 without "on_error", form 1 with it. */
 static const json_t *answer_form(const char *operation, size_t form)
 {
     const json_t *forms =
@@ -92,7 +92,7 @@ static size_t count_bits(api_set bits)
     return (size_t)(__builtin_popcountll((uint64_t)bits) + __builtin_popcountll((uint64_t)(bits >> 64)));
 }
 
-/* What a platform may stand for: fields that are needed unless there is one, and that an answer then begins with. */
+/* Fields of the state that a request may give as a platform instead; an answer then begins with them. */
 #define OF_STATE (API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD))
 
 static api_set stands_for(const api_operation *o)
@@ -100,7 +100,7 @@ static api_set stands_for(const api_operation *o)
     return o->takes & API_BIT(API_PLATFORM) ? OF_STATE : 0;
 }
 
-/* "oneOf": the fields of the state that are needed, or a platform. */
+/* Checks "oneOf": the request requires these fields of the state, or a platform. */
 static void check_alternatives(const api_operation *o, const json_t *request)
 {
     api_set instead = o->needs & stands_for(o);
@@ -113,7 +113,7 @@ static void check_alternatives(const api_operation *o, const json_t *request)
     assert_true(lists(at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
 }
 
-/* The fields that every request may have. */
+/* Fields that every request may have. */
 static const api_set always = API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR);
 
 static void test_fields(void **state)
@@ -137,7 +137,7 @@ static void test_fields(void **state)
     }
 }
 
-/* Fields of the state that an answer may begin with, beside the outputs. */
+/* Counts the fields of the state that an answer for a platform begins with and that are no outputs. */
 static size_t given_back(const api_operation *o)
 {
     size_t n = 0;
@@ -176,7 +176,7 @@ static void test_outputs(void **state)
     }
 }
 
-/* The integrators and the controllers of simulate are the rows of their lists. */
+/* The integrators and the controllers of simulate must be the rows of their lists. */
 static void test_simulate_choices(void **state)
 {
     const json_t *fields = at(request_of("simulate"), "properties", NULL), *integrators, *input, *controllers;
@@ -197,7 +197,7 @@ static void test_simulate_choices(void **state)
     assert_int_equal(json_array_size(controllers), n);
 }
 
-/* With "on_error" there are the same outputs, and the errors. */
+/* With "on_error" the schema must have the same outputs, and the errors. */
 static void test_row_forms(void **state)
 {
     for (size_t i = 0; api_operations[i]; i++) {
@@ -213,7 +213,8 @@ static void test_row_forms(void **state)
     }
 }
 
-/* What stands alone has no part in evaluate, nor have fields that nothing else takes. */
+/* Operations that are not part of evaluate, and fields that only they take, must be absent from the schema of
+ * evaluate. */
 static void test_evaluate(void **state)
 {
     const json_t *request    = request_of("evaluate");
@@ -250,7 +251,7 @@ static void test_evaluate(void **state)
                      count_bits(shared | API_BIT(API_NORMALISE)) + 1);
 }
 
-/* The methods of one resource are those of the contract's path. */
+/* The methods of a resource must be those of its path in the contract. */
 static void check_methods(const api_resource *resource, const char *path)
 {
     static const char *const names[API_METHOD_COUNT] = {
@@ -274,7 +275,7 @@ static void test_paths(void **state)
             snprintf(path, sizeof path, "%.*s%s", (int)(wild - r->pattern), r->pattern,
                      api_operations[i] ? api_operations[i]->name : "evaluate");
             check_methods(r, path);
-            if (!api_operations[i]) wild = NULL; /* evaluate, beside the table, was the last */
+            if (!api_operations[i]) wild = NULL; /* evaluate, which is not in the table, was the last one */
         }
     }
     assert_int_equal(json_object_size(at(contract, "paths", NULL)), n);
@@ -296,7 +297,7 @@ static void test_problem_codes(void **state)
         if (!lists(codes, problems[i].code)) fail_msg("%s is not in the contract", problems[i].code);
 }
 
-/* The status that the table gives a code; fails for a code that is not there. */
+/* Returns the status that the table gives a code; fails for a code that is not in the table. */
 static int status_of(const char *code)
 {
     for (size_t i = 0; i < N_PROBLEMS; i++)
@@ -305,7 +306,7 @@ static int status_of(const char *code)
     return 0;
 }
 
-/* Every response that names codes stands under the status of those codes, wherever a path refers to it. */
+/* Every response that names error codes must have the status of these codes, wherever a path refers to it. */
 static void test_problem_statuses(void **state)
 {
     const char *path, *method, *status;

@@ -1,4 +1,5 @@
-/* test_coordinates.c - joints' coordinates as a space to move in: quaternions turned round, steps, rates, brackets. */
+/* test_coordinates.c - checks moves, rates and Lie brackets of joint coordinates, and the sign of quaternions, against
+ * short steps and identities. */
 #include "models.h"
 #include "api/model/coordinates.h"
 #include "draws.h"
@@ -14,7 +15,7 @@ static const char robot[] =
     "{'name':'arm','parent':'ball','joint':{'name':'h','type':'revolute','axis':[0,0,1]}," BODY "},"
     "{'name':'other','parent':'torso','joint':{'name':'f','type':'floating'}," BODY "}]}";
 
-/* Coordinates of one joint, the quaternion of unit length; lanes apart. */
+/* Draws the coordinates of one joint, with a quaternion of unit length; entries are `stride` apart. */
 static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t stride)
 {
     int    at   = api_quaternion_offset(b);
@@ -37,7 +38,7 @@ static void of_each_joint(void (*check)(const dyn_body *b, uint64_t *seed))
     api_model_release(model);
 }
 
-/* All four numbers change their sign, or none: anything else is another rotation. */
+/* The four numbers of a quaternion must change sign together or not at all: any other change is another rotation. */
 static void quaternions_are_turned_round(void **state)
 {
     api_model *model = model_of(robot);
@@ -62,14 +63,15 @@ static void quaternions_are_turned_round(void **state)
     api_model_release(model);
 }
 
-/* q after a step of h along dx, entries next to each other. */
+/* Computes q after a step of h along dx. */
 static void stepped(const dyn_body *b, const double *q, const double *dx, double h, double *to)
 {
     memcpy(to, q, ENTRIES * sizeof *to);
     api_coordinates_move(b, to, 1, dx, h);
 }
 
-/* A quaternion keeps its length; the way to a point is the way back; two steps along one axis are one. */
+/* A quaternion must keep its length, a step back must return to the start, and two steps along one axis must be one
+ * long step. */
 static void check_steps(const dyn_body *b, uint64_t *seed)
 {
     double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
@@ -78,7 +80,7 @@ static void check_steps(const dyn_body *b, uint64_t *seed)
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);
     for (int i = 0; at > 0 && i < 3; i++)
-        dx[i] = 0; /* a turn alone, and a shift alone below */
+        dx[i] = 0; /* here a rotation alone, below a translation alone */
     stepped(b, q, dx, 0.7, a);
     stepped(b, a, dx, 0.3, a);
     stepped(b, q, dx, 1, c);
@@ -103,7 +105,7 @@ static void steps(void **state)
     of_each_joint(check_steps);
 }
 
-/* The rate is what short steps make; in lanes, every state by itself. */
+/* Compares the rate with differences of short steps, for every lane alone. */
 static void check_rate(const dyn_body *b, uint64_t *seed)
 {
     const double h              = 1e-4;
@@ -121,7 +123,7 @@ static void check_rate(const dyn_body *b, uint64_t *seed)
             api_coordinates_move(b, ahead[part] + lane, W, qd + lane, h * (part + 1));
             api_coordinates_move(b, behind[part] + lane, W, qd + lane, -h * (part + 1));
         }
-        for (size_t i = 0; i < n; i++) { /* of fourth order */
+        for (size_t i = 0; i < n; i++) { /* fourth-order difference */
             size_t e    = i * W + lane;
             given[i]    = rate[e];
             expected[i] = (8 * (ahead[0][e] - behind[0][e]) - (ahead[1][e] - behind[1][e])) / (12 * h);
@@ -136,7 +138,7 @@ static void rates(void **state)
     of_each_joint(check_rate);
 }
 
-/* Along a and then b, seen after b and then a: apart by [a, b] h^2, to first order of h. */
+/* Moving along x then y must differ from moving along y then x by [x, y] h^2, up to third order in h. */
 static void check_bracket(const dyn_body *b, uint64_t *seed)
 {
     const double h          = 1e-4;

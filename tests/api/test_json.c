@@ -1,4 +1,5 @@
-/* test_json.c - JSON under the product's rules: what is refused and where, and text that is always valid. */
+/* test_json.c - checks the product's rules for JSON: which texts are refused and at which offset, and that it writes
+ * valid JSON alone. */
 #include "api/wire/json.h"
 #include "api/wire/pointer.h"
 #include <math.h>
@@ -54,7 +55,8 @@ static void strings_come_back(void **state)
     printed("\"\xF0\x9F\xA4\x96\"", "\"\xF0\x9F\xA4\x96\"");
 }
 
-/* Names reach error messages cut short or from anywhere: what is no UTF-8 must not make the message invalid. */
+/* Names are quoted in error messages, cut or taken from any bytes: bytes that are not UTF-8 must not make the message
+ * invalid JSON. */
 static void any_bytes_make_valid_json(void **state)
 {
     for (unsigned a = 1; a < 256; a++)
@@ -105,7 +107,8 @@ static void overflow_is_pointed_at(void **state)
     refused("{\"a\":[1,\"b\\u0000c\"]}", API_BAD_VALUE, "/a/1", -1);
 }
 
-/* What programs write though JSON has no words for it: 400 with an offset, and an entry beside it. */
+/* Words like NaN, which programs write although JSON has none: the error must have status 400, an offset, and the
+ * pointer of an entry. */
 static void infinite_words_are_pointed_at(void **state)
 {
     refused("{\"q\":[0,NaN]}", API_BAD_JSON, "/q/1", 11);

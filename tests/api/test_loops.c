@@ -1,5 +1,5 @@
-/* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
- * and the matrices of lanes. */
+/* test_loops.c - checks the parts below the computation of closed loops: their documents, residuals and constraint
+ * rows, motions of coordinates, and products of matrices in lanes. */
 #include "api/model/coordinates.h"
 #include "api/loops/lane_matrix.h"
 #include "api/model/loops.h"
@@ -41,7 +41,8 @@ static void coordinates_are_of_actuated_joints(void **state)
     api_model_release(model);
 }
 
-/* The model of a document alone: some of these mechanisms have no reference. */
+/* Builds the model of a document without closing its loops: some of these mechanisms have no reference
+ * configuration. */
 static api_model *unclosed_model(const char *text)
 {
     api_problem problem;
@@ -88,9 +89,9 @@ static void refusals(void **state)
         "bad-model", "/loops", "all joints are actuated");
 }
 
-/* --- what is open ------------------------------------------------------------------------------------------------ */
+/* --- residuals --------------------------------------------------------------------------------------------------- */
 
-/* Rotation by an angle about the axis k of the first three. */
+/* Computes the rotation by an angle about axis k (x, y, z). */
 static void turn(double angle, int k, double R[9])
 {
     int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -101,12 +102,12 @@ static void turn(double angle, int k, double R[9])
     R[3 * j + i]        = sin(angle);
 }
 
-/* At a closed pose the rows change as E says. */
+/* At a closed pose the residual must change by the rows of E for small motions. */
 static void check_rows(const api_loops *l, const double y[3], const double R[9])
 {
     const double    h    = 1e-6;
     const api_loop *loop = &l->loop[0];
-    double          n[6] = {0}; /* the last row of a universal joint turns with it */
+    double          n[6] = {0}; /* the last row of a universal joint rotates with the joint */
     if (loop->kind == API_LOOP_UNIVERSAL) api_loop_universal_row(loop, R, n + 3);
     for (int d = 0; d < 6; d++) {
         double open[2][API_LOOP_ROWS];
@@ -154,7 +155,7 @@ static void rows_are_derivatives(void **state)
     }
 }
 
-/* An axis the other way round is as far from closed as can be. */
+/* An axis rotated by half a turn must have the largest residual, pi. */
 static void half_turns_are_open(void **state)
 {
     const double y[3]    = {0};
@@ -169,7 +170,7 @@ static void half_turns_are_open(void **state)
                 sum += open[r] * open[r];
             assert_true(fabs(sqrt(sum) - M_PI) < 1e-7);
             for (int j = 0; j < 9; j++)
-                R[j] = nearbyint(R[j]); /* to the last bit, where nothing tells the axis */
+                R[j] = nearbyint(R[j]); /* exact half turns, for which the axis of rotation is undefined */
             api_loop_residual(model->loops, 0, y, R, open);
             sum = 0;
             for (size_t r = 0; r < model->loops->rows; r++)
@@ -181,7 +182,7 @@ static void half_turns_are_open(void **state)
 
 /* --- coordinates ------------------------------------------------------------------------------------------------- */
 
-/* Along a for a while, in steps so small that its turning is in them. */
+/* Moves q along a for `time`, in steps so short that they follow the rotation of the axes. */
 static void flow(const dyn_body *body, double *q, const double *a, double time)
 {
     enum { STEPS = 2000 };
@@ -189,7 +190,7 @@ static void flow(const dyn_body *body, double *q, const double *a, double time)
         api_coordinates_move(body, q, 1, a, time / STEPS);
 }
 
-/* Along a, along b, and back: what is left is the bracket, but for third order. */
+/* Moving along a, along b, back along a and back along b must leave the bracket [a, b] h^2, up to third order in h. */
 static void brackets_are_what_does_not_commute(void **state)
 {
     const dyn_joint_kind kinds[] = {DYN_FLOATING, DYN_SPHERICAL};
@@ -216,7 +217,7 @@ static void brackets_are_what_does_not_commute(void **state)
 
 enum { M = 5, K = 4, N = 3 };
 
-/* The place of entry i of lanes of width W in lanes of width 8. */
+/* Returns the index, in lanes of width 8, of entry i of lanes of width W. */
 static size_t place_of(size_t i, size_t W)
 {
     return i / W * 8 + i % W;

@@ -1,5 +1,5 @@
-/* test_middleware.c - check that middlewares see a request before routing, in order, and that the first answer ends
- * the list. */
+/* test_middleware.c - checks that middlewares see a request before routing, in order, and that the first one that
+ * answers ends the list. */
 #include "api/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* test_mimic.c - joints of documents that share another's coordinate: what is composed, listed, reported, refused. */
+/* test_mimic.c - checks joints that mimic another one (share its coordinate): composed ratios, canonical text, reports,
+ * refusals. */
 #include "models.h"
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #define MIMIC(more)               ",'mimic':{" more "}"
 #define ROBOT(links)              "{'links':[" links "]}"
 
-/* `c` is before the joint it mimics, which mimics another: c at 3 (2 q + 0.5) - 1 */
+/* Joint `c` is listed before the joint that it mimics, which mimics another one: c is at 3 (2 q + 0.5) - 1. */
 #define CHAIN                                                                                                          \
     ROBOT(LINK("c", "b", JOINT("jc", MIMIC("'joint':'jb','multiplier':3,'offset':-1"))) "," LINK(                      \
         "a", "base", JOINT("ja", "")) "," LINK("b", "a",                                                               \
@@ -37,20 +38,20 @@ static void chains_are_composed(void **state)
     assert_close(&M, &expected, 1, 1e-14);
 
     char             text[API_ANGLE_TEXT];
-    const double     far    = 20000; /* turns c by more than there is a sine for */
+    const double     far    = 20000; /* rotates c beyond the range of sine and cosine */
     const dyn_bound *beyond = api_find_angle_beyond_limit(model, &far, 1);
     assert_null(api_find_angle_beyond_limit(model, &q, 1));
     assert_non_null(beyond);
     api_angle_write(beyond, far, text);
     assert_string_equal(text, "20000, which turns a joint by 120000.5");
-    assert_non_null(api_find_angle_beyond_limit(model, &(double){16666.6}, 1)); /* by the offset */
+    assert_non_null(api_find_angle_beyond_limit(model, &(double){16666.6}, 1)); /* due to the offset */
     assert_null(api_find_angle_beyond_limit(model, &(double){16666.5}, 1));
     assert_null(api_find_angle_beyond_limit(model, &(double){-16666.6}, 1));
     assert_non_null(api_find_angle_beyond_limit(model, &(double){-16666.8}, 1));
     api_model_release(model);
 }
 
-/* Canonical as given: neither composed nor with what says nothing. */
+/* Canonical text must keep mimics as given: not composed, and without members that state a default. */
 static void documents_keep_what_was_said(void **state)
 {
     api_model *model = model_of(ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK(
@@ -66,7 +67,7 @@ static void documents_keep_what_was_said(void **state)
     api_model_release(model);
 }
 
-/* A slide and a turn may share a coordinate; a fixed joint has none to share. */
+/* A prismatic and a revolute joint may share a coordinate; a fixed joint must not mimic. */
 static void kinds(void **state)
 {
     api_model *model = model_of(
@@ -80,7 +81,8 @@ static void kinds(void **state)
     api_model_release(model);
 }
 
-/* The leader moves no mass by itself; that which follows it does. The other way round is as well. */
+/* A coordinate that moves some mass must not be reported as suspicious, whether the leader or the mimic moves the
+ * mass. */
 static void one_of_them_is_enough(void **state)
 {
 #define BARE(name, parent, joint) "{'name':'" name "','parent':'" parent "'," joint "}"
@@ -127,7 +129,7 @@ static void refusals(void **state)
         "non-finite", "/links/2/joint/mimic/joint", "overflow or vanish");
 }
 
-/* Only coordinates are counted: more bodies than the limit of coordinates may follow one of them. */
+/* The limit of degrees of freedom counts coordinates: more links than the limit may mimic one joint. */
 static void long_chain(void **state)
 {
     enum { LINKS = 600 };

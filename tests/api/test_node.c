@@ -1,4 +1,5 @@
-/* test_node.c - a request's nodes: what is packed, views of items, members by key, and how they are put together. */
+/* test_node.c - checks the nodes of a request: packing of number arrays, views of items, members by key,
+ * construction. */
 #include "api/http/call.h"
 #include "api/wire/nodes/node_build.h"
 #include "door.h"
@@ -52,7 +53,7 @@ static void texts(void **state)
     assert_string_equal(api_node_key(node, 1), "");
 }
 
-/* What the text of the nodes shows as packed: # and the rank. */
+/* Compares the text of the nodes, which shows a packed array as # and its rank. */
 static void packing(void **state)
 {
     static const char *const texts[][2] = {
@@ -100,7 +101,7 @@ static void packed_numbers(void **state)
     assert_false(api_node_item(NULL, 0, &number));
 }
 
-/* Floats of a body, at an odd place: widened where they are taken out. */
+/* Reads 32-bit floats of a body at an unaligned address: they are widened when they are taken out. */
 static void floats(void **state)
 {
     static const unsigned char body[] = {0xD8, 0x28, 0x82, 0x82, 2,    1,    0xD8, 0x55, 0x48,
@@ -116,7 +117,7 @@ static void floats(void **state)
     assert_true(numbers[0] == (double)0.1f);
 }
 
-/* An object of n members k0, k1 ..., in an order that is not that of their names. */
+/* Writes an object of n members k0, k1 ..., in an order other than that of their names. */
 static char *large_object(size_t n, const char *more)
 {
     char  *text = malloc(24 * n + 64), *p = text;
@@ -163,7 +164,7 @@ static void keys_that_stand_twice(void **state)
         }
 }
 
-/* Numbers of open arrays move to new blocks of memory, those of closed ones do not. */
+/* While a text is read, numbers of open arrays must move to new blocks of memory, those of closed arrays must stay. */
 static void growing(void **state)
 {
     enum { ROWS = 2000, COLUMNS = 7 };
@@ -186,7 +187,7 @@ static void growing(void **state)
     assert_string_equal(nodes_text(api_node_get(node, "d")), "#1[0x1p+3]");
 }
 
-/* Wherever it stands, in what is read by vectors and in what is left of them. */
+/* A number that is not finite must be found at any place, in the part that vectors read and in the rest. */
 static void infinite_numbers(void **state)
 {
     enum { MOST = 40 };

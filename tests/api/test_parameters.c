@@ -1,5 +1,5 @@
-/* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
- * of the regressor makes the torques. */
+/* test_parameters.c - checks numbers and names of the parameters of bodies and joints, and base parameters: the
+ * regressor's columns times the parameters must be the torques. */
 #include "api/model/base_parameters.h"
 #include "draws.h"
 #include "models.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One random state, and the kernels on it in one lane. */
+/* Holds one random state, and the kernels for one lane. */
 typedef struct motion {
     const dyn_kernels *kernels;
     dyn_scene          scene;
@@ -94,14 +94,16 @@ static void check_own_parameters(const char *document)
     api_model_release(m);
 }
 
-/* A model's own parameters times its columns are its torques, asymmetric friction and all. */
+/* The regressor times a model's own parameters must be the torques of inverse dynamics, including asymmetric
+ * friction. */
 static void own_parameters_make_the_torques(void **state)
 {
     check_own_parameters(ROBOT("fixed"));
     check_own_parameters(ROBOT("floating"));
 }
 
-/* Friction of motors, as the joint sees it: through the gear, and the other way round where that reverses. */
+/* Checks the friction of motors as the joint feels it through the gear; a negative ratio exchanges the two
+ * directions. */
 static void motors_own_parameters(void **state)
 {
     static const char *const ratios[] = {"20", "-20"};
@@ -117,7 +119,7 @@ static void motors_own_parameters(void **state)
     }
 }
 
-/* The rotor of a motor on a link that moves acts on the joints of that link as well. */
+/* The rotor of a motor on a moving link must act on the joints of that link as well. */
 static void motors_on_a_moving_link(void **state)
 {
     static const char *const elastic[] = {"", ",'elastic':{'stiffness':50}"};
@@ -166,7 +168,7 @@ static void pseudo_inertia_there_and_back(void **state)
 
 /* --- base parameters -------------------------------------------------------------------------------------------- */
 
-/* Whatever the parameters, all columns times them are the kept columns times their groups. */
+/* For random parameters, all columns times the parameters must equal the kept columns times the base parameters. */
 static void check_base(const char *document, unsigned with)
 {
     api_model *m    = model_of(document);
@@ -211,7 +213,7 @@ static void base_parameters_make_the_torques(void **state)
     }
 }
 
-/* Joints that share a coordinate share their rotors and friction; with the ratio -2, positive and negative change
+/* Joints that share a coordinate must share their rotors and friction; with the ratio -2, positive and negative change
  * places: tau_a = -2 tau_c. */
 static void joints_on_one_coordinate(void **state)
 {

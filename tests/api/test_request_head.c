@@ -1,4 +1,4 @@
-/* test_request_head.c - what the head of a request decides: routes, methods, media types, timeouts, ids. */
+/* test_request_head.c - checks decisions from the head of a request: routes, methods, media types, timeouts, ids. */
 #include "door.h"
 #include "api/http/negotiate.h"
 #include "api/http/route.h"
@@ -130,7 +130,7 @@ static void queries(void **state)
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("x=1");
     assert_int_equal(ask("GET", "/v1/models?", NULL)->status, 200);
-    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* of XML only */
+    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* a parameter that only XML formats take */
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("in JSON");
 }
@@ -215,7 +215,7 @@ static void accepted_types(void **state)
         if (api_media_by_accept(no[i], API_MEDIA_JSON) != API_MEDIA_NONE) fail_msg("%s", no[i]);
 }
 
-/* What the request is in decides among equals, and quality before that. */
+/* Quality values must decide first; among equal ones, the media type of the request's body. */
 static void chosen_types(void **state)
 {
     static const struct {
@@ -298,9 +298,9 @@ static void request_ids(void **state)
     assert_int_equal(strlen(id_for("")), 16);
 }
 
-/* --- phases ----------------------------------------------------------------------------------------------------- */
+/* --- starting and stopping -------------------------------------------------------------------------------------- */
 
-/* A reply of 503 says when to come again; others do not. */
+/* Returns the status at a phase of the service; asserts that a 503, and no other status, has Retry-After. */
 static unsigned status_at(api *a, const char *target)
 {
     api_request      head  = {.method = "GET", .target = target};

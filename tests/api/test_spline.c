@@ -1,5 +1,5 @@
-/* test_spline.c - basis functions of B-splines: against their definition, against polynomials whose control points are
- * known, and at knots that coincide. */
+/* test_spline.c - checks basis functions of B-splines against their definition, against polynomials whose control
+ * points are known, and at coincident knots. */
 #include "api/motion/spline.h"
 #include <float.h>
 #include "draws.h"
@@ -18,7 +18,8 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/* A random spline: of any degree, in any range, clamped or not, with inner knots that coincide, gaps of 1 or so. */
+/* Makes a random spline of any degree and range, clamped or not, with inner knots that coincide or are about 1
+ * apart. */
 static api_spline random_spline(double knots[KNOTS])
 {
     size_t     degree = 1 + (size_t)rand() % API_SPLINE_DEGREE, n = degree + 1 + (size_t)rand() % (MOST - degree);
@@ -37,7 +38,7 @@ static api_spline random_spline(double knots[KNOTS])
     return s;
 }
 
-/* By the definition, over all indices: B_k,d and its derivatives by u, where 0/0 is 0. */
+/* Computes B_k,d and its derivatives by u from the recursive definition over all indices, where 0/0 is 0. */
 static double defined(const api_spline *s, size_t k, size_t d, size_t order, double u)
 {
     const double *t = s->knots;
@@ -56,7 +57,7 @@ static double defined(const api_spline *s, size_t k, size_t d, size_t order, dou
     return sum;
 }
 
-/* Fractions of the range: anywhere, at the ends, and on every knot. */
+/* Returns a fraction of the range: anywhere, at the ends, and on every knot. */
 static double fraction_of(const api_spline *s, size_t trial)
 {
     const double *t = s->knots;
@@ -97,8 +98,8 @@ static void by_definition(void **state)
     }
 }
 
-/* u^m is the spline whose control point k is the mean of all products of m of the knots k + 1 to k + degree (its polar
- * form); so far as m <= degree, the basis gives it and its derivatives everywhere. */
+/* Returns the control point of u^m: its coefficient k is the mean of all products of m of the knots k + 1 to k + degree
+ * (the polar form). For m <= degree the basis must reproduce u^m and its derivatives everywhere. */
 static double polar(const double *t, size_t degree, size_t m)
 {
     double e[API_SPLINE_DEGREE + 1] = {1}, choose = 1;
@@ -136,7 +137,7 @@ static void polynomials(void **state)
     }
 }
 
-/* Without inner knots: the polynomials of Bernstein, and the sum of all is 1. */
+/* Without inner knots the basis must be the Bernstein polynomials, whose sum is 1. */
 static void bernstein(void **state)
 {
     for (size_t degree = 1; degree <= API_SPLINE_DEGREE; degree++) {
@@ -156,7 +157,8 @@ static void bernstein(void **state)
     }
 }
 
-/* Two spans of a line with a corner: behind the knot its slope is that of the second, at the end there is no third. */
+/* A line with a corner: at the knot the slope must be that of the second span, and at the end no third span may be
+ * used. */
 static void jumps(void **state)
 {
     double     knots[] = {0, 0, 1, 2, 2}, basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
@@ -170,7 +172,8 @@ static void jumps(void **state)
     assert_true(basis[0][0] == 0.5 && basis[0][1] == 0.5);
 }
 
-/* Knots go on behind the range, which ends where two coincide: its last span is the one before them. */
+/* If two knots coincide at the end of the range and further ones follow, the last span must be the one before the
+ * two. */
 static void ends_before_equal_knots(void **state)
 {
     double     knots[] = {0, 0, 0, 1, 1, 2, 2}, basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
@@ -182,7 +185,7 @@ static void ends_before_equal_knots(void **state)
     assert_near(basis[0][2], 1, 1);
 }
 
-/* Wherever the range begins and ends, and however it is rounded: at its end nothing lies beyond the last point. */
+/* For any range and any rounding of its end, the last parameter must not lie beyond the last control point. */
 static void the_end_is_the_end(void **state)
 {
     uint64_t seed       = 5;
@@ -238,8 +241,8 @@ static void bad_knots(void **state)
     assert_false(api_spline_knots_fail(&s, &at, &what));
 }
 
-/* The basis does not change where all knots are shifted or scaled: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots
- * beyond those of the span, and of the range, have no effect. */
+/* Shifting or scaling all knots must not change the basis: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots beyond those
+ * of the span, and beyond the range, must have no effect. */
 static void by_knots(void **state)
 {
     double knots[KNOTS], basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], by_knot[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];

@@ -1,11 +1,11 @@
-/* test_text_reader.c - the one-pass reader beside jansson: whatever it takes, jansson takes for the same nodes, bit for
- * bit; the usual request it does take. */
+/* test_text_reader.c - compares the fast one-pass JSON reader with jansson: it must leave unusual texts to jansson,
+ * read usual ones, and give the same nodes, bit for bit. */
 #include "door.h"
 #include "nodes.h"
 #include <stdio.h>
 #include <string.h>
 
-/* True when the text reader took it; then the other did, too. */
+/* Returns true if the one-pass reader took the text; asserts that jansson then took it too, for the same nodes. */
 static bool agree(const char *text, size_t length)
 {
     const api_node *plain = nodes_read(NODES_TEXT, text, length);
@@ -65,7 +65,7 @@ static void usual_requests_are_taken(void **state)
         if (!agree(texts[i], strlen(texts[i]))) fail_msg("not taken: %s", texts[i]);
 }
 
-/* By jansson alone, or by nobody. */
+/* The one-pass reader must not take these texts: jansson alone reads them, or refuses them. */
 static void the_unusual_is_left_alone(void **state)
 {
     static const char *const texts[] = {
@@ -149,7 +149,7 @@ static size_t pick(size_t n)
     return (size_t)(random_bits() >> 11) % n;
 }
 
-/* Seeds with bytes changed, put in, left out, and pieces of others. */
+/* Reads seeds with bytes changed, inserted, removed, and replaced by pieces of other seeds. */
 static void mutants(void **state)
 {
     static const char *const seeds[] = {
@@ -175,7 +175,7 @@ static void mutants(void **state)
     assert_in_range(taken, 2000, 59000);
 }
 
-/* Doubles of any size, in any length of text, in arrays long enough for several blocks. */
+/* Reads doubles of any size and length of text, in arrays long enough for several blocks. */
 static void random_numbers(void **state)
 {
     enum { NUMBERS = 3000, MOST = 64 };
@@ -198,7 +198,7 @@ static void random_numbers(void **state)
     }
 }
 
-/* What the reading takes is in proportion to what is there. */
+/* The memory that reading claims must be in proportion to the numbers that are in the text. */
 static void memory(void **state)
 {
     enum { NUMBERS = 100000 };

@@ -1,4 +1,4 @@
-/* test_trajectory_cost.c - the first estimate of a trajectory's time: outputs that take longer cost more, by the model,
+/* test_trajectory_cost.c - checks the first estimate of a trajectory's time: it must grow with the outputs, the model,
  * the degree of the spline and the free coordinates. */
 #include "api/http/call.h"
 #include "api/request/operation.h"
@@ -21,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Seconds of a state, where inverse dynamics takes one second a body. */
+/* Returns the estimated seconds per state, calibrated so that inverse dynamics takes one second per body. */
 static double seconds(api_model *model, const char *body)
 {
     static api      service;

@@ -1,5 +1,5 @@
-/* test_urdf.c - URDF files through api_model_from_urdf alone: figures to the bit, every cut and every changed byte of a
- * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
+/* test_urdf.c - reads URDF files by api_model_from_urdf: numbers to the bit, every cut and every changed byte of a
+ * file, options, limits; and the functions below (decimal numbers, UTF-8). */
 #include "api/wire/number.h"
 #include "api/load/urdf/urdf.h"
 #include "api/load/xml/xml_text.h"
@@ -24,7 +24,7 @@ static const char arm[] =
     "<limit lower='-1' upper='1' velocity='2' effort='3'/><dynamics damping='0.5' friction='0.25'/></joint>\n"
     "<joint name='flange' type='fixed'><parent link='upper'/><child link='t\xC3\xB6ol'/></joint>\n</robot>\n";
 
-/* The same robot as a document. */
+/* The document of the same robot. */
 static const char twin[] =
     "{'base':{'type':'fixed','link':'base','inertial':{'mass':3,'inertia':{'xx':1,'yy':1,'zz':1}}},'links':["
     "{'name':'upper','parent':'base','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1],"
@@ -36,7 +36,8 @@ static const char twin[] =
 static api_model *read(const char *text, size_t length, api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    char *bytes =
+        malloc(length + (length == 0)); /* an allocation of exactly this length: a sanitizer notices a read beyond it */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {.text = bytes, .length = length, .name = "arm", .nesting = NESTING, .max_links = LINKS};
@@ -56,7 +57,7 @@ static void refused(const char *text, const char *code, const char *words)
     assert_int_equal(problem.offset >= 0, api_problem_kind_of(problem.code)->status == 400);
 }
 
-/* --- figures --------------------------------------------------------------------------------------------------- */
+/* --- values ---------------------------------------------------------------------------------------------------- */
 
 static void file_and_document_are_one(void **state)
 {
@@ -78,7 +79,7 @@ static void file_and_document_are_one(void **state)
     api_model_release(same);
 }
 
-/* In URDF a continuous joint has no limits of position; those of velocity and effort are kept. */
+/* A continuous joint of URDF has no position limits; its limits of velocity and effort must be kept. */
 static void continuous_joints_have_no_range(void **state)
 {
     static const char file[] = "<robot name='arm'><link name='base'/><link name='a'><inertial><mass value='1'/>"
@@ -142,7 +143,9 @@ static void decimals(void **state)
         size_t used  = api_number_read_decimal(cases[i].text, strlen(cases[i].text), &value);
         if (used != cases[i].used) fail_msg("%s: %zu bytes", cases[i].text, used);
         if (used > 0 && value != cases[i].value) fail_msg("%s: %.17g", cases[i].text, value);
-        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* no look behind the end */
+        if (used > 1)
+            assert_true(api_number_read_decimal(cases[i].text, 1, &value) <=
+                        1); /* the reader must not look beyond the end */
     }
 }
 
@@ -151,7 +154,7 @@ static void decimals(void **state)
 static void every_cut_is_refused(void **state)
 {
     api_problem problem;
-    size_t      whole = strlen(arm) - 1; /* without the last line end it is whole */
+    size_t      whole = strlen(arm) - 1; /* without its last line end the file is complete */
     for (size_t length = 0; length < whole; length++) {
         assert_null(read(arm, length, &problem));
         assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
@@ -159,7 +162,7 @@ static void every_cut_is_refused(void **state)
     }
 }
 
-/* Whatever one byte becomes, the file is read or refused, with a clear answer either way. */
+/* Whatever one byte becomes, the file must be read, or refused with an error that explains why. */
 static void every_byte_may_change(void **state)
 {
     static const char others[] = {'<', '>', '"', '\'', '&', '0', '\0', '\x80', ' '};
@@ -176,7 +179,7 @@ static void every_byte_may_change(void **state)
             taken += model != NULL;
             api_model_release(model);
         }
-    assert_true(taken > 100); /* changed names, figures and white space */
+    assert_true(taken > 100); /* changes of names, numbers and white space leave a valid file */
 }
 
 static void utf8(void **state)
@@ -228,7 +231,7 @@ static void refusals(void **state)
     refused("<robot><link name='a'/><link name='a'/></robot>", "duplicate-name", "link \"a\"");
 }
 
-/* Figures of what does not move are read, too: a file that holds nonsense is not a good file. */
+/* The reader must also check values of joints that do not move. */
 static void fixed_joints_are_read(void **state)
 {
 #define FIXED(inside)                                                                                                  \
@@ -288,7 +291,7 @@ static void bounds(void **state)
     free(names);
 }
 
-/* Kinds that are not known are told up to a bound, and counted beyond it. */
+/* Unknown elements must be reported by name up to a limit, and only counted beyond it. */
 static void many_kinds(void **state)
 {
     char        text[8000];
@@ -304,7 +307,7 @@ static void many_kinds(void **state)
     api_model_release(model);
 }
 
-/* A report tells how many there are of its kind. */
+/* A report entry must count the elements of its kind. */
 static void kinds_are_counted(void **state)
 {
     api_problem problem;
