@@ -1,11 +1,11 @@
-/* drive.c - see drive.h. */
+/* drive.c - sends the requests of the fuzzers (drive.h). */
 #include "drive.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE = 3 /* s, for one request: some ask for years of simulation */ };
+enum { PATIENCE = 3 /* s for one request: some requests ask for years of simulation */ };
 
 void drive_expect(bool holds, const char *what)
 {
@@ -69,7 +69,7 @@ static unsigned send(drive *d, const api_request *request, const char *body, siz
     api_call *call = api_begin(d->door, request);
     drive_expect(call != NULL, "memory");
     if (api_wants_body(call)) {
-        /* exactly as many bytes as were sent: a read past them is seen by the sanitizer */
+        /* the body in an allocation of exactly its length: the sanitizer notices a read beyond it */
         char *bytes = malloc(length ? length : 1);
         drive_expect(bytes != NULL, "memory");
         if (length) memcpy(bytes, body, length);
@@ -104,7 +104,7 @@ unsigned drive_typed(drive *d, const char *method, const char *target, const cha
     return send(d, &request, body, length);
 }
 
-/* Writes a model in every format; what is written is XML, if there is memory. */
+/* Writes a model in every format; the text must be XML unless memory ran out. */
 static void write_files(const drive *d, const char *name)
 {
     static const char *const formats[] = {"urdf", "mjcf"};

@@ -1,4 +1,4 @@
-/* fuzz_access.c - arbitrary headers of proxies and files of clients. The first byte chooses: Forwarded and
+/* fuzz_access.c - parses arbitrary proxy headers and files of clients. The first byte chooses: Forwarded and
  * X-Forwarded-For, a header of the PROXY protocol, or a file of clients. */
 #define _GNU_SOURCE /* memfd_create */
 #include "drive.h"

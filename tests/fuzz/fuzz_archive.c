@@ -1,5 +1,5 @@
-/* fuzz_archive.c - arbitrary archives, and so the records in them. What is taken must come out again: the export of it
- * is taken and changes nothing. */
+/* fuzz_archive.c - imports arbitrary archives of models. If an import succeeds, an export must succeed, and importing
+ * that export must change nothing. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     api_import_counts done;
     api_problem       problem;
     if (!d) d = drive_open();
-    char *text = malloc(size ? size : 1); /* of the exact size, for the sanitizer */
+    char *text = malloc(size ? size : 1); /* an allocation of exactly this size, for the sanitizer */
     drive_expect(text != NULL, "memory");
     if (size) memcpy(text, data, size);
     api_problem_clear(&problem);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drive_expect(taken == (problem.code == API_NO_PROBLEM), "a problem says why it is not taken");
     if (done.created + done.replaced + done.deleted == 0) return 0;
     check_export(d->door);
-    drive_close(d); /* the next one finds nothing */
+    drive_close(d); /* the next input starts with an empty service */
     d = NULL;
     return 0;
 }

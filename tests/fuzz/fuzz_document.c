@@ -1,5 +1,5 @@
-/* fuzz_document.c - arbitrary model documents. One that is taken must be readable in every form, must give the same
- * revision when its canonical form is put back, and must answer a request. */
+/* fuzz_document.c - puts arbitrary model documents. A document that is accepted must be readable in every form, give
+ * the same revision when its canonical form is put back, and answer a request. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>

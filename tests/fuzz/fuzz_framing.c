@@ -1,7 +1,9 @@
-/* fuzz_framing.c - arbitrary input of a connection for the check in server/framing, cut in three ways: not at all,
- * after every byte, and into pieces whose lengths the data begins with. At every cut, the state, the bytes passed on
- * and the number of messages are those of the same input cut after every byte. Only the problem of a refused message
- * may depend on the cuts: a line can break two rules, and the first one that is noticed is reported. */
+/* fuzz_framing.c - checks arbitrary bytes of a connection with server/framing, cut in three ways: not at all, after
+ * every byte, and into pieces whose lengths the data begins with.
+ *
+ * At every cut, the state, the bytes passed on and the number of messages must be those of the same input cut after
+ * every byte. Only the problem of a refused message may depend on the cuts: a line can break two rules, and the check
+ * reports the rule that it notices first. */
 #include "server/framing/framing.h"
 #include "drive.h"
 #include <stdint.h>
@@ -10,11 +12,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A connection whose input is checked piece by piece. */
+/* Holds a connection whose input is checked piece by piece. */
 typedef struct feeder {
     srv_framing framing;
     char       *buffer; /* `capacity` bytes; a piece is checked at its end, so that the sanitizer sees a read past it */
-    char       *passed; /* what was passed on, with the substitute */
+    char       *passed; /* the bytes passed on to the HTTP library, with the substitute that ends a malformed message */
     size_t      capacity;              /* length of the whole input */
     size_t start, held, length, taken; /* held bytes lie at buffer[start]; `taken` bytes of the input are checked */
 } feeder;
@@ -89,7 +91,7 @@ static void catch_up(feeder *single, const feeder *other, const char *input)
     expect_same(single, other);
 }
 
-/* The bytes passed on are requests that pass again, unchanged, and the substitute ends the last of them. */
+/* The bytes passed on must pass the check again unchanged, and the substitute must end the last of their requests. */
 static void check_passed(const feeder *f)
 {
     feeder again = feeder_open(f->length);

@@ -1,4 +1,5 @@
-/* fuzz_head.c - arbitrary request heads: one header per line, in the order of the fields below, the target first. */
+/* fuzz_head.c - sends arbitrary request heads: one header per line, in the order of the fields below, the target
+ * first. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The next line of *text, or NULL when it is empty or there is none. */
+/* Returns the next line of *text, or NULL if the line is empty or missing. */
 static const char *line(char **text)
 {
     char *start = *text;
@@ -16,8 +17,8 @@ static const char *line(char **text)
     return *start ? start : NULL;
 }
 
-/* With access control, a client without a credential reaches no resource under /v1, whatever it sends. OPTIONS, methods
- * that a resource lacks, and names that no operation has are answered without asking for one. */
+/* With access control, a client without a credential must reach no resource under /v1. OPTIONS, methods that a resource
+ * lacks, and unknown operations are answered without asking for a credential. */
 static void check_stranger(drive *d, api_request request)
 {
     const api_identity nobody = {0};

@@ -1,6 +1,6 @@
-/* fuzz_numbers.c - read arbitrary text as numbers and write arbitrary doubles. A list must give the same numbers as its
- * entries one by one and as the C library, and a written number must read back. Bits of the first byte choose the
- * reader or the writer, the plain code or the code for AVX2, and the width of the rows. */
+/* fuzz_numbers.c - reads arbitrary text as numbers and writes arbitrary doubles. A list must give the same numbers as
+ * its entries one by one and as the C library, and a written number must read back. Bits of the first byte choose the
+ * reader or the writer, the portable code or the AVX2 code, and the width of the rows. */
 #include "api/wire/number.h"
 #include "drive.h"
 #include <math.h>
@@ -12,7 +12,7 @@ static bool is_same(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Returns a copy that ends where its memory ends. */
+/* Returns a copy in an allocation of exactly its size, for the sanitizer. */
 static void *copy(const void *from, size_t size)
 {
     void *bytes = malloc(size > 0 ? size : 1);
@@ -59,7 +59,7 @@ static void read_list(const char *text, size_t length)
     free(values);
 }
 
-/* Reads the same rows with the portable code and with that for AVX2. */
+/* Reads the same rows with the portable code and with the AVX2 code. */
 static void read_rows(const char *text, size_t length, size_t width)
 {
     api_rows rows   = {.begin = text, .text = text, .end = text + length, .width = width};

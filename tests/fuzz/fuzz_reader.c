@@ -1,6 +1,6 @@
-/* fuzz_reader.c - arbitrary bytes through the readers of requests. What the one-pass reader of JSON takes, jansson
- * takes for the same nodes; what the reader of CBOR takes and is looked at holds finite numbers and whole texts. The
- * first byte chooses. */
+/* fuzz_reader.c - passes arbitrary bytes to the readers of requests. A text that the one-pass reader of JSON accepts
+ * must give the same nodes as jansson; the nodes of the CBOR reader must hold finite numbers and valid texts. The first
+ * byte chooses the reader. */
 #include "api/wire/nodes/node_read.h"
 #include "drive.h"
 #include <math.h>
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     api_share        share   = {&budget, 0};
     api_pool         pool    = {&share, &scratch, &problem, 0, 0};
     api_read_options how     = {&pool, NESTING, later, sizeof later / sizeof *later};
-    char            *bytes   = malloc(size); /* exactly as many as there are */
+    char            *bytes   = malloc(size); /* an allocation of exactly this size, for the sanitizer */
     drive_expect(bytes, "memory");
     memcpy(bytes, data + 1, size - 1);
     (data[0] % 2 ? read_cbor : read_json)(&how, bytes, size - 1);

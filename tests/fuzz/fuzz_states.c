@@ -1,5 +1,6 @@
-/* fuzz_states.c - arbitrary files of states for `torqued call`; the first byte chooses the format. What is read has as
- * many numbers as its shape says. Messages go to standard error, which -close_fd_mask=2 silences. */
+/* fuzz_states.c - reads arbitrary files of states for `torqued call`; the first byte chooses the format. An array that
+ * is accepted must have as many numbers as its shape says. Messages go to standard error, which -close_fd_mask=2
+ * silences. */
 #include "server/cli/client/csv.h"
 #include "server/cli/client/json_lines.h"
 #include "server/cli/client/npy.h"

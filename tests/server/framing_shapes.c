@@ -1,5 +1,5 @@
-/* framing_shapes.c - see framing_shapes.h. */
-#define _GNU_SOURCE /* getline */
+/* framing_shapes.c - reads tests/data/framing_shapes (framing_shapes.h). */
+#define _GNU_SOURCE /* for getline */
 #include "framing_shapes.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static size_t append_escape(size_t at, const char **text)
     return append(at, &c, 1);
 }
 
-/* Expands escapes, repetitions and HIDDEN up to `stop`. Returns where the expansion ends; *text ends behind `stop`. */
+/* Expands escapes, repetitions and HIDDEN up to `stop`. Returns the end of the expansion; *text then points behind
+ * `stop`. */
 static size_t expand(size_t at, const char **text, char stop)
 {
     while (**text && **text != stop) {

@@ -1,4 +1,4 @@
-/* test_listen.c - check the parsing of addresses, and listening sockets on free loopback ports and in a temporary
+/* test_listen.c - checks the parsing of addresses, and listening sockets on free loopback ports and in a temporary
  * folder. */
 #include "server/net/listen.h"
 #include <errno.h>
@@ -123,13 +123,13 @@ static void test_a_taken_port_is_named(void **state)
     char bound[100], again[100], error[300];
     assert_true(open_sockets("127.0.0.1:0", 1, &first, bound, error));
     assert_true(strncmp(bound, "127.0.0.1:", 10) == 0 && strcmp(bound, "127.0.0.1:0") != 0);
-    for (size_t n = 1; n <= 2; n++) { /* also refused if it would share the port */
+    for (size_t n = 1; n <= 2; n++) { /* with two sockets it would share the port, and must be refused as well */
         assert_false(open_sockets(bound, n, others, again, error));
         assert_non_null(strstr(error, strchr(bound, ':') + 1));
         assert_non_null(strstr(error, "--listen"));
     }
     close(first);
-    assert_true(open_sockets(bound, 1, &first, again, error)); /* free again */
+    assert_true(open_sockets(bound, 1, &first, again, error)); /* the port is free again */
     close(first);
 }
 
@@ -145,7 +145,7 @@ static void test_several_sockets_share_one_port(void **state)
         close(sockets[i]);
 }
 
-/* If no descriptor is left for the last socket, srv_listen closes the others. */
+/* If no descriptor is left for the last socket, srv_listen must close the others. */
 static void test_sockets_beyond_the_limit_of_descriptors(void **state)
 {
     int           sockets[3], free_one = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -172,7 +172,8 @@ static struct sockaddr_in loopback(const char *bound)
                                 .sin_addr   = {htonl(INADDR_LOOPBACK)}};
 }
 
-/* A server that closes first leaves its side of the connection in TIME_WAIT; the next server still gets the port. */
+/* A server that closes first leaves its side of the connection in TIME_WAIT; the next server must still get the
+ * port. */
 static void test_a_port_with_old_connections(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -189,7 +190,7 @@ static void test_a_port_with_old_connections(void **state)
     close(listening);
 }
 
-/* The address [::] accepts IPv4 clients too. */
+/* The address [::] must accept IPv4 clients too. */
 static void test_ipv6_serves_ipv4(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -261,10 +262,10 @@ static void test_a_path_is_shared_and_removed(void **state)
     assert_string_equal(bound, local);
     assert_true(stat(path, &file) == 0 && S_ISSOCK(file.st_mode) && (file.st_mode & 0777) == 0600);
     srv_listener first = listener;
-    assert_false(open_sockets(local, 1, &other, again, error)); /* another listener exists */
+    assert_false(open_sockets(local, 1, &other, again, error)); /* another listener has the path */
     assert_non_null(strstr(error, path));
     close(sockets[0]);
-    assert_true(connects()); /* through the other socket */
+    assert_true(connects()); /* connects through the second socket */
     srv_listener_unlink(&first);
     assert_int_equal(access(path, F_OK), -1);
     close(sockets[1]);
@@ -279,7 +280,7 @@ static void *listen_locally(void *done)
     return NULL;
 }
 
-/* Two servers that start together: the second waits for the lock of the folder until the first listens. */
+/* Of two servers that start together, the second must wait for the lock of the folder until the first listens. */
 static void test_one_server_at_a_time(void **state)
 {
     int         held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -303,10 +304,10 @@ static void test_a_dead_socket_is_replaced(void **state)
     char bound[100], error[300];
     assert_true(open_sockets(local, 1, &dead, bound, error));
     srv_listener killed = listener;
-    close(dead); /* the file remains, as after SIGKILL */
+    close(dead); /* the file of the socket remains, as after SIGKILL */
     assert_true(open_sockets(local, 1, &fd, bound, error));
     assert_true(connects());
-    killed.file.st_ino++; /* not the file that is there now */
+    killed.file.st_ino++; /* the path names another file now */
     srv_listener_unlink(&killed);
     assert_true(connects());
     srv_listener_unlink(&listener);

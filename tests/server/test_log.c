@@ -1,5 +1,5 @@
-/* test_log.c - check the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
-#define _GNU_SOURCE /* strptime, timegm */
+/* test_log.c - checks the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
+#define _GNU_SOURCE /* for strptime, timegm */
 #include "server/log.h"
 #include <fcntl.h>
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void test_below_the_level(void **state)
     assert_string_equal(logged(&log), "");
 }
 
-/* A field that does not fit is omitted completely; later fields are still written, and the line is marked as
+/* A field that does not fit must be omitted completely; later fields are still written, and the line is marked as
  * truncated. */
 static void test_a_field_that_does_not_fit(void **state)
 {
@@ -105,7 +105,7 @@ static void test_a_field_that_does_not_fit(void **state)
     }
 }
 
-/* Field lengths around the size of a line: never beyond the buffer, always one whole line. */
+/* For field lengths around the size of a line the log must stay inside its buffer and always write one whole line. */
 static void test_every_length(void **state)
 {
     static char value[4200];
@@ -122,7 +122,7 @@ static void test_every_length(void **state)
     }
 }
 
-/* Times are UTC and parsable by strptime. */
+/* Times must be UTC and parsable by strptime. */
 static void test_the_time(void **state)
 {
     srv_log   log;
@@ -175,7 +175,7 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* A full pipe does not block the callers; lost lines are counted and reported later. */
+/* A full pipe must not block the callers; lost lines must be counted and reported later. */
 static void test_full_pipe(void **state)
 {
     srv_log       log;
@@ -228,7 +228,7 @@ static void log_x(srv_log *log)
     srv_log_end(&line);
 }
 
-/* The report of lost lines precedes any later line: a short line is not accepted while the report does not fit. */
+/* The report of lost lines must precede any later line: a short line is not accepted while the report does not fit. */
 static void test_the_account_comes_first(void **state)
 {
     srv_log log;
@@ -236,7 +236,7 @@ static void test_the_account_comes_first(void **state)
     open_log(&log, false);
     size_t filled = fill_pipe();
     log_x(&log);
-    for (bool taken = false; !taken;) { /* the writer has the line, and waits */
+    for (bool taken = false; !taken;) { /* until the writer has taken the line and waits */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         taken = log.length == 0;
@@ -256,7 +256,7 @@ static void test_the_account_comes_first(void **state)
     assert_string_equal(second, " x\n");
 }
 
-/* A pipe that is never read does not prevent the log from closing. */
+/* A pipe that is never read must not prevent the log from closing. */
 static void test_nobody_reads(void **state)
 {
     srv_log log;
@@ -268,7 +268,8 @@ static void test_nobody_reads(void **state)
     close(ends[1]);
 }
 
-/* One of ten routine requests has a line; failed and slow ones always do, and every line counts those before it. */
+/* One of ten routine requests must have a line; failed and slow ones always have one, and every line counts the
+ * requests omitted before it. */
 static void test_sampling(void **state)
 {
     srv_log  log;
@@ -300,13 +301,13 @@ static void test_sampling_below_the_level(void **state)
     assert_string_equal(logged(&log), "");
 }
 
-/* More refusals than four a second: the others are counted by the next line, whatever it is of. */
+/* At most four refusals a second must have lines; the next line of any type counts the omitted ones. */
 static void test_refusals(void **state)
 {
     srv_log  log;
     uint64_t omitted, lines = 0;
     open_log(&log, false);
-    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that stands still */
+    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that does not advance */
     for (int i = 0; i < 1000; i++)
         lines += srv_log_samples(&log, SRV_OVERLOADED, 0, &omitted);
     assert_int_equal(lines, 4);

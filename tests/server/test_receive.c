@@ -1,4 +1,4 @@
-/* test_receive.c - check what recv and gnutls_record_recv return for attached sockets: the shapes of
+/* test_receive.c - checks the bytes that recv and gnutls_record_recv return for attached sockets: the shapes of
  * tests/data/framing_shapes over a socket pair and over TLS, with buffers of several sizes. */
 #include "framing_shapes.h"
 #include "server/net/receive.h"
@@ -16,10 +16,10 @@
 
 enum { MOST = 400000 };
 
-/* One connection: the server's end is attached. */
+/* Holds one connection whose server end is attached. */
 typedef struct channel {
     int              client, server;
-    gnutls_session_t client_session, server_session; /* NULL: no TLS */
+    gnutls_session_t client_session, server_session; /* NULL: without TLS */
     srv_inflow       inflow;
     bool             ended; /* recv has returned 0 or an error */
 } channel;
@@ -52,7 +52,7 @@ static void close_channel(channel *c)
     close(c->server);
 }
 
-/* Reads as libmicrohttpd does with edge-triggered epoll: until a read is short (not with TLS) or there is nothing. */
+/* Reads as libmicrohttpd does with edge-triggered epoll: until a read is short (without TLS) or no bytes are left. */
 static void read_all(channel *c)
 {
     for (;;) {
@@ -70,7 +70,7 @@ static void read_all(channel *c)
     }
 }
 
-/* Sends bytes and reads on the way. */
+/* Sends bytes, and reads whenever the socket is full. */
 static void pass(channel *c, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -82,12 +82,12 @@ static void pass(channel *c, const char *bytes, size_t length)
         }
         size_t before = n_received;
         read_all(c);
-        /* The other side has nothing left to read, so a sender that still cannot write is refused. */
+        /* The other side has read everything, so a sender that still cannot write has been refused. */
         if (n <= 0 && n_received == before) return;
     }
 }
 
-/* The same bytes through the pure check. */
+/* Checks the same bytes with srv_framing_check alone. */
 static size_t check_whole(const framing_shape *shape)
 {
     static char data[MOST];
@@ -152,7 +152,7 @@ static gnutls_session_t make_session(unsigned flags, int fd, void *credentials)
     assert_int_equal(gnutls_init(&session, flags | GNUTLS_NONBLOCK), 0);
     assert_int_equal(gnutls_priority_set_direct(session, "NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+ANON-ECDH", NULL), 0);
     assert_int_equal(gnutls_credentials_set(session, GNUTLS_CRD_ANON, credentials), 0);
-    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* as libmicrohttpd does */
+    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* in the way libmicrohttpd sets it */
     return session;
 }
 

@@ -1,4 +1,4 @@
-/* test_store.c - check changes of a store on disk: each system call of a change fails in turn, and the process ends
+/* test_store.c - checks changes of a store on disk: each system call of a change fails in turn, and the process ends
  * before each call in turn. */
 #include "store_folder.h"
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 /* --- system calls in between ----------------------------------------------------------------------------------- */
 
-/* The injected fault: at call number `at` from now on (0: never), and with `from_there` at all later calls. */
+/* Describes the injected fault: at call number `at` (0: never), and with `from_there` at all later calls. */
 static struct {
     int    at, count, error;
     bool   dies, from_there;
@@ -49,7 +49,7 @@ static void arm(int at, int error, bool dies)
     fault.dies  = dies;
 }
 
-/* These definitions override those of the C library. */
+/* Replace those of the C library. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     if (fault.piece > 0 && length > fault.piece) length = fault.piece;
@@ -167,7 +167,7 @@ static void test_writes_of_a_few_bytes(void **state)
     }
 }
 
-/* A disk that keeps failing refuses every change, and the old records remain readable. */
+/* A disk that keeps failing must refuse every change, and the old records must remain readable. */
 static void test_a_dying_disk(void **state)
 {
     prepare(OLD);
@@ -184,7 +184,8 @@ static void test_a_dying_disk(void **state)
     assert_int_equal(start_again().good, 2);
 }
 
-/* Runs `act` in a child process that ends before call number `at`. True if it ended there, false if `act` finished. */
+/* Runs `act` in a child process that ends before call number `at`. Returns true if it ended there, false if `act`
+ * finished. */
 static bool dies_at(int at, void (*act)(const char *argument), const char *argument)
 {
     int   status;
@@ -241,8 +242,8 @@ static void test_the_process_ends_while_a_store_is_made(void **state)
     }
 }
 
-/* A new folder is on the disk after the folder above it is synced. So each folder above a new one is synced, then
- * the store's own folders, before the store opens. */
+/* A new folder is on the disk only after the folder above it is synced. So the store must sync each folder above a new
+ * one, then its own folders, before it opens. */
 static void test_new_folders_are_synced(void **state)
 {
     static const char *const folders[] = {"", "/a", "/a/b/models", "/a/b"};
@@ -264,7 +265,7 @@ static void test_new_folders_are_synced(void **state)
     assert_int_equal(fault.n_synced, 2);
 }
 
-/* A store whose creation the disk does not confirm is not opened; it can be opened once the disk works. */
+/* A store must not open if the disk does not confirm its creation; it must open once the disk works. */
 static void test_a_failure_while_a_store_is_made(void **state)
 {
     bool reached = true;
