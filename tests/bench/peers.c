@@ -1,9 +1,10 @@
-/* peers.c - peers [RUNS]: our kernels beside other libraries, the same robots and states in the same run.
+/* peers.c - peers [RUNS]: measures torqued's kernels and other libraries on the same robots and states in the same run.
  *
- * A peer's numbers are compared with ours first: what differs by more than 1e-9 of a state's largest entry, or 1e-3
- * where the peer has only differences, is said and not timed. Then RUNS (101) runs go round all that is left, one after
- * the other, so that a disturbance does not fall on one of them; the figures are medians. Prints one line a figure:
- *     robot, operation, who, calls, difference, ns per state        (ns: "-" where the numbers differ) */
+ * The results are compared first. An operation that differs by more than 1e-9 of a state's largest entry, or 1e-3 where
+ * the library's derivatives are differences, is reported and not timed. RUNS (101) runs of the remaining figures are
+ * interleaved, so that a disturbance does not affect one of them alone; the figures are medians. Prints one line per
+ * figure:
+ *     robot, operation, library, calls, difference, ns per state        (ns: "-" where the numbers differ) */
 #include "peer/peer.h"
 #include "robots.h"
 #include <math.h>
@@ -29,7 +30,8 @@ static const char *const operation_names[N_OPERATIONS] = {
     "inverse dynamics",    "mass matrix", "mass matrix, poses known", "forward dynamics", "inverse mass matrix", "bias",
     "Jacobian of a frame", "sensitivity", "forward sensitivity"};
 
-/* A robot with its states in our blocks of each width and, for the width of one, in rows as peers take them. */
+/* Holds a robot with its states in blocks of each width and, for the width one, in rows as other libraries take
+ * them. */
 typedef struct subject {
     robot  robot;
     states scalar, wide;
@@ -38,7 +40,7 @@ typedef struct subject {
 typedef struct figure {
     const subject     *subject;
     operation          operation;
-    const dyn_kernels *kernels; /* ours, or NULL: */
+    const dyn_kernels *kernels; /* torqued's kernels; NULL: the figure is of a peer */
     const peer        *peer;
     void              *theirs;
     bool               by_differences;
@@ -47,7 +49,7 @@ typedef struct figure {
 
 /* --- one pass over the states -------------------------------------------------------------------------------- */
 
-/* Computes the derivatives by q of all states, and behind them, after `matrix` numbers, those by qd. */
+/* Computes the derivatives by q of all states, and `matrix` numbers behind them those by qd. */
 static void derive_ours(const dyn_kernels *k, const dyn_scene *scene, const states *s, operation op, size_t matrix,
                         double *result)
 {
@@ -95,8 +97,8 @@ static state row(const subject *s, size_t i)
     return (state){s->scalar.q + at, s->scalar.qd + at, s->scalar.qdd + at, s->scalar.tau + at};
 }
 
-/* One-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the two
- * matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
+/* Computes one-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the
+ * two matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
 static void evaluate_differences(const figure *f, const state *s, double *result)
 {
     const double    step = 1e-7;
@@ -141,9 +143,10 @@ static void pass(void *what)
     }
 }
 
-/* --- the same numbers? --------------------------------------------------------------------------------------- */
+/* --- comparison of results ---------------------------------------------------------------------------------- */
 
-/* Our entry e of state i: those of the two derivatives are behind each other, and theirs are transposed. */
+/* Returns torqued's number for entry e of the peer's result for state i. The two matrices of derivatives are one after
+ * the other, and the peer's are transposed. */
 static double our_entry(const figure *f, size_t i, size_t e)
 {
     const double *out = f->subject->scalar.out[0];
@@ -152,7 +155,7 @@ static double our_entry(const figure *f, size_t i, size_t e)
     return out[(e / n) * n * STATES + i * n + e % nv * nv + e % n / nv];
 }
 
-/* Greatest difference, as a share of a state's largest entry; NaN counts as infinite. */
+/* Returns the greatest difference relative to a state's largest entry; NaN counts as infinite. */
 static double difference(const figure *f)
 {
     const subject *s       = f->subject;
@@ -179,7 +182,8 @@ static double difference(const figure *f)
 
 /* --- all figures ---------------------------------------------------------------------------------------------- */
 
-/* Ours at the least and the greatest width, then every peer that has the operation and can have the robot. */
+/* Adds torqued's figures at the least and the greatest width, then those of every peer that has the operation and the
+ * robot. */
 static size_t add_figures(figure *f, const subject *s, void *const *theirs, operation op)
 {
     size_t n = 0;
