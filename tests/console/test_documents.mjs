@@ -1,5 +1,5 @@
-// test_documents.mjs - the pages as the server sends them: an HTML validator and a CSP evaluator have no findings; and the pinned tools
-// run on Node 18.
+// test_documents.mjs - checks the pages as the server sends them with an HTML validator and an evaluator of their
+// Content-Security-Policy, and that the pinned tools run on Node 18.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -26,8 +26,8 @@ test('the evaluator has no findings in the policies', {skip}, async () => {
     const findings = policy => new CspEvaluator(new CspParser(policy).csp).evaluate().map(f => `${f.severity} ${f.directive} ${f.value}`);
     for (const path of PAGES) {
         const found = findings((await open(path)).headers.get('content-security-policy'));
-        // "'self' can be problematic if you host JSONP, AngularJS or user uploaded files": test_no_model_is_a_script shows that a
-        // model is never a script, and nothing else of a client is served.
+        // The evaluator warns: "'self' can be problematic if you host JSONP, AngularJS or user uploaded files".
+        // test_no_model_is_a_script shows that a model is never a script, and the server sends no other text of a client.
         assert.deepEqual(found, /^\/(docs)?$/.test(path) ? ["50 script-src 'self'"] : [], path);
     }
     assert.ok(findings("script-src 'unsafe-inline' https:").length > 2);

@@ -1,4 +1,4 @@
-// Node's fetch against a torqued: keep-alive, many at once, batches, errors. Reports in TAP under `node --test`.
+// clients.mjs - tests a server with Node's fetch: keep-alive, many requests at once, batches, errors. Prints TAP under `node --test`.
 // Skipped unless TORQUED_URL names a server that has the bundled models.
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -33,7 +33,7 @@ test('two hundred at once', {skip}, async () => {
     const answers = await Promise.all(Array.from({length: 200}, (_, i) =>
         ask('puma560', 'inverse-dynamics', {q: [i / 100, 0, 0, 0, 0, 0], qdd: ones})));
     assert.equal(answers.length, 200);
-    for (const {tau} of answers)     // a turn about the vertical changes no torque
+    for (const {tau} of answers)     // a rotation about the vertical changes no torque
         tau.forEach((value, i) => assert.ok(Math.abs(value - answers[0].tau[i]) < 1e-12));
 });
 

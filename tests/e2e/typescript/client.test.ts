@@ -1,4 +1,4 @@
-// client.test.ts - the TypeScript client, strictly compiled, against the server at TORQUED_URL.
+// client.test.ts - tests the TypeScript client, strictly compiled, against the server at TORQUED_URL.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Block, Problem, Torqued, Unreachable, type Request, type Schemas} from 'torqued';
@@ -22,7 +22,7 @@ const bits = (numbers: ArrayLike<number>): string => new BigUint64Array(Float64A
 const flat = (value: Json): number[] => Array.isArray(value) ? value.flatMap(flat) : [value as number];
 const extents = (value: Json | undefined): number[] => Array.isArray(value) ? [value.length, ...extents(value[0])] : [];
 
-// What JSON says, as typed arrays: alone for one dimension, as Block for more.
+// Asserts that an answer in typed arrays (one dimension alone, more as Block) has the values of the answer in JSON.
 function same(json: Json, received: unknown, where = ''): void {
     if (typeof json === 'number') return assert.equal(bits([json]), bits([received as number]), where);
     if (Array.isArray(json)) {
@@ -137,7 +137,7 @@ test('tokens, timeouts, repeats', async () => {
     const slow = new Torqued('http://host', {
         timeout: 5, fetch: async () => new Response('{"code": "busy"}', {status: 503, headers: {'Retry-After': '11'}}),
     });
-    await assert.rejects(slow.service(), {code: 'busy', retryAfter: 11}); // at once: the timeout would pass before
+    await assert.rejects(slow.service(), {code: 'busy', retryAfter: 11}); // without waiting: the timeout is shorter than Retry-After
     const stop = new AbortController();
     stop.abort(new Error('enough'));
     refusals = 0;
@@ -153,7 +153,7 @@ test('a server that asks for a token', async () => {
     await assert.rejects(new Torqued(guarded).model('puma560'), {status: 401, code: 'unauthorized'});
 });
 
-// What is wrong by the contract does not compile.
+// Programs that violate the contract must not compile.
 type Operations = Request<'evaluate'>['operations'];
 // @ts-expect-error: bias has no such output
 const output: Operations = {bias: {outputs: ['tau']}};
