@@ -43,8 +43,7 @@ static void sizes(void **state)
     assert_chain(507, "prismatic", "floating", 1024, API_MODEL_TOO_LARGE);
     assert_chain(10, "revolute", "fixed", 10, API_NO_PROBLEM);
     assert_chain(11, "revolute", "fixed", 10, API_MODEL_TOO_LARGE);
-    assert_chain(20000, "fixed", "floating", 20000,
-                 API_NO_PROBLEM); /* a deep chain: recursion along it would overflow the stack */
+    assert_chain(20000, "fixed", "floating", 20000, API_NO_PROBLEM); /* deep: recursion would overflow the stack */
 }
 
 static void long_names(void **state)

@@ -121,8 +121,7 @@ static unsigned answer_to(const question *q)
     unsigned         status = reply->status;
     if (status >= 400 && status != 503)
         snprintf(progress->last, sizeof progress->last, "%u %.180s", status, reply->body ? reply->body : "");
-    if (!reply->head && reply->content_type && !reply->body && !reply->static_body)
-        status = 999; /* an answer without its body */
+    if (!reply->head && reply->content_type && !reply->body && !reply->static_body) status = 999; /* no body */
     api_end(call);
     return status;
 }

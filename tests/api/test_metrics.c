@@ -147,9 +147,8 @@ static void test_histogram(void **state)
 /* More threads than the registry has blocks, so that some share one. */
 enum { THREADS = 40, ROUNDS = 100000, LABELS = 3 };
 
-static atomic_bool counting;
-static pthread_barrier_t
-    start; /* makes the threads count at the same time: without it, each might end before the next starts */
+static atomic_bool       counting;
+static pthread_barrier_t start; /* without it, threads might run one after the other */
 
 static void *count_much(void *arg)
 {

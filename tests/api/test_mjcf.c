@@ -23,8 +23,7 @@ static api_model *read_with(const char *text, size_t length, const char *query, 
                             api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes =
-        malloc(length + (length == 0)); /* an allocation of exactly this length: a sanitizer notices a read beyond it */
+    char *bytes = malloc(length + (length == 0)); /* of exactly this length, for the sanitizer */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {.text        = bytes,
@@ -292,8 +291,7 @@ static void joints_are_coupled(void **state)
     assert_int_equal(count_reports(model, "not-held"), 1);
     api_model_release(model);
 
-    model =
-        coupled("<joint joint1='k' joint2='j'/><joint joint1='j' joint2='k'/>", NULL); /* a cycle of two couplings */
+    model = coupled("<joint joint1='k' joint2='j'/><joint joint1='j' joint2='k'/>", NULL); /* a cycle */
     assert_int_equal(model->nv, 1);
     assert_int_equal(count_reports(model, "not-held"), 1);
     api_model_release(model);

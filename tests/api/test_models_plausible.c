@@ -68,8 +68,7 @@ static void solo12(void **state)
     for (size_t k = 0; k < 2; k++) {
         char   left[16] = "FL_", right[16] = "FR_", hind[16] = "HL_";
         double of_left = tau[place_of(model, strcat(left, pitches[k]))];
-        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) <
-                    1e-4); /* one figure of the published legs is not symmetric */
+        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4); /* one figure differs */
         assert_true(fabs(of_left - tau[place_of(model, strcat(hind, pitches[k]))]) < 1e-15);
     }
     assert_true(fabs(tau[place_of(model, "FL_HAA")] + tau[place_of(model, "FR_HAA")]) < 1e-15);
@@ -98,8 +97,7 @@ static void humanoid(void **state)
         double      l = tau[place_of(model, strcat(left, name))], r = tau[place_of(model, strcat(right, name))];
         if (fabs(mirrored ? l + r : l - r) > 1e-12) fail_msg("%s: %.9g, %.9g", name, l, r);
     }
-    for (int trial = 0; trial < 20;
-         trial++) { /* the middle axes of shoulders and hips stay away from right angles, where M is singular */
+    for (int trial = 0; trial < 20; trial++) { /* middle axes avoid right angles, where M is singular */
         for (size_t i = 7; i < model->nq; i++)
             q[i] = sin(17.0 * trial + 5.0 * (double)i);
         assert_positive_definite(model, q);

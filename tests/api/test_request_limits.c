@@ -90,8 +90,8 @@ static void memory(void **state)
         assert_int_equal(ask("PUT", "/v1/models/again", "{'links':[]}")->status, 422);
         post(ID, thousands);
         assert_problem(413, "too-much-memory", NULL, -1);
-        assert_null(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands),
-                              "Retry-After")); /* trying again would not help */
+        /* A retry would not help. */
+        assert_null(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands), "Retry-After"));
     }
     free(hundred);
     free(bad);

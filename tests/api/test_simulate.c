@@ -180,8 +180,7 @@ static void quaternions(void **state)
 
 static void limits(void **state)
 {
-    post("slider/simulate",
-         "{'q':[0],'duration':1,'step':10,'samples':2}"); /* a step longer than the duration, as if in milliseconds */
+    post("slider/simulate", "{'q':[0],'duration':1,'step':10,'samples':2}"); /* longer than the duration */
     assert_problem(422, "bad-value", "/step", -1);
     assert_detail("at most the duration, 1");
     post("slider/simulate", "{'q':[0],'duration':1,'step':1e-8,'samples':2}");

@@ -135,8 +135,7 @@ static void deleting_ones_own_leaves_nothing(void **state)
 {
     disk_wipe();
     disk_start(NULL);
-    for (int i = 0; i < 3 * RECORDS;
-         i++) { /* the store has no room for as many tombstones (records of deleted models) */
+    for (int i = 0; i < 3 * RECORDS; i++) { /* more tombstones than the store can hold */
         char name[20];
         snprintf(name, sizeof name, "m%d", i);
         assert_int_equal(disk_request("PUT", name, HINGE("2")), 201);
@@ -186,8 +185,7 @@ static void unreadable_records_hide_and_say_why(void **state)
         {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
         {"{\"document\":7}", "an object"},
         {"{\"version\":2,\"document\":{\"links\":[]}}", "has version 2, and this torqued reads up to version 1"},
-        {"{\"version\":2,\"later\":[]}",
-         "has version 2, and"}, /* the version is checked before members that a later version may lack or add */
+        {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* the version is checked before other members */
         {"{\"version\":2,\"deleted\":true}", "has version 2, and"},
         {"{\"version\":0,\"document\":{\"links\":[]}}", "has version 0, and"},
         {"{\"version\":1.5,\"document\":{\"links\":[]}}", "has version 1.5, and"},

@@ -36,8 +36,7 @@ static const char twin[] =
 static api_model *read(const char *text, size_t length, api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes =
-        malloc(length + (length == 0)); /* an allocation of exactly this length: a sanitizer notices a read beyond it */
+    char *bytes = malloc(length + (length == 0)); /* of exactly this length, for the sanitizer */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {.text = bytes, .length = length, .name = "arm", .nesting = NESTING, .max_links = LINKS};
@@ -143,9 +142,7 @@ static void decimals(void **state)
         size_t used  = api_number_read_decimal(cases[i].text, strlen(cases[i].text), &value);
         if (used != cases[i].used) fail_msg("%s: %zu bytes", cases[i].text, used);
         if (used > 0 && value != cases[i].value) fail_msg("%s: %.17g", cases[i].text, value);
-        if (used > 1)
-            assert_true(api_number_read_decimal(cases[i].text, 1, &value) <=
-                        1); /* the reader must not look beyond the end */
+        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* reads no further */
     }
 }
 

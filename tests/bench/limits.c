@@ -12,7 +12,7 @@
 enum {
     N_ROBOTS = 7,
     LANES    = 4,
-    LARGE    = 100 /* LARGE: number of coordinates from which on a single block is measured */
+    LARGE    = 100 /* LARGE: coordinates from which one block is measured */
 };
 enum { CHAINS = 12, STEPS = 1024 };
 

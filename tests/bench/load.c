@@ -111,8 +111,7 @@ static bool push(load *l, client *c)
     if (n < 0 && errno != EAGAIN) return false;
     if (n > 0) c->sent += (size_t)n;
     bool done = c->sent == c->request->length;
-    return done != began ||
-           watch(l, c, EPOLL_CTL_MOD); /* after a change, watches the socket for input alone, or for output too */
+    return done != began || watch(l, c, EPOLL_CTL_MOD); /* a change: watches the socket for other events */
 }
 
 static bool fire(load *l, client *c)

@@ -258,10 +258,9 @@ static void jacobian_derivative(void *what)
 /* Computes the tip's pose relative to the base and its Jacobian, as loops and inverse kinematics do. */
 static void closure(void *what)
 {
-    const workload *f = what;
-    const states   *s = &f->states;
-    const size_t    n =
-        f->blocks * (size_t)f->kernels->lanes; /* entries, over all states, of a result with one number per state */
+    const workload      *f    = what;
+    const states        *s    = &f->states;
+    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
     const dyn_frame_pair pair = {{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, f->tip};
     dyn_closure          io   = {.q             = s->q,
                                  .qd            = s->qd,

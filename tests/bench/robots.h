@@ -45,5 +45,4 @@ double ns_per_state(void (*pass)(void *what), void *what, size_t n_states);
 /* Reads the number of runs, at most MAX_RUNS, the only argument of the programs; if it is wrong prints the usage and
  * exits. */
 size_t runs_asked(int argc, char **argv, long otherwise);
-void   sort_runs(double *runs,
-                 size_t  n); /* sorts in ascending order: the first is the least, the middle one the median */
+void   sort_runs(double *runs, size_t n); /* sorts in ascending order: least first, median in the middle */

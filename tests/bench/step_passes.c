@@ -17,22 +17,21 @@ void pass_held_sensitivity(void *what)
     const states         *s    = &f->states;
     const dyn_held_frame  held = held_tip(f);
     const dyn_wrench_site site = dyn_held_site(&held, 0);
-    const size_t          n =
-        f->blocks * (size_t)f->kernels->lanes; /* entries, over all states, of a result with one number per state */
-    const size_t         nv = (size_t)f->scene.model->nv;
-    dyn_held_sensitivity io = {.q             = s->q,
-                               .qd            = s->qd,
-                               .tau           = s->tau,
-                               .n_held        = 1,
-                               .held          = &held,
-                               .sites         = &site,
-                               .qdd           = s->out[3],
-                               .dqdd_dq       = s->out[0],
-                               .dqdd_dqd      = s->out[1],
-                               .dqdd_dtau     = s->out[2],
-                               .work          = f->work,
-                               .singular      = s->out[3] + n * nv,
-                               .contradictory = s->out[3] + n * (nv + 1)};
+    const size_t          n    = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
+    const size_t          nv   = (size_t)f->scene.model->nv;
+    dyn_held_sensitivity  io   = {.q             = s->q,
+                                  .qd            = s->qd,
+                                  .tau           = s->tau,
+                                  .n_held        = 1,
+                                  .held          = &held,
+                                  .sites         = &site,
+                                  .qdd           = s->out[3],
+                                  .dqdd_dq       = s->out[0],
+                                  .dqdd_dqd      = s->out[1],
+                                  .dqdd_dtau     = s->out[2],
+                                  .work          = f->work,
+                                  .singular      = s->out[3] + n * nv,
+                                  .contradictory = s->out[3] + n * (nv + 1)};
     dyn_held_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 

@@ -18,8 +18,7 @@ struct reference {
     body                  *b; /* [m.n] */
 };
 
-void *reference_allocate(size_t n,
-                         size_t size); /* allocates n elements set to zero; ends the test if there is no memory */
+void *reference_allocate(size_t n, size_t size); /* allocates zeros; ends the test if there is no memory */
 
 static inline void cross(const real a[3], const real b[3], real c[3])
 {

@@ -72,8 +72,8 @@ static void test_every_target_size_and_place(void **state)
         const dyn_kernels *k;
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
             for (size_t n = 1; n <= BATCH; n++) {
-                size_t first = (n * 7 + i) %
-                               BATCH; /* starts at another row each time, so that every state is in every lane once */
+                /* starts at another row each time, so that every state is in every lane once */
+                size_t first = (n * 7 + i) % BATCH;
                 copy_rows(&all, &some, first, n);
                 results_evaluate(k, &some, &got);
                 compare(k, &some, first, &got, &expected[k->fused]);

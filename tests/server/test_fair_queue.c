@@ -95,8 +95,7 @@ static void test_estimates_do_not_matter(void **state)
     liar                 = (client){.takes = 0.01};
     honest               = (client){.takes = 0.01};
     for (int i = 0; i < 100; i++) {
-        push(&again, &liar,
-             1e6); /* far too long an estimate: little of it is charged before the job runs, and the rest is refunded */
+        push(&again, &liar, 1e6); /* far too long: little of it is charged before the run, and the rest refunded */
         push(&again, &honest, 0.01);
     }
     for (int i = 0; i < 100; i++)
@@ -219,8 +218,7 @@ static void test_a_job_returns(void **state)
     srv_queue_charge(&queue, job, 0.45);
     srv_queue_return(&queue, job);
     assert_int_equal(queue.n_waiting, 4);
-    assert_ptr_equal(run_one(&queue),
-                     &other); /* the other client started at the virtual time of the queue at its arrival, 0.35 */
+    assert_ptr_equal(run_one(&queue), &other); /* it began at the queue's virtual time, 0.35 */
     assert_ptr_equal(srv_queue_next(&queue), other.flow.time < slow.flow.time ? &other.job[1] : job);
     run_one(&queue);
     srv_queue_remove(&queue, job);

@@ -153,8 +153,8 @@ static void test_clients_share_the_limit(void **state)
     srv_pool           *pool      = open_pool(1, 1);
     double              wait;
     task               *t[N];
-    static const double waits[FEW] = {0,   1,    0.125, 0.5, 1,
-                                      1.5, 0.25, 1.5}; /* s: the client's own queued work times the number of clients */
+    /* s: the client's own queued work times the number of clients */
+    static const double waits[FEW] = {0, 1, 0.125, 0.5, 1, 1.5, 0.25, 1.5};
     srv_admission       verdict[N];
     double              waited[N];
     for (int i = 0; i < N; i++) {
