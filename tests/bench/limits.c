@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    N_ROBOTS = 7,
-    LANES    = 4,
-    LARGE    = 100 /* LARGE: coordinates from which one block is measured */
-};
+/* Robots with LARGE coordinates or more are measured with one block of states. */
+enum { N_ROBOTS = 7, LANES = 4, LARGE = 100 };
 enum { CHAINS = 12, STEPS = 1024 };
 
 static robot robot_at(int i)
