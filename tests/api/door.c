@@ -222,8 +222,8 @@ void assert_problem(unsigned status, const char *code, const char *pointer, long
         assert_string_equal(member("pointer") ? member("pointer") : "(none)", pointer);
     else
         assert_null(member("pointer"));
-    json_t *given = json_object_get(last.json, "row");
-    assert_true((given ? json_number_value(given) : -1) == (double)row);
+    json_t *row_member = json_object_get(last.json, "row");
+    assert_true((row_member ? json_number_value(row_member) : -1) == (double)row);
 }
 
 void assert_detail(const char *words)

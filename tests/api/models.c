@@ -76,10 +76,10 @@ void assert_refused(const char *text, const char *code, const char *pointer, con
     json_decref(document);
     if (model) print_error("taken, expected %s at %s: %s\n", code, pointer, text);
     assert_null(model);
-    const char *given = api_problem_kind_of(problem.code)->code;
-    if (strcmp(given, code) != 0 || strcmp(problem.pointer, pointer) != 0 || !strstr(problem.detail, words))
-        print_error("%s\n  gave %s at %s: %s\n", text, given, problem.pointer, problem.detail);
-    assert_string_equal(given, code);
+    const char *refusal_code = api_problem_kind_of(problem.code)->code;
+    if (strcmp(refusal_code, code) != 0 || strcmp(problem.pointer, pointer) != 0 || !strstr(problem.detail, words))
+        print_error("%s\n  gave %s at %s: %s\n", text, refusal_code, problem.pointer, problem.detail);
+    assert_string_equal(refusal_code, code);
     assert_true(problem.has_pointer);
     assert_string_equal(problem.pointer, pointer);
     assert_non_null(strstr(problem.detail, words));

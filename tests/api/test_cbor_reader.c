@@ -272,10 +272,10 @@ static void cuts_and_changes(void **state)
         assert_null(nodes_read(NODES_CBOR, bytes, cut));
         assert_int_equal(nodes_problem()->code, API_BAD_CBOR);
     }
-    for (size_t at = 0; at < n; at++)
+    for (size_t offset = 0; offset < n; offset++)
         for (unsigned byte = 0; byte < 256; byte++) {
             memcpy(other, bytes, n);
-            other[at]            = (unsigned char)byte;
+            other[offset]        = (unsigned char)byte;
             const api_node *node = nodes_read(NODES_CBOR, other, n);
             assert_true(!node == (nodes_problem()->code != API_NO_PROBLEM));
             if (node) nodes_text(node);

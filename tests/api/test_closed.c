@@ -66,10 +66,10 @@ static void targets_of_class_agree(const char *model, bool fused)
     for (size_t t = 0; dyn_kernels_at(t); t++) {
         if (dyn_kernels_at(t)->fused != fused) continue;
         open_door(NULL, dyn_kernels_at(t)->target);
-        char *given = answered(model, 0, ROWS);
-        if (expected) assert_string_equal(given, expected);
+        char *answer_text = answered(model, 0, ROWS);
+        if (expected) assert_string_equal(answer_text, expected);
         free(expected);
-        expected = given;
+        expected = answer_text;
     }
     free(expected);
 }

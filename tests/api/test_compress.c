@@ -134,17 +134,17 @@ static void coded_through_the_door(void **state)
 /* An evaluation must have the same text with and without a coding. */
 static void coded_evaluation(void **state)
 {
-    char        body[8000], *at = body;
+    char        body[8000], *end = body;
     api_request head = {.method = "POST", .target = "/v1/models/arm/mass-matrix", .has_body = true};
-    at += sprintf(at, "{\"q\":[");
+    end += sprintf(end, "{\"q\":[");
     for (int i = 0; i < 100; i++)
-        at += sprintf(at, "%s[0.%d,0.2,0.3,-0.%d]", i > 0 ? "," : "", i + 1, i + 1);
-    at += sprintf(at, "]}");
-    char  *plain  = strdup(ask_with(&head, body, (size_t)(at - body), NULL)->text);
+        end += sprintf(end, "%s[0.%d,0.2,0.3,-0.%d]", i > 0 ? "," : "", i + 1, i + 1);
+    end += sprintf(end, "]}");
+    char  *plain  = strdup(ask_with(&head, body, (size_t)(end - body), NULL)->text);
     size_t length = strlen(plain);
     for (api_coding coding = API_CODING_ZSTD; coding < API_CODING_COUNT; coding++) {
         head.accept_encoding = api_coding_name(coding);
-        const answer *a      = ask_with(&head, body, (size_t)(at - body), NULL);
+        const answer *a      = ask_with(&head, body, (size_t)(end - body), NULL);
         assert_string_equal(header_of(a, "Content-Encoding"), api_coding_name(coding));
         assert_string_equal(header_of(a, "Vary"), "Accept, Accept-Encoding");
         char *back = decoded(coding, a->text, a->length, length);

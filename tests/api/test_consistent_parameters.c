@@ -42,7 +42,7 @@ static double trace_of_quotient(const double J0[16], const double J[16])
 }
 
 /* Computes the objective that consistent_parameters.h defines, term by term. */
-static double objective(const api_consistent *c, const double *own, const double *pi)
+static double objective(const api_consistent *c, const double *reference, const double *pi)
 {
     const api_base *base = c->base;
     double          sum = 0, d = 0, J0[16], J[16];
@@ -53,15 +53,15 @@ static double objective(const api_consistent *c, const double *own, const double
         sum += row * row / 2;
     }
     for (size_t i = 0; i < c->model->n_bodies; i++) {
-        api_pseudo_inertia(own + 10 * i, J0);
+        api_pseudo_inertia(reference + 10 * i, J0);
         api_pseudo_inertia(pi + 10 * i, J);
         d += trace_of_quotient(J0, J) - (log_determinant(J) - log_determinant(J0)) - 4;
     }
     for (size_t j = 0; j < c->model->n_joints; j++) {
         size_t rotor = api_joint_parameter(c->model, j, API_ROTOR_INERTIA);
-        d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
+        d += pi[rotor] / reference[rotor] - log(pi[rotor] / reference[rotor]) - 1;
         for (size_t k = API_VISCOUS; k < API_PER_JOINT; k++)
-            d += pow(pi[rotor + k] - own[rotor + k], 2) / 2;
+            d += pow(pi[rotor + k] - reference[rotor + k], 2) / 2;
     }
     return sum + API_CONSISTENT_WEIGHT * d;
 }
@@ -85,15 +85,15 @@ static void check_least(uint64_t seed, double known)
     api_model *m    = model_of(ROBOT("fixed"));
     api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH, NULL, NULL);
     size_t     n = api_parameter_count(m), nb = base->n;
-    double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
+    double    *reference = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));
-    api_parameters_compute(m, own);
+    api_parameters_compute(m, reference);
     for (size_t k = 0; k < nb; k++) {
-        beta[k] = api_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
+        beta[k] = api_base_value(base, k, reference) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
-    memcpy(found, own, n * sizeof *own);
+    memcpy(found, reference, n * sizeof *reference);
     api_consistent c = {.model      = m,
                         .base       = base,
                         .with       = WITH,
@@ -104,18 +104,19 @@ static void check_least(uint64_t seed, double known)
                         .parameters = found,
                         .go_on      = always};
     assert_true(api_consistent_find(&c, scratch));
-    double least = objective(&c, own, found);
-    assert_true(isfinite(least) && least < objective(&c, own, own));
+    double least = objective(&c, reference, found);
+    assert_true(isfinite(least) && least < objective(&c, reference, reference));
     for (int i = 0; i < 2000; i++) {
         double size = pow(10, -1 - 5 * fabs(draw(&seed)));
         for (size_t k = 0; k < n; k++)
-            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : own[k]);
-        if (objective(&c, own, near) < least * (1 - 1e-13)) fail_msg("known %g: better at a size of %g", known, size);
+            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : reference[k]);
+        if (objective(&c, reference, near) < least * (1 - 1e-13))
+            fail_msg("known %g: better at a size of %g", known, size);
     }
     c.go_on = never;
-    memcpy(found, own, n * sizeof *own);
+    memcpy(found, reference, n * sizeof *reference);
     assert_false(api_consistent_find(&c, scratch));
-    free(own);
+    free(reference);
     free(found);
     free(near);
     free(beta);

@@ -18,14 +18,14 @@ static const char robot[] =
 /* Draws the coordinates of one joint, with a quaternion of unit length; entries are `stride` apart. */
 static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t stride)
 {
-    int    at   = api_quaternion_offset(b);
-    double norm = 0;
+    int    quaternion = api_quaternion_offset(b);
+    double norm       = 0;
     for (int i = 0; i < dyn_joint_nq(b->joint.kind); i++)
         q[(size_t)i * stride] = draw(seed);
-    for (int i = 0; at >= 0 && i < 4; i++)
-        norm += q[(size_t)(at + i) * stride] * q[(size_t)(at + i) * stride];
-    for (int i = 0; at >= 0 && i < 4; i++)
-        q[(size_t)(at + i) * stride] /= sqrt(norm);
+    for (int i = 0; quaternion >= 0 && i < 4; i++)
+        norm += q[(size_t)(quaternion + i) * stride] * q[(size_t)(quaternion + i) * stride];
+    for (int i = 0; quaternion >= 0 && i < 4; i++)
+        q[(size_t)(quaternion + i) * stride] /= sqrt(norm);
 }
 
 static void of_each_joint(void (*check)(const dyn_body *b, uint64_t *seed))
@@ -50,13 +50,14 @@ static void quaternions_are_turned_round(void **state)
             q[i] = before[i] = draw(&seed);
         api_coordinates_make_quaternions_positive(model->dyn, q, W);
         for (size_t i = 0; i < model->dyn->n_bodies; i++) {
-            const dyn_body *b  = &model->dyn->body[i];
-            int             at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
+            const dyn_body *b          = &model->dyn->body[i];
+            int             quaternion = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
             for (size_t lane = 0; lane < W; lane++) {
                 const double *was = before + (size_t)b->joint.q * W + lane, *is = q + (size_t)b->joint.q * W + lane;
-                double        sign = at >= 0 && was[(size_t)(at + 3) * W] < 0 ? -1 : 1;
+                double        sign = quaternion >= 0 && was[(size_t)(quaternion + 3) * W] < 0 ? -1 : 1;
                 for (int k = 0; k < n; k++)
-                    assert_true(is[(size_t)k * W] == (k >= at && at >= 0 ? sign : 1) * was[(size_t)k * W]);
+                    assert_true(is[(size_t)k * W] ==
+                                (k >= quaternion && quaternion >= 0 ? sign : 1) * was[(size_t)k * W]);
             }
         }
     }
@@ -75,11 +76,11 @@ static void stepped(const dyn_body *b, const double *q, const double *dx, double
 static void check_steps(const dyn_body *b, uint64_t *seed)
 {
     double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
-    int    at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
+    int    quaternion = api_quaternion_offset(b), n = dyn_joint_nq(b->joint.kind);
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);
-    for (int i = 0; at > 0 && i < 3; i++)
+    for (int i = 0; quaternion > 0 && i < 3; i++)
         dx[i] = 0; /* here a rotation alone, below a translation alone */
     stepped(b, q, dx, 0.7, a);
     stepped(b, a, dx, 0.3, a);
@@ -87,11 +88,11 @@ static void check_steps(const dyn_body *b, uint64_t *seed)
     assert_close(a, c, (size_t)n, 1e-14);
     stepped(b, c, dx, -1, a);
     assert_close(a, q, (size_t)n, 1e-14);
-    for (int i = 0; at >= 0 && i < 4; i++)
-        norm += c[at + i] * c[at + i];
-    assert_true(at < 0 || fabs(norm - 1) < 1e-14);
+    for (int i = 0; quaternion >= 0 && i < 4; i++)
+        norm += c[quaternion + i] * c[quaternion + i];
+    assert_true(quaternion < 0 || fabs(norm - 1) < 1e-14);
     double shift[6] = {draw(seed), draw(seed), draw(seed)};
-    if (at <= 0) return;
+    if (quaternion <= 0) return;
     stepped(b, q, shift, 1, a);
     assert_memory_equal(a + 3, q + 3, 4 * sizeof *q);
     double way = 0, length = 0;
@@ -117,7 +118,7 @@ static void check_rate(const dyn_body *b, uint64_t *seed)
         qd[i] = draw(seed);
     api_coordinates_rate(b, q, qd, W, rate);
     for (size_t lane = 0; lane < W; lane++) {
-        double ahead[2][ENTRIES * W], behind[2][ENTRIES * W], given[ENTRIES], expected[ENTRIES];
+        double ahead[2][ENTRIES * W], behind[2][ENTRIES * W], computed[ENTRIES], expected[ENTRIES];
         for (int part = 0; part < 2; part++) {
             memcpy(ahead[part], q, sizeof q), memcpy(behind[part], q, sizeof q);
             api_coordinates_move(b, ahead[part] + lane, W, qd + lane, h * (part + 1));
@@ -125,11 +126,11 @@ static void check_rate(const dyn_body *b, uint64_t *seed)
         }
         for (size_t i = 0; i < n; i++) { /* fourth-order difference */
             size_t e    = i * W + lane;
-            given[i]    = rate[e];
+            computed[i] = rate[e];
             expected[i] = (8 * (ahead[0][e] - behind[0][e]) - (ahead[1][e] - behind[1][e])) / (12 * h);
         }
         for (size_t i = 0; i < n; i++)
-            assert_true(fabs(given[i] - expected[i]) < 1e-10);
+            assert_true(fabs(computed[i] - expected[i]) < 1e-10);
     }
 }
 

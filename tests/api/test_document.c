@@ -9,12 +9,12 @@
     "{'name':'" name "','parent':'" parent "','joint':{'name':'" joint "','type':'" type "','axis':[0,0,1]}" more "}"
 #define BODY ",'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}"
 
-static void assert_names(const char *const *given, size_t n, const char *expected)
+static void assert_names(const char *const *actual, size_t n, const char *expected)
 {
     char text[512] = "";
     for (size_t i = 0; i < n; i++) {
         strcat(text, i ? " " : "");
-        strcat(text, given[i]);
+        strcat(text, actual[i]);
     }
     assert_string_equal(text, expected);
 }

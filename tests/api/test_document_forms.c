@@ -73,7 +73,7 @@ static matrix exponential(const double S[6], double q)
 /* Asserts that a frame has the pose T: position, and the rotation of its quaternion. */
 static void assert_pose(const api_model *model, const char *frame, const double *q, matrix T)
 {
-    double p[3], o[4], given[12], expected[12];
+    double p[3], o[4], actual[12], expected[12];
     frame_pose(model, frame, q, p, o);
     double       x = o[0], y = o[1], z = o[2], w = o[3];
     const double R[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
@@ -81,13 +81,13 @@ static void assert_pose(const api_model *model, const char *frame, const double 
                             {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            given[4 * i + j]    = R[i][j];
+            actual[4 * i + j]   = R[i][j];
             expected[4 * i + j] = T.a[i][j];
         }
-        given[4 * i + 3]    = p[i];
+        actual[4 * i + 3]   = p[i];
         expected[4 * i + 3] = T.a[i][3];
     }
-    assert_close(given, expected, 12, 2e-14);
+    assert_close(actual, expected, 12, 2e-14);
 }
 
 /* --- geometry -------------------------------------------------------------------------------------------------- */

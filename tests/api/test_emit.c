@@ -267,22 +267,22 @@ static const dyn_kernels *kernels;
 static void lanes(api_emit *e, bool batched, size_t rank)
 {
     enum { STATES = 3 };
-    _Alignas(DYN_ALIGN) double at[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
+    _Alignas(DYN_ALIGN) double block[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
     size_t                     W = (size_t)kernels->lanes, fault;
-    api_lanes                  a = {.values  = at + W,
+    api_lanes                  a = {.values  = block + W,
                                     .kernels = kernels,
                                     .entries = 2,
                                     .states  = batched ? STATES : 1,
                                     .batched = batched,
                                     .rank    = rank,
                                     .extent  = {1}};
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        at[i] = INFINITY;
+    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+        block[i] = INFINITY;
     api_emit_lanes_begin(e, &a);
     for (a.first = 0; a.first < a.states; a.first += W) {
         size_t here = a.states - a.first < W ? a.states - a.first : W;
         for (size_t i = 0; i < here; i++)
-            at[W + i] = (double)(a.first + i + 1);
+            block[W + i] = (double)(a.first + i + 1);
         assert_true(api_emit_lanes_states(e, &a, a.first, here, &fault));
     }
     api_emit_lanes_end(e, &a);

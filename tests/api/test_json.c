@@ -137,14 +137,14 @@ static void other_encodings_are_named(void **state)
 
 static void long_pointers_are_left_out(void **state)
 {
-    api_pointer at = api_pointer_root();
+    api_pointer place = api_pointer_root();
     char        name[300];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    at                    = api_pointer_key(&at, name);
-    assert_null(api_pointer_text(&at));
-    at = api_pointer_index(&at, 1);
-    assert_null(api_pointer_text(&at));
+    place                 = api_pointer_key(&place, name);
+    assert_null(api_pointer_text(&place));
+    place = api_pointer_index(&place, 1);
+    assert_null(api_pointer_text(&place));
 }
 
 int main(void)

@@ -198,17 +198,17 @@ static void brackets_are_what_does_not_commute(void **state)
     for (size_t i = 0; i < 2; i++) {
         dyn_body body = {.joint.kind = kinds[i], .joint.ratio = 1};
         size_t   nq   = (size_t)dyn_joint_nq(kinds[i]);
-        double   q[7] = {0}, there[7], bracket[6];
+        double   q[7] = {0}, expected[7], bracket[6];
         q[nq - 1]     = 1;
-        memcpy(there, q, sizeof q);
+        memcpy(expected, q, sizeof q);
         flow(&body, q, a, h);
         flow(&body, q, b, h);
         flow(&body, q, a, -h);
         flow(&body, q, b, -h);
         api_coordinates_bracket(&body, 1, a, b, bracket);
-        api_coordinates_move(&body, there, 1, bracket, h * h);
+        api_coordinates_move(&body, expected, 1, bracket, h * h);
         for (size_t k = 0; k < nq; k++)
-            assert_true(fabs(q[k] - there[k]) < 0.005 * h * h);
+            assert_true(fabs(q[k] - expected[k]) < 0.005 * h * h);
         assert_true(fabs(q[0]) > 0.05 * h * h);
     }
 }

@@ -104,12 +104,12 @@ static void one_of_them_is_enough(void **state)
 static void refusals(void **state)
 {
 #define TWO(mimic) ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK("b", "a", JOINT("jb", MIMIC(mimic))))
-    static const char at[] = "/links/1/joint/mimic/joint";
-    assert_refused(TWO("'joint':'jx'"), "unknown-name", at, "\"jx\", which is not a joint");
-    assert_refused(TWO("'joint':'jb'"), "bad-model", at, "\"jb\", which mimics it in turn");
-    assert_refused(TWO("'multiplier':2"), "missing-field", at, "joint");
-    assert_refused(TWO("'joint':''"), "bad-name", at, "empty");
-    assert_refused(TWO("'joint':1"), "wrong-type", at, "a number");
+    static const char pointer[] = "/links/1/joint/mimic/joint";
+    assert_refused(TWO("'joint':'jx'"), "unknown-name", pointer, "\"jx\", which is not a joint");
+    assert_refused(TWO("'joint':'jb'"), "bad-model", pointer, "\"jb\", which mimics it in turn");
+    assert_refused(TWO("'multiplier':2"), "missing-field", pointer, "joint");
+    assert_refused(TWO("'joint':''"), "bad-name", pointer, "empty");
+    assert_refused(TWO("'joint':1"), "wrong-type", pointer, "a number");
     assert_refused(TWO("'joint':'ja','multiplier':0"), "bad-value", "/links/1/joint/mimic/multiplier", "fixed");
     assert_refused(TWO("'joint':'ja','ratio':2"), "unknown-field", "/links/1/joint/mimic/ratio", "multiplier");
     assert_refused(
@@ -118,7 +118,7 @@ static void refusals(void **state)
         "bad-model", "/links/1/joint/mimic/joint", "in turn");
     assert_refused(ROBOT("{'name':'f','parent':'base','joint':{'name':'jf','type':'fixed'}}," LINK(
                        "a", "base", JOINT("ja", MIMIC("'joint':'jf'")))),
-                   "bad-value", at, "which is fixed");
+                   "bad-value", pointer, "which is fixed");
     assert_refused(
         ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK(
             "b", "a",
@@ -134,13 +134,14 @@ static void long_chain(void **state)
 {
     enum { LINKS = 600 };
     static char text[LINKS * 300];
-    size_t      at = (size_t)sprintf(text, "{'links':[" LINK("l0", "base", JOINT("j0", "")));
+    size_t      length = (size_t)sprintf(text, "{'links':[" LINK("l0", "base", JOINT("j0", "")));
     for (int i = 1; i < LINKS; i++)
-        at += (size_t)sprintf(text + at,
-                              ",{'name':'l%d','parent':'l%d','joint':{'name':'j%d','type':'prismatic','axis':[0,0,1],"
-                              "'mimic':{'joint':'j%d'}},'inertial':{'mass':1}}",
-                              i, i - 1, i, LINKS - i == i ? 0 : i - 1);
-    sprintf(text + at, "]}");
+        length +=
+            (size_t)sprintf(text + length,
+                            ",{'name':'l%d','parent':'l%d','joint':{'name':'j%d','type':'prismatic','axis':[0,0,1],"
+                            "'mimic':{'joint':'j%d'}},'inertial':{'mass':1}}",
+                            i, i - 1, i, LINKS - i == i ? 0 : i - 1);
+    sprintf(text + length, "]}");
     api_model *model = model_of(text);
     assert_int_equal(model->nv, 1);
     assert_int_equal(model->n_bodies, LINKS);

@@ -491,19 +491,19 @@ static void every_byte_may_change(void **state)
 static void bounds(void **state)
 {
     char   text[60000];
-    size_t at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    size_t end = (size_t)sprintf(text, "<mujoco><worldbody>");
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<body>");
+        end += (size_t)sprintf(text + end, "<body>");
     refused(text, "too-deep", "32");
-    at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    end = (size_t)sprintf(text, "<mujoco><worldbody>");
     for (int i = 0; i <= LINKS; i++)
-        at += (size_t)sprintf(text + at, "<body/>");
-    sprintf(text + at, "</worldbody></mujoco>");
+        end += (size_t)sprintf(text + end, "<body/>");
+    sprintf(text + end, "</worldbody></mujoco>");
     refused(text, "model-too-large", "101 bodies");
-    at = (size_t)sprintf(text, "<mujoco>");
+    end = (size_t)sprintf(text, "<mujoco>");
     for (int i = 0; i <= 100; i++)
-        at += (size_t)sprintf(text + at, "<default/>");
-    sprintf(text + at, "</mujoco>");
+        end += (size_t)sprintf(text + end, "<default/>");
+    sprintf(text + end, "</mujoco>");
     refused(text, "model-too-large", "100 outermost");
 }
 

@@ -6,12 +6,12 @@
 #define HALF_PI 1.5707963267948966
 
 /* Asserts that numbers printed with `digits` significant digits are matched to half a unit of the last digit. */
-static void assert_printed(const double *given, const double *printed, size_t n, int digits)
+static void assert_printed(const double *actual, const double *printed, size_t n, int digits)
 {
     for (size_t i = 0; i < n; i++) {
         double unit = printed[i] == 0 ? 2e-13 : pow(10, floor(log10(fabs(printed[i]))) + 1 - digits);
-        if (fabs(given[i] - printed[i]) <= 0.501 * unit) continue;
-        print_error("entry %zu: %.17g, published %.12g\n", i, given[i], printed[i]);
+        if (fabs(actual[i] - printed[i]) <= 0.501 * unit) continue;
+        print_error("entry %zu: %.17g, published %.12g\n", i, actual[i], printed[i]);
         fail();
     }
 }
@@ -58,13 +58,13 @@ static void three_link_screws(void **state)
     static const double M[9]  = {22.5433380355, -.307146754225,   -.00718426390944, -.307146754225, 1.96850716626,
                                  .432157368293, -.00718426390944, .432157368293,    .191630857514};
     api_model          *model = bundled_model("three_link");
-    double              tau[3], given[9], expected[3];
+    double              tau[3], actual[9], expected[3];
     for (int i = 0; i < 3; i++)
         expected[i] = with_wrench[i] - of_wrench[i];
     inverse_dynamics(model, q, qd, qdd, tau);
     assert_close(tau, expected, 3, 1e-12); /* the sum of two numbers, each printed to 5e-11 in 73 */
-    mass_matrix(model, q, given);
-    assert_printed(given, M, 9, 12);
+    mass_matrix(model, q, actual);
+    assert_printed(actual, M, 9, 12);
     inverse_dynamics(model, q, NULL, NULL, tau);
     assert_printed(tau, (double[]){28.4033126182, -37.6409481718, -5.44158919997}, 3, 12);
 
@@ -190,21 +190,21 @@ static void panda_against_reference_values(void **state)
     assert_int_equal(json_array_extend(json_object_get(document, "links"), links), 0);
     api_model *model = model_of_json(document);
     size_t     i;
-    json_t    *at;
-    json_array_foreach (json_object_get(tables, "states"), i, at) {
-        double        q[7], v[7], a[7], expected[49], given[49];
-        const json_t *given_state = json_object_get(at, "given");
+    json_t    *entry;
+    json_array_foreach (json_object_get(tables, "states"), i, entry) {
+        double        q[7], v[7], a[7], expected[49], actual[49];
+        const json_t *given_state = json_object_get(entry, "given");
         read_reals(json_object_get(given_state, "q"), q, 7);
         read_reals(json_object_get(given_state, "qd"), v, 7);
         read_reals(json_object_get(given_state, "qdd"), a, 7);
-        read_reals(json_object_get(json_object_get(at, "inverse-dynamics"), "tau"), expected, 7);
-        inverse_dynamics(model, q, v, a, given);
-        assert_close(given, expected, 7, 1e-13);
+        read_reals(json_object_get(json_object_get(entry, "inverse-dynamics"), "tau"), expected, 7);
+        inverse_dynamics(model, q, v, a, actual);
+        assert_close(actual, expected, 7, 1e-13);
         for (size_t row = 0; row < 7; row++)
-            read_reals(json_array_get(json_object_get(json_object_get(at, "mass-matrix"), "mass_matrix"), row),
+            read_reals(json_array_get(json_object_get(json_object_get(entry, "mass-matrix"), "mass_matrix"), row),
                        expected + 7 * row, 7);
-        mass_matrix(model, q, given);
-        assert_close(given, expected, 49, 1e-13);
+        mass_matrix(model, q, actual);
+        assert_close(actual, expected, 49, 1e-13);
     }
     assert_true(i > 1);
     api_model_release(model);

@@ -298,18 +298,18 @@ static void any_byte_ends_a_number(void **state)
 static void expect_list(const char *text, size_t length, size_t most)
 {
     double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;
-    size_t at = 0, behind = 0, count = 0, given, used;
-    while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
+    size_t offset = 0, behind = 0, count = 0, found, used;
+    while (count < most && (used = api_number_read(text + offset, length - offset, &one)) > 0 && isfinite(one)) {
         all[count++] = one;
-        behind       = at += used;
-        at += strspn(text + at, " \r\n\t");
-        if (at >= length || text[at] != ',') break;
-        at += 1 + strspn(text + at + 1, " \r\n\t");
-        if (at > length) at = length;
+        behind       = offset += used;
+        offset += strspn(text + offset, " \r\n\t");
+        if (offset >= length || text[offset] != ',') break;
+        offset += 1 + strspn(text + offset + 1, " \r\n\t");
+        if (offset > length) offset = length;
     }
     values[most] = 42;
-    assert_int_equal(api_numbers_read(text, length, values, most, &given), behind);
-    assert_int_equal(given, count);
+    assert_int_equal(api_numbers_read(text, length, values, most, &found), behind);
+    assert_int_equal(found, count);
     if (count > 0 && memcmp(values, all, count * sizeof *all) != 0) fail_msg("%.*s", (int)length, text);
     assert_true(values[most] == 42);
 }
@@ -343,7 +343,7 @@ static void lists_of_decimals(void **state)
     for (int i = 0; i < 60000; i++) {
         char   text[MOST_IN_LIST * 45], *p = text, *from;
         double values[MOST_IN_LIST];
-        size_t n = 1 + next(&seed) % (i % 8 == 0 ? MOST_IN_LIST : 20), given;
+        size_t n = 1 + next(&seed) % (i % 8 == 0 ? MOST_IN_LIST : 20), found;
         for (size_t k = 0; k < n; k++) {
             size_t whole = next(&seed) % 2 ? 1 : 1 + next(&seed) % 18, places = next(&seed) % 22;
             p += sprintf(p, "%s%s", k > 0 ? "," : "", next(&seed) % 2 ? "-" : "");
@@ -358,8 +358,8 @@ static void lists_of_decimals(void **state)
         }
         size_t length = (size_t)(p - text);
         double got[MOST_IN_LIST];
-        assert_int_equal(api_numbers_read(text, length, got, n, &given), length);
-        assert_int_equal(given, n);
+        assert_int_equal(api_numbers_read(text, length, got, n, &found), length);
+        assert_int_equal(found, n);
         if (memcmp(got, values, n * sizeof *got) != 0) fail_msg("%s", text);
         for (size_t k = 0; k < 1 + next(&seed) % 2; k++)
             text[next(&seed) % length] = bytes[next(&seed) % (sizeof bytes - 1)];

@@ -80,7 +80,7 @@ static void add_field(FILE *out, const char *name, const size_t *bad)
     fprintf(out, "]");
 }
 
-static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_qd)
+static void make_body(const char *further, const size_t *bad_q, const size_t *bad_qd)
 {
     free(body);
     body      = NULL;
@@ -92,7 +92,7 @@ static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_q
     add_field(out, "qd", bad_qd);
     fprintf(out, ",");
     add_field(out, "qdd", NULL);
-    fprintf(out, ",%s}", rest);
+    fprintf(out, ",%s}", further);
     fclose(out);
 }
 
@@ -202,12 +202,12 @@ static void test_the_same_failed_rows(void **state)
         api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", types[i]);
         assert_int_equal(api_reply_of(call)->status, 200);
         if (i == 0) {
-            const char *at = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
-            assert_non_null(at);
-            assert_non_null(at = strstr(at, "},{\"row\":513,\"code\":\"angle-too-large\""));
-            assert_non_null(at = strstr(at, "},{\"row\":1024,\"code\":\"result-not-finite\""));
-            assert_non_null(at = strstr(at, "},{\"row\":4999,"));
-            assert_null(strstr(at + 4, "\"row\""));
+            const char *found = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
+            assert_non_null(found);
+            assert_non_null(found = strstr(found, "},{\"row\":513,\"code\":\"angle-too-large\""));
+            assert_non_null(found = strstr(found, "},{\"row\":1024,\"code\":\"result-not-finite\""));
+            assert_non_null(found = strstr(found, "},{\"row\":4999,"));
+            assert_null(strstr(found + 4, "\"row\""));
         }
         api_end(call);
     }
@@ -230,13 +230,13 @@ static void make_motions(void)
 static void test_the_same_failed_motions(void **state)
 {
     make_motions();
-    api_call   *call = assert_same_by_all("/v1/models/arm/trajectory", NULL);
-    const char *at   = api_reply_of(call)->body;
+    api_call   *call  = assert_same_by_all("/v1/models/arm/trajectory", NULL);
+    const char *found = api_reply_of(call)->body;
     assert_int_equal(api_reply_of(call)->status, 200);
-    assert_non_null(at = strstr(at, "\"errors\":[{\"row\":4,"));
-    assert_non_null(at = strstr(at, "},{\"row\":7,\"code\":\"angle-too-large\""));
-    assert_non_null(at = strstr(at, "},{\"row\":9,"));
-    assert_null(strstr(at + 3, "{\"row\""));
+    assert_non_null(found = strstr(found, "\"errors\":[{\"row\":4,"));
+    assert_non_null(found = strstr(found, "},{\"row\":7,\"code\":\"angle-too-large\""));
+    assert_non_null(found = strstr(found, "},{\"row\":9,"));
+    assert_null(strstr(found + 3, "{\"row\""));
     api_end(call);
 }
 

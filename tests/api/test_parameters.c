@@ -18,78 +18,80 @@ typedef struct motion {
 
 static motion motion_open(const api_model *m)
 {
-    motion at = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
-    memcpy(at.scene.gravity, m->dyn->gravity, sizeof at.scene.gravity);
-    at.workspace = numbers(at.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
-    at.q         = numbers(m->nq);
-    at.qd        = numbers(m->nv);
-    at.qdd       = numbers(m->nv);
-    at.tau       = numbers(m->nv);
-    at.Y         = numbers(m->nv * 10 * m->n_bodies);
-    at.joint     = numbers(m->nv * 3 * m->n_movers);
-    return at;
+    motion sample = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
+    memcpy(sample.scene.gravity, m->dyn->gravity, sizeof sample.scene.gravity);
+    sample.workspace = numbers(sample.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
+    sample.q         = numbers(m->nq);
+    sample.qd        = numbers(m->nv);
+    sample.qdd       = numbers(m->nv);
+    sample.tau       = numbers(m->nv);
+    sample.Y         = numbers(m->nv * 10 * m->n_bodies);
+    sample.joint     = numbers(m->nv * 3 * m->n_movers);
+    return sample;
 }
 
-static void motion_draw(const api_model *m, motion *at, uint64_t *seed)
+static void motion_draw(const api_model *m, motion *sample, uint64_t *seed)
 {
     double norm = 0;
     for (size_t i = 0; i < m->nq; i++)
-        at->q[i] = 2 * draw(seed);
+        sample->q[i] = 2 * draw(seed);
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        norm += at->q[i] * at->q[i];
+        norm += sample->q[i] * sample->q[i];
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        at->q[i] /= sqrt(norm);
+        sample->q[i] /= sqrt(norm);
     for (size_t v = 0; v < m->nv; v++) {
-        at->qd[v]  = 2 * draw(seed);
-        at->qdd[v] = 3 * draw(seed);
+        sample->qd[v]  = 2 * draw(seed);
+        sample->qdd[v] = 3 * draw(seed);
     }
-    dyn_regressor io = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .regressor = at->Y, .joint_regressor = at->joint};
-    dyn_inverse_dynamics id = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .tau = at->tau};
-    at->kernels->regressor(&at->scene, at->workspace, &io, 1);
-    at->kernels->inverse_dynamics(&at->scene, at->workspace, &id, 1);
+    dyn_regressor io = {
+        .q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .regressor = sample->Y, .joint_regressor = sample->joint};
+    dyn_inverse_dynamics id = {.q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .tau = sample->tau};
+    sample->kernels->regressor(&sample->scene, sample->workspace, &io, 1);
+    sample->kernels->inverse_dynamics(&sample->scene, sample->workspace, &id, 1);
 }
 
-static void motion_close(motion *at)
+static void motion_close(motion *sample)
 {
-    free(at->workspace);
-    free(at->q);
-    free(at->qd);
-    free(at->qdd);
-    free(at->tau);
-    free(at->Y);
-    free(at->joint);
+    free(sample->workspace);
+    free(sample->q);
+    free(sample->qd);
+    free(sample->qdd);
+    free(sample->tau);
+    free(sample->Y);
+    free(sample->joint);
 }
 
-static api_regressor_lane regressed(const motion *at)
+static api_regressor_lane regressed(const motion *sample)
 {
-    return (api_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+    return (api_regressor_lane){
+        .regressor = sample->Y, .joint_regressor = sample->joint, .rates = sample->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
 
 static void check_own_parameters(const char *document)
 {
-    api_model *m   = model_of(document);
-    motion     at  = motion_open(m);
-    size_t     n   = api_parameter_count(m);
-    double    *own = numbers(n), *tau = numbers(m->nv);
+    api_model *m          = model_of(document);
+    motion     sample     = motion_open(m);
+    size_t     n          = api_parameter_count(m);
+    double    *parameters = numbers(n), *tau = numbers(m->nv);
     uint64_t   seed = 3;
-    api_parameters_compute(m, own);
+    api_parameters_compute(m, parameters);
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        api_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             tau[v] = 0;
             for (size_t k = 0; k < n; k++) {
                 double effort = api_parameter_effort(m, &r, k, v);
                 if (!api_parameter_acts(m, k, v)) assert_true(effort == 0);
-                tau[v] += effort * own[k];
+                tau[v] += effort * parameters[k];
             }
         }
-        assert_close(tau, at.tau, m->nv, 1e-12);
+        assert_close(tau, sample.tau, m->nv, 1e-12);
     }
-    motion_close(&at);
-    free(own);
+    motion_close(&sample);
+    free(parameters);
     free(tau);
     api_model_release(m);
 }
@@ -171,10 +173,10 @@ static void pseudo_inertia_there_and_back(void **state)
 /* For random parameters, all columns times the parameters must equal the kept columns times the base parameters. */
 static void check_base(const char *document, unsigned with)
 {
-    api_model *m    = model_of(document);
-    motion     at   = motion_open(m);
-    api_base  *base = api_base_find(m, at.kernels, NULL, with, NULL, NULL);
-    size_t     n    = api_parameter_count(m);
+    api_model *m      = model_of(document);
+    motion     sample = motion_open(m);
+    api_base  *base   = api_base_find(m, sample.kernels, NULL, with, NULL, NULL);
+    size_t     n      = api_parameter_count(m);
     double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
     uint64_t   seed = 5;
     assert_non_null(base);
@@ -184,8 +186,8 @@ static void check_base(const char *document, unsigned with)
         pi[k]    = !joint || (with & (rotor ? API_BASE_ROTORS : API_BASE_FRICTION)) ? x : 0;
     }
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        api_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             whole[v] = grouped[v] = 0;
             for (size_t k = 0; k < n; k++)
@@ -198,7 +200,7 @@ static void check_base(const char *document, unsigned with)
         assert_close(grouped, whole, m->nv, 1e-8);
     }
     api_base_free(base);
-    motion_close(&at);
+    motion_close(&sample);
     free(pi);
     free(whole);
     free(grouped);

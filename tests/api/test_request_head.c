@@ -220,7 +220,7 @@ static void chosen_types(void **state)
 {
     static const struct {
         const char *accept;
-        api_media   own, chosen;
+        api_media   body_type, chosen;
     } each[] = {
         {NULL, API_MEDIA_CBOR, API_MEDIA_CBOR},
         {"*/*", API_MEDIA_CBOR, API_MEDIA_CBOR},
@@ -238,7 +238,7 @@ static void chosen_types(void **state)
         {"application/cbor-seq", API_MEDIA_CBOR, API_MEDIA_NONE},
     };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        if (api_media_by_accept(each[i].accept, each[i].own) != each[i].chosen) fail_msg("%s", each[i].accept);
+        if (api_media_by_accept(each[i].accept, each[i].body_type) != each[i].chosen) fail_msg("%s", each[i].accept);
 }
 
 static void negotiation(void **state)

@@ -249,14 +249,14 @@ static void every_byte_may_change(void **state)
 static void bounds(void **state)
 {
     static char text[90000];
-    size_t      at = (size_t)sprintf(text, "<sdf>");
+    size_t      end = (size_t)sprintf(text, "<sdf>");
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<model name='m'>");
+        end += (size_t)sprintf(text + end, "<model name='m'>");
     refused(text, "too-deep", "32");
-    at = (size_t)sprintf(text, "<sdf version='1.9'><model name='m'><link name='a'/>");
+    end = (size_t)sprintf(text, "<sdf version='1.9'><model name='m'><link name='a'/>");
     for (int i = 0; i < 4 * LINKS; i++)
-        at += (size_t)sprintf(text + at, "<frame name='f%d'><pose relative_to='f%d'/></frame>", i, i + 1);
-    sprintf(text + at, "</model></sdf>");
+        end += (size_t)sprintf(text + end, "<frame name='f%d'><pose relative_to='f%d'/></frame>", i, i + 1);
+    sprintf(text + end, "</model></sdf>");
     refused(text, "model-too-large", "the limit is 400");
 }
 

@@ -9,8 +9,8 @@
 
 static void near(const char *path, double expected, double error)
 {
-    double given = number_at(path);
-    if (!(fabs(given - expected) <= error)) fail_msg("%s is %.17g, expected %.17g", path, given, expected);
+    double actual = number_at(path);
+    if (!(fabs(actual - expected) <= error)) fail_msg("%s is %.17g, expected %.17g", path, actual, expected);
 }
 
 /* 1 kg on a rail: q'' = tau. Polynomials up to the third degree must be exact but for rounding. */

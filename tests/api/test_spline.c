@@ -25,7 +25,7 @@ static api_spline random_spline(double knots[KNOTS])
     size_t     degree = 1 + (size_t)rand() % API_SPLINE_DEGREE, n = degree + 1 + (size_t)rand() % (MOST - degree);
     api_spline s       = {.degree = degree, .n = n, .knots = knots};
     bool       clamped = rand() % 2;
-    size_t     equal   = 1, at;
+    size_t     equal   = 1, knot;
     api_knots  what;
     knots[0] = uniform(-5, 5);
     for (size_t i = 1; i < n + degree + 1; i++) {
@@ -34,7 +34,7 @@ static api_spline random_spline(double knots[KNOTS])
         knots[i] = knots[i - 1] + (same ? 0 : uniform(0.3, 2));
         equal    = same ? equal + 1 : 1;
     }
-    assert_false(api_spline_knots_fail(&s, &at, &what));
+    assert_false(api_spline_knots_fail(&s, &knot, &what));
     return s;
 }
 
@@ -210,19 +210,19 @@ static void clamped(void **state)
     assert_memory_equal(knots, expected, sizeof expected);
 }
 
-static void expect_fault(size_t degree, size_t n, double *knots, size_t at, api_knots what)
+static void expect_fault(size_t degree, size_t n, double *knots, size_t knot, api_knots what)
 {
     api_spline s = {.degree = degree, .n = n, .knots = knots};
     size_t     found;
     api_knots  kind;
     assert_true(api_spline_knots_fail(&s, &found, &kind));
-    assert_int_equal(found, at);
+    assert_int_equal(found, knot);
     assert_int_equal(kind, what);
 }
 
 static void bad_knots(void **state)
 {
-    size_t     at;
+    size_t     knot;
     api_knots  what;
     double     fall[] = {0, 0, 1, 0.5, 2, 2}, inner[] = {0, 0, 0, 1, 1, 1, 2, 2, 2}, start[] = {0, 0, 0, 0, 1, 1, 1};
     double     end[] = {0, 0, 0, 1, 1, 1, 1}, equal[] = {1, 1, 1, 1, 2}, far[] = {-1e308, 0, 1, 1e308};
@@ -238,7 +238,7 @@ static void bad_knots(void **state)
     expect_fault(1, 2, (double[]){0, 0, 5e-324, 5e-324}, 2, API_KNOTS_NEAR);
     expect_fault(1, 3, (double[]){0, 0, 1e-101, 1, 1}, 2, API_KNOTS_NEAR);
     expect_fault(1, 2, (double[]){0, 1, 1, 2}, 2, API_KNOTS_NO_RANGE);
-    assert_false(api_spline_knots_fail(&s, &at, &what));
+    assert_false(api_spline_knots_fail(&s, &knot, &what));
 }
 
 /* Shifting or scaling all knots must not change the basis: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots beyond those

@@ -163,11 +163,13 @@ static void mutants(void **state)
         char   text[160];
         size_t n = (size_t)snprintf(text, sizeof text - 16, "%s", seeds[pick(3)]);
         for (size_t changes = 1 + pick(4); changes > 0 && n > 1; changes--) {
-            size_t at = pick(n);
+            size_t offset = pick(n);
             switch (pick(3)) {
-            case 0: text[at] = alphabet[pick(sizeof alphabet - 1)]; break;
-            case 1: memmove(text + at, text + at + 1, --n - at); break;
-            default: memmove(text + at + 1, text + at, n++ - at); text[at] = alphabet[pick(sizeof alphabet - 1)];
+            case 0: text[offset] = alphabet[pick(sizeof alphabet - 1)]; break;
+            case 1: memmove(text + offset, text + offset + 1, --n - offset); break;
+            default:
+                memmove(text + offset + 1, text + offset, n++ - offset);
+                text[offset] = alphabet[pick(sizeof alphabet - 1)];
             }
         }
         taken += agree(text, n);

@@ -140,7 +140,7 @@ static void as_torque_derivative(void **state)
     free(alone);
 }
 
-static double at(const char *output, size_t i, const char *between, size_t j)
+static double entry(const char *output, size_t i, const char *between, size_t j)
 {
     char path[100];
     snprintf(path, sizeof path, "%s/1/%zu%s/%zu", output, i, between, j);
@@ -154,18 +154,18 @@ static void order_of_joints(void **state)
     double       slope[4][4], wrench[4];
     free(evaluated("trajectory", "arm", "{" MOTION ",'samples':3,'control_points':" POINTS "," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
-        wrench[i] = at("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
+        wrench[i] = entry("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
         for (size_t j = 0; j < 4; j++)
-            slope[i][j] = at("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
+            slope[i][j] = entry("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
     }
     free(evaluated("trajectory", "arm",
                    "{" MOTION ",'samples':3,'control_points':[[0.4,0.2,0.1,0.3],[0.3,-0.2,0.5,0.1],[0.5,-1,1,0.2],"
                    "[0.1,0.3,0.7,-0.4],[-0.3,0.9,0.2,0.6],[0.3,0.1,0.4,0.2]],"
                    "'joints':['hip','elbow','shoulder','grasp']," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
-        assert_true(at("d_joint_wrenches_dcontrol_points", 2, "/4/2", i) == wrench[i]);
+        assert_true(entry("d_joint_wrenches_dcontrol_points", 2, "/4/2", i) == wrench[i]);
         for (size_t j = 0; j < 4; j++)
-            assert_true(at("dtau_dot_dcontrol_points", i, "/2", j) == slope[i][j]);
+            assert_true(entry("dtau_dot_dcontrol_points", i, "/2", j) == slope[i][j]);
     }
 }
 

@@ -249,41 +249,41 @@ static void fixed_joints_are_read(void **state)
 static void bounds(void **state)
 {
     char   text[40000] = "<robot>";
-    size_t at          = strlen(text);
+    size_t end         = strlen(text);
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<a>");
+        end += (size_t)sprintf(text + end, "<a>");
     refused(text, "too-deep", "32");
 
-    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    end = (size_t)sprintf(text, "<robot><link name='l0'/>");
     for (int i = 1; i <= LINKS + 1; i++)
-        at += (size_t)sprintf(text + at,
-                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
-                              "<child link='l%d'/></joint>",
-                              i, i, i - 1, i);
-    sprintf(text + at, "</robot>");
+        end += (size_t)sprintf(text + end,
+                               "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
+                               "<child link='l%d'/></joint>",
+                               i, i, i - 1, i);
+    sprintf(text + end, "</robot>");
     refused(text, "model-too-large", "102 links");
 
-    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    end = (size_t)sprintf(text, "<robot><link name='l0'/>");
     for (int i = 1; i <= LINKS; i++)
-        at += (size_t)sprintf(text + at,
-                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l0'/>"
-                              "<child link='l%d'/></joint>",
-                              i, i, i);
-    sprintf(text + at, "<joint name='more' type='fixed'><parent link='l1'/><child link='l2'/></joint></robot>");
+        end += (size_t)sprintf(text + end,
+                               "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l0'/>"
+                               "<child link='l%d'/></joint>",
+                               i, i, i);
+    sprintf(text + end, "<joint name='more' type='fixed'><parent link='l1'/><child link='l2'/></joint></robot>");
     refused(text, "model-too-large", "101 joints");
 
-    at = (size_t)sprintf(text, "<robot ");
+    end = (size_t)sprintf(text, "<robot ");
     for (int i = 0; i <= 100; i++)
-        at += (size_t)sprintf(text + at, "a%d = '='", i);
-    sprintf(text + at, "/>");
+        end += (size_t)sprintf(text + end, "a%d = '='", i);
+    sprintf(text + end, "/>");
     refused(text, "bad-xml", "100 attributes");
 
     enum { NAMES = 10000 };
     char *names = malloc(NAMES * 16);
-    at          = (size_t)sprintf(names, "<robot>");
+    end         = (size_t)sprintf(names, "<robot>");
     for (int i = 0; i < NAMES; i++)
-        at += (size_t)sprintf(names + at, "<name%d/>", i);
-    sprintf(names + at, "</robot>");
+        end += (size_t)sprintf(names + end, "<name%d/>", i);
+    sprintf(names + end, "</robot>");
     refused(names, "model-too-large", "different names");
     free(names);
 }
@@ -292,13 +292,13 @@ static void bounds(void **state)
 static void many_kinds(void **state)
 {
     char        text[8000];
-    size_t      at = (size_t)sprintf(text, "%s", TREE(""));
+    size_t      end = (size_t)sprintf(text, "%s", TREE(""));
     api_problem problem;
-    at -= strlen("</robot>");
+    end -= strlen("</robot>");
     for (int i = 0; i < 200; i++)
-        at += (size_t)sprintf(text + at, "<k%d/><k%d/>", i, i);
-    at += (size_t)sprintf(text + at, "</robot>");
-    api_model *model = read(text, at, &problem);
+        end += (size_t)sprintf(text + end, "<k%d/><k%d/>", i, i);
+    end += (size_t)sprintf(text + end, "</robot>");
+    api_model *model = read(text, end, &problem);
     assert_non_null(model);
     assert_int_equal(count_reports(model, "unknown"), 64 + 1);
     api_model_release(model);

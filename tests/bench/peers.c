@@ -93,29 +93,29 @@ static void evaluate_ours(const dyn_kernels *k, const dyn_model *m, const states
 
 static state row(const subject *s, size_t i)
 {
-    size_t at = i * (size_t)s->robot.model->nv;
-    return (state){s->scalar.q + at, s->scalar.qd + at, s->scalar.qdd + at, s->scalar.tau + at};
+    size_t offset = i * (size_t)s->robot.model->nv;
+    return (state){s->scalar.q + offset, s->scalar.qd + offset, s->scalar.qdd + offset, s->scalar.tau + offset};
 }
 
 /* Computes one-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the
  * two matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
 static void evaluate_differences(const figure *f, const state *s, double *result)
 {
-    const double    step = 1e-7;
-    const size_t    nv   = (size_t)f->subject->robot.model->nv;
-    const operation of   = f->operation == SENSITIVITY ? INVERSE_DYNAMICS : FORWARD_DYNAMICS;
+    const double    step      = 1e-7;
+    const size_t    nv        = (size_t)f->subject->robot.model->nv;
+    const operation evaluated = f->operation == SENSITIVITY ? INVERSE_DYNAMICS : FORWARD_DYNAMICS;
     double          shifted[2][DYN_MAX_DOF], base[DYN_MAX_DOF], near[DYN_MAX_DOF];
     const state     beside = {shifted[0], shifted[1], s->qdd, s->tau};
     memcpy(shifted[0], s->q, nv * sizeof *s->q);
     memcpy(shifted[1], s->qd, nv * sizeof *s->qd);
-    f->peer->evaluate(f->theirs, of, s, base);
+    f->peer->evaluate(f->theirs, evaluated, s, base);
     for (size_t k = 0; k < 2 * nv; k++) {
-        double *at = &shifted[k / nv][k % nv], was = *at;
-        *at = was + step;
-        f->peer->evaluate(f->theirs, of, &beside, near);
+        double *shifted_entry = &shifted[k / nv][k % nv], was = *shifted_entry;
+        *shifted_entry = was + step;
+        f->peer->evaluate(f->theirs, evaluated, &beside, near);
         for (size_t v = 0; v < nv; v++)
-            near[v] = (near[v] - base[v]) / (*at - was);
-        *at = was;
+            near[v] = (near[v] - base[v]) / (*shifted_entry - was);
+        *shifted_entry = was;
         if (result) memcpy(result + k * nv, near, nv * sizeof *result);
     }
 }

@@ -265,23 +265,23 @@ bool reference_hybrid_dynamics(const reference *r, const reference_scene *scene,
 {
     size_t  n = (size_t)r->m.nv, k = 0;
     real   *M = mass_matrix(r), *bias = reference_allocate(n, sizeof *bias), *x = reference_allocate(n, sizeof *x);
-    real   *free_part = reference_allocate(n * n, sizeof *free_part);
-    size_t *at        = reference_allocate(n, sizeof *at);
+    real   *free_part   = reference_allocate(n * n, sizeof *free_part);
+    size_t *coordinates = reference_allocate(n, sizeof *coordinates);
     bias_parts(r, scene, (real *const[4]){bias});
     for (size_t i = 0; i < n; i++)
-        if (!driven[i]) at[k++] = i;
+        if (!driven[i]) coordinates[k++] = i;
     for (size_t a = 0; a < k; a++) {
-        x[a] = (real)tau[at[a]] - bias[at[a]];
+        x[a] = (real)tau[coordinates[a]] - bias[coordinates[a]];
         for (size_t j = 0; j < n; j++)
-            if (driven[j]) x[a] -= M[at[a] * n + j] * (real)qdd[j];
+            if (driven[j]) x[a] -= M[coordinates[a] * n + j] * (real)qdd[j];
         for (size_t b = 0; b < k; b++)
-            free_part[a * k + b] = M[at[a] * n + at[b]];
+            free_part[a * k + b] = M[coordinates[a] * n + coordinates[b]];
     }
     bool regular = factorise(free_part, k);
     if (regular) solve(free_part, k, x);
     for (size_t a = 0; regular && a < k; a++)
-        qdd[at[a]] = (double)x[a];
-    free(M), free(bias), free(x), free(free_part), free(at);
+        qdd[coordinates[a]] = (double)x[a];
+    free(M), free(bias), free(x), free(free_part), free(coordinates);
     return regular;
 }
 

@@ -127,14 +127,14 @@ static jet33 plane_axes(const double axis[3])
  * becomes the rotation. */
 static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_joint)
 {
-    jet33 plane = plane_axes(l->axis);
-    jet3  moved = k->near;
-    jet   at[2] = {k->x, k->y};
+    jet33 plane    = plane_axes(l->axis);
+    jet3  moved    = k->near;
+    jet   slide[2] = {k->x, k->y};
     for (int c = 0; c < 2; c++) {
         jet3 e    = jet33_apply(R_joint, (jet3){{plane.e[0][c], plane.e[1][c], plane.e[2][c]}});
         k->lin[c] = e;
         k->ang[c] = (jet3){0};
-        moved     = jet3_add(moved, jet3_scale(at[c], e));
+        moved     = jet3_add(moved, jet3_scale(slide[c], e));
     }
     jet33 turn = rotation_about(l->axis, k->s);
     *R_joint   = jet33_mul(R_joint, &turn);

@@ -63,9 +63,9 @@ static void frame_jacobian(const motion *m, int k, const jet3 *point, const jet3
             jet column[6];
             frame_column(&m->link[k], c, point, to_axes, column);
             for (size_t i = 0; i < 6; i++) {
-                size_t at = i * n + (size_t)(m->link[k].v + c);
-                if (out.jacobian) out.jacobian[at] += (double)jet_derivative(column[i], 0);
-                if (out.jacobian_dot) out.jacobian_dot[at] += (double)jet_derivative(column[i], 1);
+                size_t offset = i * n + (size_t)(m->link[k].v + c);
+                if (out.jacobian) out.jacobian[offset] += (double)jet_derivative(column[i], 0);
+                if (out.jacobian_dot) out.jacobian_dot[offset] += (double)jet_derivative(column[i], 1);
             }
         }
 }
@@ -180,11 +180,11 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
 {
     real com[3], h[6] = {0}, kinetic = 0, potential = 0, mass = centre_of_mass(r, com);
     for (size_t k = 0; k < r->m.n; k++) {
-        real own[6];
-        apply6(r->b[k].I, r->b[k].v, own);
-        kinetic += dot6(r->b[k].v, own) / 2;
+        real momentum[6];
+        apply6(r->b[k].I, r->b[k].v, momentum);
+        kinetic += dot6(r->b[k].v, momentum) / 2;
         for (int i = 0; i < 6; i++)
-            h[i] += own[i];
+            h[i] += momentum[i];
         for (int i = 0; i < 3; i++)
             potential -= r->b[k].mass * scene->gravity[i] * r->b[k].com[i];
     }

@@ -58,10 +58,10 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
 static void evaluate_driven(const dyn_kernels *k, const trial *t, const results *r)
 {
     bool    driven[DYN_MAX_DOF];
-    double *given = trial_array(t, t->nv);
+    double *driven_qdd = trial_array(t, t->nv);
     for (size_t i = 0; i < t->rows * t->nv; i++) {
         driven[i % t->nv] = i % t->nv % 2;
-        if (driven[i % t->nv]) given[i] = t->qdd[i];
+        if (driven[i % t->nv]) driven_qdd[i] = t->qdd[i];
     }
     rows_forward_dynamics(k, &t->scene, t->rows,
                           (dyn_forward_dynamics){.q          = t->q,
@@ -69,10 +69,10 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
                                                  .tau        = t->tau,
                                                  .wrenches   = t->wrenches,
                                                  .driven     = driven,
-                                                 .driven_qdd = given,
+                                                 .driven_qdd = driven_qdd,
                                                  .qdd        = r->qdd_beside_driven,
                                                  .singular   = r->pivot_beside_driven});
-    free(given);
+    free(driven_qdd);
 }
 
 /* Evaluates the closure kernel for the last link relative to the base. */

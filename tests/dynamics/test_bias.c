@@ -42,10 +42,12 @@ static void evaluate_reference(const trial *t, double *const parts[PARTS])
 {
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        reference_bias(ref, &scene, (reference_bias_parts){parts[0] + at, parts[1] + at, parts[2] + at, parts[3] + at});
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        reference_bias(
+            ref, &scene,
+            (reference_bias_parts){parts[0] + offset, parts[1] + offset, parts[2] + offset, parts[3] + offset});
         reference_free(ref);
     }
 }

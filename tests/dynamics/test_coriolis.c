@@ -22,13 +22,13 @@ static void mass_matrix_along(const trial *t, symbols *s)
     double _Complex *M = complex_array(n);
     double          *d = trial_array(t, n);
     for (size_t k = 0; k < t->nv; k++) {
-        complex_state at = complex_state_along(t, k);
-        dyn_kernels_complex.mass_matrix(&t->scene, at.workspace,
-                                        &(dyn_mass_matrix){.q = as_lanes(at.q), .mass_matrix = as_lanes(M)}, 1);
+        complex_state moved = complex_state_along(t, k);
+        dyn_kernels_complex.mass_matrix(&t->scene, moved.workspace,
+                                        &(dyn_mass_matrix){.q = as_lanes(moved.q), .mass_matrix = as_lanes(M)}, 1);
         complex_derivative(n, M, d);
         for (size_t e = 0; e < n; e++)
             s->dM[e * t->nv + k] = d[e];
-        complex_state_free(&at);
+        complex_state_free(&moved);
     }
     free(M), free(d);
 }

@@ -8,10 +8,10 @@
 static void assert_all_kernels(const dyn_kernels *k)
 {
     void (*const none)(void) = NULL;
-    size_t at                = offsetof(dyn_kernels, workspace_size);
-    assert_int_equal((sizeof *k - at) % sizeof none, 0);
-    for (; at < sizeof *k; at += sizeof none)
-        assert_memory_not_equal((const char *)k + at, &none, sizeof none);
+    size_t offset            = offsetof(dyn_kernels, workspace_size);
+    assert_int_equal((sizeof *k - offset) % sizeof none, 0);
+    for (; offset < sizeof *k; offset += sizeof none)
+        assert_memory_not_equal((const char *)k + offset, &none, sizeof none);
 }
 
 /* Checks that the list has every target once, the baseline first. Among targets with the same instructions and

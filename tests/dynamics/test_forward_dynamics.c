@@ -35,20 +35,20 @@ static void check_against_reference(const trial *t)
     double *size = trial_array(t, 1);
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        assert_true(reference_forward_dynamics(ref, &scene, t->tau + at, expected + at));
-        size[r] = trial_leverage(t, ref, &scene, t->tau + at, expected + at);
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        assert_true(reference_forward_dynamics(ref, &scene, t->tau + offset, expected + offset));
+        size[r] = trial_leverage(t, ref, &scene, t->tau + offset, expected + offset);
         reference_free(ref);
     }
     const dyn_kernels *k;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
         forward(k, t, t->tau, qdd, singular);
         for (size_t r = 0; r < t->rows; r++) {
-            size_t at = r * t->nv;
+            size_t offset = r * t->nv;
             assert_true(singular[r] == -1);
-            check_close_scaled(k->target, t->seed, t->nv, qdd + at, expected + at, TOLERANCE, size[r]);
+            check_close_scaled(k->target, t->seed, t->nv, qdd + offset, expected + offset, TOLERANCE, size[r]);
         }
     }
     free(qdd), free(expected), free(singular), free(size);
@@ -148,11 +148,11 @@ static void test_forward_inverts_inverse_dynamics(void **state)
         forward(k, &t, tau, qdd, singular);
         for (size_t r = 0; r < t.rows; r++) {
             reference_wrench w[TRIAL_WRENCHES];
-            reference_scene  scene = trial_reference_scene(&t, r, w);
-            reference       *ref   = trial_reference(&t, r);
-            size_t           at    = r * t.nv;
-            check_close_scaled("qdd", seed, t.nv, qdd + at, t.qdd + at, TOLERANCE,
-                               trial_leverage(&t, ref, &scene, tau + at, t.qdd + at));
+            reference_scene  scene  = trial_reference_scene(&t, r, w);
+            reference       *ref    = trial_reference(&t, r);
+            size_t           offset = r * t.nv;
+            check_close_scaled("qdd", seed, t.nv, qdd + offset, t.qdd + offset, TOLERANCE,
+                               trial_leverage(&t, ref, &scene, tau + offset, t.qdd + offset));
             reference_free(ref);
         }
         free(qdd), free(tau), free(singular);

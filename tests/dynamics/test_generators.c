@@ -94,7 +94,7 @@ static const pair pairs[] = {
 static tally  joint_tally[COUNT(joint_fields)], motor_tally[COUNT(motor_fields)], drive_tally[COUNT(drive_fields)];
 static size_t smaller[COUNT(pairs)], greater[COUNT(pairs)], equal[COUNT(pairs)];
 
-static double at(const void *structure, size_t offset)
+static double number_at(const void *structure, size_t offset)
 {
     double x;
     memcpy(&x, (const char *)structure + offset, sizeof x);
@@ -112,11 +112,11 @@ static void count(tally *t, double x)
     if (t->first == 0) t->first = x;
 }
 
-static void count_fields(const field *fields, size_t n, tally *of, const void *structure)
+static void count_fields(const field *fields, size_t n, tally *tallies, const void *structure)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < fields[i].n; k++)
-            count(&of[i], at(structure, fields[i].offset + k * sizeof(double)));
+            count(&tallies[i], number_at(structure, fields[i].offset + k * sizeof(double)));
 }
 
 /* --- structure ---------------------------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ static void count_robot(const trial *t)
         count_fields(joint_fields, COUNT(joint_fields), joint_tally, l);
         if (l->motor.present) count_fields(motor_fields, COUNT(motor_fields), motor_tally, l);
         for (size_t p = 0; p < COUNT(pairs); p++) {
-            const double a = at(l, pairs[p].a), b = at(l, pairs[p].b);
+            const double a = number_at(l, pairs[p].a), b = number_at(l, pairs[p].b);
             smaller[p] += a < b && a != 0;
             greater[p] += a > b && b != 0;
             equal[p] += a == b;
@@ -232,10 +232,10 @@ static void expect(const char *name, const tally *t, unsigned needs)
     if ((needs & SIGNED) && (t->positive == 0 || t->negative == 0)) fail_msg("%s has one sign only", name);
 }
 
-static void expect_fields(const field *fields, size_t n, const tally *of)
+static void expect_fields(const field *fields, size_t n, const tally *tallies)
 {
     for (size_t i = 0; i < n; i++)
-        expect(fields[i].name, &of[i], fields[i].needs);
+        expect(fields[i].name, &tallies[i], fields[i].needs);
 }
 
 static int draw(void **state)

@@ -44,7 +44,7 @@ static void sizes(const trial *t, size_t n[RESULTS])
     memcpy(n, entries, sizeof entries);
 }
 
-static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int at, bool frame_axes,
+static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int i_frame, bool frame_axes,
                      double *const result[RESULTS])
 {
     rows_kinematics(k, &t->scene, t->rows,
@@ -56,7 +56,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int 
                                      .frames       = f->frame,
                                      .positions    = result[0],
                                      .orientations = result[1],
-                                     .frame        = &f->frame[at],
+                                     .frame        = &f->frame[i_frame],
                                      .frame_axes   = frame_axes,
                                      .jacobian     = result[2],
                                      .jacobian_dot = result[3],
@@ -65,7 +65,8 @@ static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int 
                                      .jerk         = result[6]});
 }
 
-static void evaluate_reference(const trial *t, const frames *f, int at, bool frame_axes, double *const result[RESULTS])
+static void evaluate_reference(const trial *t, const frames *f, int i_frame, bool frame_axes,
+                               double *const result[RESULTS])
 {
     size_t n[RESULTS];
     sizes(t, n);
@@ -75,7 +76,7 @@ static void evaluate_reference(const trial *t, const frames *f, int at, bool fra
             reference_frame(ref, f->link[i], &f->X_lf[i], false,
                             (reference_frame_motion){.position    = result[0] + r * n[0] + 3 * i,
                                                      .orientation = result[1] + r * n[1] + 4 * i});
-        reference_frame(ref, f->link[at], &f->X_lf[at], frame_axes,
+        reference_frame(ref, f->link[i_frame], &f->X_lf[i_frame], frame_axes,
                         (reference_frame_motion){.jacobian     = result[2] + r * n[2],
                                                  .jacobian_dot = result[3] + r * n[3],
                                                  .velocity     = result[4] + r * n[4],
@@ -107,12 +108,12 @@ static void compare_with_reference(const trial *t)
     sizes(t, n);
     for (int i = 0; i < RESULTS; i++)
         got[i] = trial_array(t, n[i]), expected[i] = trial_array(t, n[i]);
-    for (int at = 0; at < 2; at++)
+    for (int i_frame = 0; i_frame < 2; i_frame++)
         for (int frame_axes = 0; frame_axes < 2; frame_axes++) {
             const dyn_kernels *k;
-            evaluate_reference(t, &f, at, frame_axes, expected);
+            evaluate_reference(t, &f, i_frame, frame_axes, expected);
             for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
-                evaluate(k, t, &f, at, frame_axes, got);
+                evaluate(k, t, &f, i_frame, frame_axes, got);
                 settle_signs(t->rows * FRAMES, got[1], expected[1]);
                 for (int j = 0; j < RESULTS; j++)
                     check_close_scaled(names[j], t->seed, t->rows * n[j], got[j], expected[j], TOLERANCE, 1);

@@ -86,10 +86,10 @@ static void test_general_rotations_are_kept(void **state)
         dyn_description d      = {.n_links = 1, .links = &link};
         dyn_model      *model  = small_build(&d);
         const double    got[2] = {model->body[0].pose.ca, model->body[0].pose.sa},
-                     given[2]  = {cos(angles[i]), sin(angles[i])};
+                     exact[2]  = {cos(angles[i]), sin(angles[i])};
         /* checks both: the smaller of the two must also be accurate to its last digits */
-        check_close("cos alpha", i, 1, &got[0], &given[0], 4e-16);
-        check_close("sin alpha", i, 1, &got[1], &given[1], 4e-16);
+        check_close("cos alpha", i, 1, &got[0], &exact[0], 4e-16);
+        check_close("sin alpha", i, 1, &got[1], &exact[1], 4e-16);
         dyn_model_free(model);
     }
 }
@@ -141,11 +141,11 @@ static void test_planar_directions_near_minus_z(void **state)
         dyn_frame       tip   = {model->link[0].body, model->link[0].X_bl};
         const double    q[9]  = {0, 0, 0, 1, 0, 0, 0, 1, 0}; /* at rest, then a metre along each direction */
         const double   *z = link.axis, unit[6] = {1, 0, 1, 0, 0, 1};
-        double          at[9], along[2][3];
+        double          points[9], along[2][3];
         rows_kinematics(dyn_kernels_at(0), &scene, 3,
-                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = at});
+                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = points});
         for (int k = 0; k < 6; k++)
-            along[k / 3][k % 3] = at[3 + k] - at[k % 3];
+            along[k / 3][k % 3] = points[3 + k] - points[k % 3];
         const double *x = along[0], *y = along[1];
         const double  products[6] = {dot3(x, x), dot3(x, y), dot3(y, y), dot3(x, z), dot3(y, z), dot3(z, z)};
         check_close("products", 0, 6, products, unit, 1e-15);

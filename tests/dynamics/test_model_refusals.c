@@ -8,10 +8,10 @@
 
 static void assert_refused(const dyn_description *d, dyn_status status, int where)
 {
-    dyn_model *model = NULL;
-    int        at    = 12345;
-    assert_int_equal(dyn_model_build(d, &model, &at), status);
-    assert_int_equal(at, where);
+    dyn_model *model    = NULL;
+    int        reported = 12345;
+    assert_int_equal(dyn_model_build(d, &model, &reported), status);
+    assert_int_equal(reported, where);
     assert_null(model);
     assert_int_equal(dyn_model_build(d, &model, NULL), status);
 }

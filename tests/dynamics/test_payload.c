@@ -69,11 +69,11 @@ static void compare_torques(trial *t, const dyn_model *loaded, const dyn_descrip
     scene.model     = loaded;
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  world = trial_reference_scene(t, r, w);
-        size_t           at    = r * t->nv;
-        reference       *ref =
-            reference_at(edited, (reference_state){.q = t->q + r * t->nq, .qd = t->qd + at, .qdd = t->qdd + at});
-        reference_inverse_dynamics(ref, &world, expected + at, NULL);
+        reference_scene  world  = trial_reference_scene(t, r, w);
+        size_t           offset = r * t->nv;
+        reference       *ref    = reference_at(
+                     edited, (reference_state){.q = t->q + r * t->nq, .qd = t->qd + offset, .qdd = t->qdd + offset});
+        reference_inverse_dynamics(ref, &world, expected + offset, NULL);
         reference_free(ref);
     }
     rows_inverse_dynamics(

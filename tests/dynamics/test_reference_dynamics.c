@@ -80,13 +80,13 @@ static void test_absent_is_zero(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         trial   t    = trial_make(seed, 3);
-        double *zero = trial_array(&t, t.nv), *absent, *given;
-        absent = torque_of(&t, NULL, t.qdd), given = torque_of(&t, zero, t.qdd);
-        check_close("without qd_reference", seed, t.rows * t.nv, absent, given, 0);
-        free(absent), free(given);
-        absent = torque_of(&t, t.qdd, NULL), given = torque_of(&t, t.qdd, zero);
-        check_close("without qdd_reference", seed, t.rows * t.nv, absent, given, 0);
-        free(absent), free(given), free(zero);
+        double *zero = trial_array(&t, t.nv), *absent, *with_zeros;
+        absent = torque_of(&t, NULL, t.qdd), with_zeros = torque_of(&t, zero, t.qdd);
+        check_close("without qd_reference", seed, t.rows * t.nv, absent, with_zeros, 0);
+        free(absent), free(with_zeros);
+        absent = torque_of(&t, t.qdd, NULL), with_zeros = torque_of(&t, t.qdd, zero);
+        check_close("without qdd_reference", seed, t.rows * t.nv, absent, with_zeros, 0);
+        free(absent), free(with_zeros), free(zero);
         trial_free(&t);
     }
 }

@@ -15,8 +15,8 @@ enum { ROBOTS = 200, ROWS = 3 };
  * frame in the body's link frame. */
 static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
 {
-    static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
-    const double    *t        = I->about_com;
+    static const int indices[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
+    const double    *t             = I->about_com;
     double           T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, c[3], square = 0;
     for (int i = 0; i < 3; i++) {
         c[i] = X->p[i];
@@ -27,7 +27,7 @@ static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
     }
     p[0] += I->mass;
     for (int e = 0; e < 6; e++) {
-        int    i = at[e][0], j = at[e][1];
+        int    i = indices[e][0], j = indices[e][1];
         double sum = I->mass * ((i == j ? square : 0) - c[i] * c[j]);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)

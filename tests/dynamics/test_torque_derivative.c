@@ -118,13 +118,13 @@ static void test_torques_are_those_of_inverse_dynamics(void **state)
 /* Places the trial at a phase x of a rest-to-rest motion q(t), along which the integral of tau_dot, by Simpson's rule,
  * must be the change of tau. The error of the rule falls with the fourth power of the step. The test uses no other
  * derivative of the project. */
-static void motion_at(trial *t, const double *from, const double *by, double x)
+static void motion_at(trial *t, const double *from, const double *amplitude, double x)
 {
     for (size_t i = 0; i < t->nv; i++) {
-        t->q[i]    = from[i] + by[i] * sin(x);
-        t->qd[i]   = by[i] * cos(x);
-        t->qdd[i]  = -by[i] * sin(x);
-        t->qddd[i] = -by[i] * cos(x);
+        t->q[i]    = from[i] + amplitude[i] * sin(x);
+        t->qd[i]   = amplitude[i] * cos(x);
+        t->qdd[i]  = -amplitude[i] * sin(x);
+        t->qddd[i] = -amplitude[i] * cos(x);
     }
 }
 
@@ -134,14 +134,14 @@ static void test_rate_integrates_to_the_change(void **state)
     const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 20; seed++) {
         trial   t    = trial_of(seed, random_tree_make(seed, 5, false, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), 1, 0);
-        double *from = trial_array(&t, t.nv), *by = trial_array(&t, t.nv), *change = trial_array(&t, t.nv);
+        double *from = trial_array(&t, t.nv), *amplitude = trial_array(&t, t.nv), *change = trial_array(&t, t.nv);
         double *integral = trial_array(&t, t.nv), h = 1.0 / STEPS;
         rates   r = allocate(&t);
         for (size_t i = 0; i < t.nv; i++)
-            from[i] = t.q[i], by[i] = t.qd[i] / 2;
+            from[i] = t.q[i], amplitude[i] = t.qd[i] / 2;
         for (size_t n = 0; n <= STEPS; n++) {
             double weight = n == 0 || n == STEPS ? 1 : n % 2 ? 4 : 2;
-            motion_at(&t, from, by, (double)n * h);
+            motion_at(&t, from, amplitude, (double)n * h);
             rows_torque_derivative(k, &t.scene, 1, arrays(&t, &r));
             for (size_t i = 0; i < t.nv; i++) {
                 integral[i] += weight * h / 3 * r.tau_dot[i];
@@ -150,7 +150,7 @@ static void test_rate_integrates_to_the_change(void **state)
         }
         check_close("integral of tau_dot", seed, t.nv, integral, change, 1e-9);
         free_rates(&r);
-        free(from), free(by), free(change), free(integral);
+        free(from), free(amplitude), free(change), free(integral);
         trial_free(&t);
     }
 }

@@ -102,9 +102,10 @@ static void compare(const trial *t)
         rows_torque_series(k, &t->scene, 1,
                            (dyn_torque_series){.order = ORDER, .motion = motion, .wrenches = t->wrenches, .tau = got});
         for (size_t r = 0; r <= ORDER; r++) {
-            const double *own = expected + r * t->nv;
-            check_close_scaled("derivative of tau", t->seed * 100 + r, t->nv, got + r * t->nv, own, TOLERANCE, size);
-            size = fmax(size, largest(t->nv, own));
+            const double *expected_row = expected + r * t->nv;
+            check_close_scaled("derivative of tau", t->seed * 100 + r, t->nv, got + r * t->nv, expected_row, TOLERANCE,
+                               size);
+            size = fmax(size, largest(t->nv, expected_row));
         }
     }
     free(motion), free(expected), free(got);

@@ -47,24 +47,24 @@ static double error(double q, double got, long double exact)
 
 static void check_angles(size_t n, const double *q)
 {
-    pointer            p     = pointer_make();
-    dyn_scene          scene = {.model = p.model};
-    double            *at    = calloc(3 * n, sizeof *at);
+    pointer            p      = pointer_make();
+    dyn_scene          scene  = {.model = p.model};
+    double            *points = calloc(3 * n, sizeof *points);
     const dyn_kernels *k;
     double             worst = 0;
-    assert_non_null(at);
+    assert_non_null(points);
     for (size_t t = 0; (k = dyn_kernels_at(t)); t++) {
-        rows_kinematics(k, &scene, n, (dyn_kinematics){.q = q, .n_frames = 1, .frames = &p.tip, .positions = at});
+        rows_kinematics(k, &scene, n, (dyn_kinematics){.q = q, .n_frames = 1, .frames = &p.tip, .positions = points});
         for (size_t i = 0; i < n; i++) {
-            double c = error(q[i], at[3 * i], cosl(q[i])), s = error(q[i], at[3 * i + 1], sinl(q[i]));
+            double c = error(q[i], points[3 * i], cosl(q[i])), s = error(q[i], points[3 * i + 1], sinl(q[i]));
             worst = fmax(worst, fmax(c, s));
             if (!(c <= 1) || !(s <= 1))
                 fail_msg("%s: q = %.17g: cosine %.17g off by %g, sine %.17g off by %g of what is allowed", k->target,
-                         q[i], at[3 * i], c, at[3 * i + 1], s);
+                         q[i], points[3 * i], c, points[3 * i + 1], s);
         }
     }
     if (getenv("CHECK_VERBOSE")) print_message("# worst %g\n", worst);
-    free(at);
+    free(points);
     dyn_model_free(p.model);
 }
 
@@ -101,7 +101,7 @@ static void test_angles_of_every_magnitude(void **state)
 static void test_symmetry_and_zero(void **state)
 {
     const double       q[6] = {0, 1e-300, 5e-324, 0.7, 2.5, 1e5};
-    double             minus[6], at[2][18];
+    double             minus[6], points[2][18];
     pointer            p     = pointer_make();
     dyn_scene          scene = {.model = p.model};
     dyn_kinematics     io    = {.n_frames = 1, .frames = &p.tip};
@@ -109,18 +109,18 @@ static void test_symmetry_and_zero(void **state)
     for (int i = 0; i < 6; i++)
         minus[i] = -q[i];
     io.q         = q;
-    io.positions = at[0];
+    io.positions = points[0];
     rows_kinematics(k, &scene, 6, io);
     io.q         = minus;
-    io.positions = at[1];
+    io.positions = points[1];
     rows_kinematics(k, &scene, 6, io);
     for (int i = 0; i < 6; i++) {
-        assert_true(at[0][3 * i] == at[1][3 * i]);
-        assert_true(at[0][3 * i + 1] == -at[1][3 * i + 1]);
+        assert_true(points[0][3 * i] == points[1][3 * i]);
+        assert_true(points[0][3 * i + 1] == -points[1][3 * i + 1]);
     }
     for (int i = 0; i < 3; i++) {
-        assert_true(at[0][3 * i] == 1);
-        assert_true(at[0][3 * i + 1] == q[i]);
+        assert_true(points[0][3 * i] == 1);
+        assert_true(points[0][3 * i + 1] == q[i]);
     }
     dyn_model_free(p.model);
 }

@@ -52,10 +52,10 @@ static torqued_client *open_client(void)
     return opened;
 }
 
-static void assert_call(torqued_client *of, torqued_status expected, torqued_status actual)
+static void assert_call(torqued_client *c, torqued_status expected, torqued_status actual)
 {
-    if (actual != expected) fail_msg("status %d: %s", (int)actual, torqued_last_problem(of)->detail);
-    assert_int_equal(torqued_last_problem(of)->status, expected);
+    if (actual != expected) fail_msg("status %d: %s", (int)actual, torqued_last_problem(c)->detail);
+    assert_int_equal(torqued_last_problem(c)->status, expected);
 }
 
 static int set_up(void **state)
@@ -79,13 +79,13 @@ static int tear_down(void **state)
 }
 
 /* Requests inverse dynamics of the panda at `count` states from `first`; 0: one state. */
-static torqued_status ask(torqued_client *of, size_t first, size_t count, double *to)
+static torqued_status ask(torqued_client *c, size_t first, size_t count, double *to)
 {
     torqued_input  in[] = {{"q", q[first], {count ? count : JOINTS, count ? JOINTS : 0}},
                            {"qd", qd[first], {count ? count : JOINTS, count ? JOINTS : 0}}};
     torqued_output out  = {"tau", to, (count ? count : 1) * JOINTS};
     torqued_call   call = {"panda", "inverse-dynamics", NULL, in, 2, &out, 1};
-    return torqued_evaluate(of, &call);
+    return torqued_evaluate(c, &call);
 }
 
 static void a_batch_has_the_bits_of_single_states(void **state)
@@ -371,11 +371,11 @@ static void an_answer_beyond_the_limit(void **state)
 
 static void *ask_often(void *argument)
 {
-    torqued_client *own = open_client();
-    double         *to  = argument;
+    torqued_client *own_client = open_client();
+    double         *to         = argument;
     for (int i = 0; i < 200; i++)
-        if (ask(own, (size_t)i, 0, to) != TORQUED_OK) *to = NAN;
-    torqued_close(own);
+        if (ask(own_client, (size_t)i, 0, to) != TORQUED_OK) *to = NAN;
+    torqued_close(own_client);
     return NULL;
 }
 
@@ -395,18 +395,18 @@ static void clients_of_several_threads(void **state)
 #ifdef COUNT_ALLOCATIONS
 static void nothing_is_allocated_in_the_steady_state(void **state)
 {
-    torqued_client *own = open_client();
+    torqued_client *own_client = open_client();
     for (int i = 0; i < 2; i++) {
-        assert_call(own, TORQUED_OK, ask(own, 0, ROWS, *tau));
-        assert_call(own, TORQUED_OK, ask(own, 0, 0, *tau));
+        assert_call(own_client, TORQUED_OK, ask(own_client, 0, ROWS, *tau));
+        assert_call(own_client, TORQUED_OK, ask(own_client, 0, 0, *tau));
     }
     long before = allocations;
     for (size_t i = 0; i < 500; i++)
-        if (ask(own, i, 0, *tau) != TORQUED_OK) fail();
+        if (ask(own_client, i, 0, *tau) != TORQUED_OK) fail();
     for (size_t i = 0; i < 20; i++)
-        if (ask(own, i, ROWS - i, *tau) != TORQUED_OK) fail();
+        if (ask(own_client, i, ROWS - i, *tau) != TORQUED_OK) fail();
     assert_int_equal(allocations - before, 0);
-    torqued_close(own);
+    torqued_close(own_client);
     assert_true(before > 0);
 }
 #endif

@@ -45,18 +45,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
 
-    char       *rest    = text;
+    char       *lines   = text;
     api_request request = {.method = methods[data[0] % 8], .has_body = data[0] & 8};
-    request.target      = line(&rest);
+    request.target      = line(&lines);
     if (!request.target) request.target = "/";
-    request.accept           = line(&rest);
-    request.content_type     = line(&rest);
-    request.content_encoding = line(&rest);
-    request.if_match         = line(&rest);
-    request.if_none_match    = line(&rest);
-    request.request_timeout  = line(&rest);
-    request.request_id       = line(&rest);
-    request.accept_encoding  = line(&rest);
+    request.accept           = line(&lines);
+    request.content_type     = line(&lines);
+    request.content_encoding = line(&lines);
+    request.if_match         = line(&lines);
+    request.if_none_match    = line(&lines);
+    request.request_timeout  = line(&lines);
+    request.request_id       = line(&lines);
+    request.accept_encoding  = line(&lines);
     api_call *call           = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
     if (api_wants_run(call)) api_run(call, d->worker, "{}", 2, NULL);

@@ -57,11 +57,11 @@ static void expect_same(const char *name, size_t place)
 static void cut_everywhere(const framing_shape *shape)
 {
     /* Long shapes are repetitive in the middle: only some cuts there. */
-    for (size_t at = 1; at<shape->length; at += at> 400 && shape->length - at > 400 ? 97 : 1) {
+    for (size_t offset = 1; offset<shape->length; offset += offset> 400 && shape->length - offset > 400 ? 97 : 1) {
         begin(&cut);
-        feed(&cut, shape->bytes, at);
-        feed(&cut, shape->bytes + at, shape->length - at);
-        expect_same(shape->name, at);
+        feed(&cut, shape->bytes, offset);
+        feed(&cut, shape->bytes + offset, shape->length - offset);
+        expect_same(shape->name, offset);
     }
     begin(&cut);
     for (size_t i = 0; i < shape->length; i++)

@@ -283,19 +283,19 @@ static void *listen_locally(void *done)
 /* Of two servers that start together, the second must wait for the lock of the folder until the first listens. */
 static void test_one_server_at_a_time(void **state)
 {
-    int         held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int         lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     atomic_bool done = false;
     pthread_t   other;
-    assert_int_equal(flock(held, LOCK_EX), 0);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
     assert_int_equal(pthread_create(&other, NULL, listen_locally, &done), 0);
     usleep(100000);
     assert_false(atomic_load(&done));
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(flock(held, LOCK_UN), 0);
+    assert_int_equal(flock(lock, LOCK_UN), 0);
     pthread_join(other, NULL);
     assert_true(atomic_load(&done));
     srv_listener_unlink(&listener);
-    close(held);
+    close(lock);
 }
 
 static void test_a_dead_socket_is_replaced(void **state)

@@ -58,9 +58,9 @@ static void test_json(void **state)
     log_one(&log, SRV_WARNING, "a\"b\\c\n\x7f\xc3\xa4");
     const char *text = logged(&log);
     assert_memory_equal(text, "{\"time\":\"2", 10);
-    const char *rest = strstr(text, ",\"level\"");
-    assert_non_null(rest);
-    assert_string_equal(rest, ",\"level\":\"warning\",\"event\":\"event\",\"text\":\"a\\\"b\\\\c\\u000a\\u007f??\","
+    const char *tail = strstr(text, ",\"level\"");
+    assert_non_null(tail);
+    assert_string_equal(tail, ",\"level\":\"warning\",\"event\":\"event\",\"text\":\"a\\\"b\\\\c\\u000a\\u007f??\","
                               "\"count\":18446744073709551615,\"number\":0.001}\n");
 }
 
@@ -69,8 +69,8 @@ static void test_text(void **state)
     srv_log log;
     open_log(&log, false);
     log_one(&log, SRV_INFO, "two words\x1b[31m");
-    const char *rest = strchr(logged(&log), ' ');
-    assert_string_equal(rest, " event text=\"two words\\u001b[31m\" count=18446744073709551615 number=0.001\n");
+    const char *tail = strchr(logged(&log), ' ');
+    assert_string_equal(tail, " event text=\"two words\\u001b[31m\" count=18446744073709551615 number=0.001\n");
 
     open_log(&log, false);
     log_one(&log, SRV_ERROR, "");
@@ -130,9 +130,9 @@ static void test_the_time(void **state)
     time_t    before = time(NULL);
     open_log(&log, false);
     log_one(&log, SRV_INFO, "x");
-    const char *text = logged(&log), *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
-    assert_non_null(rest);
-    assert_true(rest[0] == '.' && strspn(rest + 1, "0123456789") == 3 && rest[4] == 'Z');
+    const char *text = logged(&log), *tail = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+    assert_non_null(tail);
+    assert_true(tail[0] == '.' && strspn(tail + 1, "0123456789") == 3 && tail[4] == 'Z');
     time_t logged_at = timegm(&utc);
     assert_true(logged_at >= before && logged_at <= time(NULL));
 }

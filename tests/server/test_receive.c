@@ -121,8 +121,8 @@ static void pass_shape(const framing_shape *shape, bool tls)
             buffer_size = sizes[i];
             open_channel(&c);
             if (tls) start_tls(&c);
-            for (size_t at = 0; at < shape->length; at += step)
-                pass(&c, shape->bytes + at, step < shape->length - at ? step : shape->length - at);
+            for (size_t offset = 0; offset < shape->length; offset += step)
+                pass(&c, shape->bytes + offset, step < shape->length - offset ? step : shape->length - offset);
             read_all(&c);
             expect_received(shape, &c, tls ? "over TLS" : "in pieces");
             close_channel(&c);

@@ -25,12 +25,12 @@ static inline void body_rotation(const dyn_body *b, double R[3][3])
  * yz. */
 static inline void body_inertia(const dyn_body *b, double com[3], double inertia[6])
 {
-    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    static const int indices[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     double           E[6];
     for (int i = 0; i < 3; i++)
         com[i] = b->moments.mass > 0 ? b->moments.h[i] / b->moments.mass : 0;
     for (int e = 0; e < 6; e++)
-        E[e] = b->moments.E[e] - b->moments.h[at[e][0]] * com[at[e][1]];
+        E[e] = b->moments.E[e] - b->moments.h[indices[e][0]] * com[indices[e][1]];
     const double tensor[6] = {E[3] + E[5], E[0] + E[5], E[0] + E[3], -E[1], -E[2], -E[4]};
     for (int e = 0; e < 6; e++)
         inertia[e] = tensor[e];
