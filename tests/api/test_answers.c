@@ -62,7 +62,7 @@ static void exact_texts(void **state)
              "{'bias':{'bias':[[0]]},'mass-matrix':{'mass_matrix':[[[1]]]}}");
 }
 
-static void fields_that_mean_the_same(void **state)
+static void equivalent_fields(void **state)
 {
     const char *id = "arm/inverse-dynamics", *fd = "arm/forward-dynamics";
     same(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
@@ -196,7 +196,7 @@ static void compare_rows(const char *model, size_t nq, size_t nv, size_t rows)
     free(text);
 }
 
-static void rows_are_states_alone(void **state)
+static void rows_equal_single_states(void **state)
 {
     for (size_t rows = 1; rows <= 19; rows++) {
         compare_rows("arm", 4, 4, rows);
@@ -269,7 +269,7 @@ static void large_models_need_memory_for_their_own_states_only(void **state)
     free(text);
 }
 
-static void revisions_are_told(void **state)
+static void answers_name_the_revision(void **state)
 {
     char revision[200];
     strcpy(revision, header_of(ask("GET", "/v1/models/arm", NULL), "Model-Revision"));
@@ -325,7 +325,7 @@ static double cost_of_position(api_media media, const char *body, size_t length)
 }
 
 /* The estimated cost must grow with the distance from the reference, along which loops are followed in steps. */
-static void costs_grow_with_the_way_of_loops(void **state)
+static void costs_grow_with_the_distance_of_loops(void **state)
 {
     const char linkage[] =
         "{'links':[{'name':'l','parent':'base','joint':{'name':'l','type':'revolute','axis':[0,0,1],'home':0.5}},"
@@ -445,16 +445,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_texts),
-        cmocka_unit_test(fields_that_mean_the_same),
+        cmocka_unit_test(equivalent_fields),
         cmocka_unit_test(friction_can_be_left_out),
         cmocka_unit_test(permuted_joints),
-        cmocka_unit_test(rows_are_states_alone),
+        cmocka_unit_test(rows_equal_single_states),
         cmocka_unit_test(targets_agree),
         cmocka_unit_test(long_numbers_fit_the_bound),
         cmocka_unit_test(large_models_need_memory_for_their_own_states_only),
-        cmocka_unit_test(revisions_are_told),
+        cmocka_unit_test(answers_name_the_revision),
         cmocka_unit_test(costs_grow_with_the_body),
-        cmocka_unit_test(costs_grow_with_the_way_of_loops),
+        cmocka_unit_test(costs_grow_with_the_distance_of_loops),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
         cmocka_unit_test(costs_end_at_the_limit_of_rows),
         cmocka_unit_test(costs_of_simulations_are_their_steps),

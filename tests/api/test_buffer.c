@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void grows_and_hands_over(void **state)
+static void buffers_grow_and_are_taken(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 1 << 20);
@@ -28,7 +28,7 @@ static void grows_and_hands_over(void **state)
     api_buffer_free(&b);
 }
 
-static void holds_its_maximum(void **state)
+static void buffers_keep_their_limit(void **state)
 {
     api_buffer b;
     for (size_t maximum = 0; maximum < 600; maximum += 7) {
@@ -45,7 +45,7 @@ static void holds_its_maximum(void **state)
     }
 }
 
-static void failure_sticks(void **state)
+static void failed_buffers_stay_failed(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 8);
@@ -66,7 +66,7 @@ static void failure_sticks(void **state)
     assert_null(api_buffer_take(&b));
 }
 
-static void empty_is_a_text(void **state)
+static void empty_buffers_are_empty_text(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 0);
@@ -75,7 +75,7 @@ static void empty_is_a_text(void **state)
     free(text);
 }
 
-static void room_is_kept_until_it_is_counted(void **state)
+static void reserved_bytes_count_once_added(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 100);
@@ -118,12 +118,9 @@ static void arena_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_and_hands_over),
-        cmocka_unit_test(holds_its_maximum),
-        cmocka_unit_test(failure_sticks),
-        cmocka_unit_test(empty_is_a_text),
-        cmocka_unit_test(room_is_kept_until_it_is_counted),
-        cmocka_unit_test(arena_pieces),
+        cmocka_unit_test(buffers_grow_and_are_taken),      cmocka_unit_test(buffers_keep_their_limit),
+        cmocka_unit_test(failed_buffers_stay_failed),      cmocka_unit_test(empty_buffers_are_empty_text),
+        cmocka_unit_test(reserved_bytes_count_once_added), cmocka_unit_test(arena_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

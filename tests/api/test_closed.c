@@ -84,7 +84,7 @@ static void targets_agree(void **state)
 }
 
 /* Each row of a batch must equal the answer to its state alone, to the last digit. */
-static void rows_are_states_alone(void **state)
+static void rows_equal_single_states(void **state)
 {
     open_door(NULL, NULL);
     char   *batch_text = answered("stewart", 0, ROWS);
@@ -108,7 +108,7 @@ static void rows_are_states_alone(void **state)
     free(batch_text);
 }
 
-static void nobody_waits_for_ever(void **state)
+static void requests_end_at_their_deadline(void **state)
 {
     open_door(NULL, NULL);
     char             *text = question("stewart", 0, ROWS), *body = strdup(text);
@@ -138,8 +138,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets_agree),
-        cmocka_unit_test(rows_are_states_alone),
-        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(rows_equal_single_states),
+        cmocka_unit_test(requests_end_at_their_deadline),
         cmocka_unit_test(memory_is_budgeted),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);

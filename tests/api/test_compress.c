@@ -47,7 +47,7 @@ static void round_trip(api_coding coding, const char *bytes, size_t length)
 }
 
 /* Codes digits, random bytes (which grow), and one byte repeated; decoding must return the original. */
-static void what_comes_out_went_in(void **state)
+static void decoding_returns_the_original(void **state)
 {
     static const size_t lengths[] = {1,      2, 1000, 1023, 1024, 1025, 65536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1,
                                      3000000};
@@ -116,7 +116,7 @@ static void accepted_codings(void **state)
 }
 
 /* Requests a long answer with GET; HEAD must state the same length. */
-static void coded_through_the_door(void **state)
+static void long_answers_are_coded(void **state)
 {
     size_t        plain = ask("GET", "/openapi.json", NULL)->length;
     api_request   head  = {.method = "GET", .target = "/openapi.json", .accept_encoding = "gzip"};
@@ -132,7 +132,7 @@ static void coded_through_the_door(void **state)
 }
 
 /* An evaluation must have the same text with and without a coding. */
-static void coded_evaluation(void **state)
+static void evaluations_are_coded(void **state)
 {
     char        body[8000], *end = body;
     api_request head = {.method = "POST", .target = "/v1/models/arm/mass-matrix", .has_body = true};
@@ -155,7 +155,7 @@ static void coded_evaluation(void **state)
 }
 
 /* Short answers, those with an entity tag, CBOR and problems must not be coded. */
-static void left_as_they_are(void **state)
+static void other_answers_are_not_coded(void **state)
 {
     static const api_request each[] = {
         {.method = "GET", .target = "/livez", .accept_encoding = "gzip"},
@@ -171,9 +171,12 @@ static void left_as_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_out_went_in), cmocka_unit_test(stops_when_the_client_has_gone),
-        cmocka_unit_test(accepted_codings),       cmocka_unit_test(coded_through_the_door),
-        cmocka_unit_test(coded_evaluation),       cmocka_unit_test(left_as_they_are),
+        cmocka_unit_test(decoding_returns_the_original),
+        cmocka_unit_test(stops_when_the_client_has_gone),
+        cmocka_unit_test(accepted_codings),
+        cmocka_unit_test(long_answers_are_coded),
+        cmocka_unit_test(evaluations_are_coded),
+        cmocka_unit_test(other_answers_are_not_coded),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

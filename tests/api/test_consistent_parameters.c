@@ -126,7 +126,7 @@ static void check_least(uint64_t seed, double known)
     api_model_release(m);
 }
 
-static void nothing_fits_better(void **state)
+static void no_parameters_nearby_are_better(void **state)
 {
     check_least(7, 1);
     for (uint64_t seed = 7; seed < 10; seed++)
@@ -136,7 +136,7 @@ static void nothing_fits_better(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_fits_better),
+        cmocka_unit_test(no_parameters_nearby_are_better),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void of_each_joint(void (*check)(const dyn_body *b, uint64_t *seed))
 }
 
 /* The four numbers of a quaternion must change sign together or not at all: any other change is another rotation. */
-static void quaternions_are_turned_round(void **state)
+static void quaternions_become_positive(void **state)
 {
     api_model *model = model_of(robot);
     uint64_t   seed  = 3;
@@ -166,7 +166,7 @@ static void brackets(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quaternions_are_turned_round), cmocka_unit_test(steps),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quaternions_become_positive), cmocka_unit_test(steps),
                                        cmocka_unit_test(rates), cmocka_unit_test(brackets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static int start(void **state)
     return 0;
 }
 
-static void test_an_estimate_stands_at_first(void **state)
+static void test_first_estimates_are_unchanged(void **state)
 {
     assert_true(api_cost_feedback_apply(&feedback, 0, 0, 3e-5) == 3e-5);
     assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
@@ -57,7 +57,7 @@ static void test_kinds_do_not_mix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_an_estimate_stands_at_first, start),
+        cmocka_unit_test_setup(test_first_estimates_are_unchanged, start),
         cmocka_unit_test_setup(test_a_factor_is_found, start),
         cmocka_unit_test_setup(test_it_is_bounded, start),
         cmocka_unit_test_setup(test_kinds_do_not_mix, start),

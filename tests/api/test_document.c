@@ -178,7 +178,7 @@ static void assert_fixed_point(const api_model *model)
     api_model_release(again);
 }
 
-static void putting_back_is_the_same(void **state)
+static void canonical_text_is_a_fixed_point(void **state)
 {
     static const char *const robots[] = {
         "two_link", "prismatic_revolute", "stanford", "puma560", "three_link", "ur5", "panda", "tx40"};
@@ -376,7 +376,7 @@ int main(void)
         cmocka_unit_test(floating_base),
         cmocka_unit_test(joints_carry_their_limits),
         cmocka_unit_test(canonical_text),
-        cmocka_unit_test(putting_back_is_the_same),
+        cmocka_unit_test(canonical_text_is_a_fixed_point),
         cmocka_unit_test(revisions),
         cmocka_unit_test(revision_is_a_hash_of_the_text),
         cmocka_unit_test(report),

@@ -154,7 +154,7 @@ static void values_out_of_range(void **state)
     CHECK(cases);
 }
 
-static void transforms_that_are_none(void **state)
+static void invalid_transforms(void **state)
 {
 #define MATRIX(rows) WITH_AXIS(",'origin':{'matrix':[" rows "]}")
 #define AT           "/links/0/joint/origin/matrix"
@@ -175,7 +175,7 @@ static void transforms_that_are_none(void **state)
 #undef AT
 }
 
-static void inertias_that_no_body_has(void **state)
+static void impossible_inertias(void **state)
 {
 #define AT "/links/0/inertial"
 #define DIAGONAL(a, b, c, d, e, f)                                                                                     \
@@ -251,7 +251,7 @@ static void names_and_trees(void **state)
 
 #define FREE(type, more) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "'" more "}}]}"
 
-static void joints_that_turn_freely(void **state)
+static void spherical_and_floating_joints(void **state)
 {
     static const refusal cases[] = {
         {OF_TYPE("spherical", ""), "bad-value", "/links/0/joint/axis", "has no axis"},
@@ -411,9 +411,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_types_and_shapes),    cmocka_unit_test(missing_and_unknown_fields),
-        cmocka_unit_test(values_out_of_range),       cmocka_unit_test(transforms_that_are_none),
-        cmocka_unit_test(inertias_that_no_body_has), cmocka_unit_test(names_and_trees),
-        cmocka_unit_test(helical_and_planar_joints), cmocka_unit_test(joints_that_turn_freely),
+        cmocka_unit_test(values_out_of_range),       cmocka_unit_test(invalid_transforms),
+        cmocka_unit_test(impossible_inertias),       cmocka_unit_test(names_and_trees),
+        cmocka_unit_test(helical_and_planar_joints), cmocka_unit_test(spherical_and_floating_joints),
         cmocka_unit_test(motors_and_elastic_joints), cmocka_unit_test(figures_that_overflow_together),
         cmocka_unit_test(angles_too_large),
     };

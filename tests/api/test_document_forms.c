@@ -121,7 +121,7 @@ static void matrix_form(void **state)
 
 /* An angle that is a right angle to the last digit of a double must become an exact one; 1.5708 must stay an angle of
  * its own. */
-static void right_angles_are_not_made(void **state)
+static void only_exact_right_angles_are_special(void **state)
 {
     static const struct {
         const char *origin;
@@ -145,7 +145,7 @@ static void right_angles_are_not_made(void **state)
 
 /* A rotation matrix printed with seven digits is accurate to about 1e-7: the nearest rotation must be used, and
  * reported. */
-static void matrix_is_mended(void **state)
+static void rounded_matrices_become_rotations(void **state)
 {
     api_model *model = model_of(
         JOINT("revolute", "{'matrix':[[0.8253356,-0.5646425,0,0],[0.5646425,0.8253356,0,0],[0,0,1,0],[0,0,0,1]]}",
@@ -354,8 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xyz_and_rpy),
         cmocka_unit_test(matrix_form),
-        cmocka_unit_test(right_angles_are_not_made),
-        cmocka_unit_test(matrix_is_mended),
+        cmocka_unit_test(only_exact_right_angles_are_special),
+        cmocka_unit_test(rounded_matrices_become_rotations),
         cmocka_unit_test(standard_dh),
         cmocka_unit_test(modified_dh),
         cmocka_unit_test(spring_and_friction_act_on_q),

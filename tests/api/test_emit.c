@@ -180,7 +180,7 @@ static void containers(void **state)
 
 /* Computes the length by hand: map(30), then 30 times a key of 2 or 3 bytes, array(300) and its numbers of 1, 2 and 3
  * bytes. */
-static void heads_move_what_they_hold(void **state)
+static void heads_grow_inside_heads_that_grow(void **state)
 {
     api_buffer b;
     emitted(API_MEDIA_CBOR, long_ones, &b);
@@ -315,7 +315,7 @@ static void turned(api_emit *e)
     api_emit_lanes_end(e, &a);
 }
 
-static void turned_axes(void **state)
+static void permuted_axes(void **state)
 {
     is(turned, "[[[8,7],[10,9],[12,11]],[[2,1],[4,3],[6,5]]]",
        "d8288283020302d8565860"
@@ -418,7 +418,7 @@ static void wrong_announcements(void **state)
     }
 }
 
-static void no_room(void **state)
+static void full_buffers(void **state)
 {
     for (size_t room = 0; room < 40; room++) {
         api_buffer b;
@@ -436,16 +436,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
         cmocka_unit_test(containers),
-        cmocka_unit_test(heads_move_what_they_hold),
+        cmocka_unit_test(heads_grow_inside_heads_that_grow),
         cmocka_unit_test(announced_members),
         cmocka_unit_test(numbers),
         cmocka_unit_test(states_from_lanes),
-        cmocka_unit_test(turned_axes),
+        cmocka_unit_test(permuted_axes),
         cmocka_unit_test(trees),
         cmocka_unit_test(not_finite),
         cmocka_unit_test(misuse),
         cmocka_unit_test(wrong_announcements),
-        cmocka_unit_test(no_room),
+        cmocka_unit_test(full_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void no_elastic_joints(void **unused)
 }
 
 /* With zero mass matrices no torques determine the accelerations: the results must not be finite. */
-static void what_cannot_be_computed(void **unused)
+static void undetermined_accelerations_are_not_finite(void **unused)
 {
     state  s = draw_state(9);
     double room[4 * NV * NV + 15 * NV + 2 * MOTORS];
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(no_elastic_joints),
-        cmocka_unit_test(what_cannot_be_computed),
+        cmocka_unit_test(undetermined_accelerations_are_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void memory_is_counted(void **state)
     free(body);
 }
 
-static void the_answer_is_measured_first(void **state)
+static void long_answers_are_refused_early(void **state)
 {
     char      *body  = rows_of_arm(200);
     api_limits tight = door_limits;
@@ -59,7 +59,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_counted),
-        cmocka_unit_test(the_answer_is_measured_first),
+        cmocka_unit_test(long_answers_are_refused_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void printed(const char *text, const char *expected)
     json_decref(value);
 }
 
-static void numbers_are_real_and_come_back(void **state)
+static void numbers_are_real_and_read_back(void **state)
 {
     printed(" [1, -0, 0.0, 1e2, 12345678901234567890, 18446744073709551616, 1e-999]\n",
             "[1,-0,0,100,12345678901234567000,18446744073709552000,0]");
@@ -49,7 +49,7 @@ static void numbers_are_real_and_come_back(void **state)
     printed("7", "7");
 }
 
-static void strings_come_back(void **state)
+static void strings_read_back(void **state)
 {
     printed("\"\\u0041\\n\\t\\\\\\\"/\\u20ac\"", "\"A\\u000a\\u0009\\\\\\\"/\xE2\x82\xAC\"");
     printed("\"\xF0\x9F\xA4\x96\"", "\"\xF0\x9F\xA4\x96\"");
@@ -97,7 +97,7 @@ static void nesting(void **state)
     refused("\"\\\"[[[[[[[\"[[[[[", API_TOO_DEEP, NULL, 15);
 }
 
-static void overflow_is_pointed_at(void **state)
+static void overflows_are_located(void **state)
 {
     refused("{\"q\":[0,0,1e999,0]}", API_NON_FINITE, "/q/2", -1);
     refused("{\"q\":[[0,0],[0,-1e999]]}", API_NON_FINITE, "/q/1/1", -1);
@@ -109,7 +109,7 @@ static void overflow_is_pointed_at(void **state)
 
 /* Words like NaN, which programs write although JSON has none: the error must have status 400, an offset, and the
  * pointer of an entry. */
-static void infinite_words_are_pointed_at(void **state)
+static void non_finite_words_are_located(void **state)
 {
     refused("{\"q\":[0,NaN]}", API_BAD_JSON, "/q/1", 11);
     refused("{\"q\":[[0,1],[nan,1]]}", API_BAD_JSON, "/q/1/0", 16);
@@ -150,13 +150,13 @@ static void long_pointers_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_real_and_come_back),
-        cmocka_unit_test(strings_come_back),
+        cmocka_unit_test(numbers_are_real_and_read_back),
+        cmocka_unit_test(strings_read_back),
         cmocka_unit_test(any_bytes_make_valid_json),
         cmocka_unit_test(syntax),
         cmocka_unit_test(nesting),
-        cmocka_unit_test(overflow_is_pointed_at),
-        cmocka_unit_test(infinite_words_are_pointed_at),
+        cmocka_unit_test(overflows_are_located),
+        cmocka_unit_test(non_finite_words_are_located),
         cmocka_unit_test(other_encodings_are_named),
         cmocka_unit_test(long_pointers_are_left_out),
     };

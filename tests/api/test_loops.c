@@ -54,7 +54,7 @@ static api_model *unclosed_model(const char *text)
     return model;
 }
 
-static void documents_come_back(void **state)
+static void canonical_text_reads_back(void **state)
 {
     api_model *model = unclosed_model(FOUR_BAR("'type':'helical','axis':[0,0,2],'pitch':0.1"));
     assert_non_null(strstr(model->document, "\"axis\":[0,0,2],\"pitch\":0.1"));
@@ -191,7 +191,7 @@ static void flow(const dyn_body *body, double *q, const double *a, double time)
 }
 
 /* Moving along a, along b, back along a and back along b must leave the bracket [a, b] h^2, up to third order in h. */
-static void brackets_are_what_does_not_commute(void **state)
+static void brackets_equal_the_commutator(void **state)
 {
     const dyn_joint_kind kinds[] = {DYN_FLOATING, DYN_SPHERICAL};
     const double         a[6] = {0.3, -0.2, 0.5, 0.7, 0.1, -0.4}, b[6] = {-0.6, 0.4, 0.2, 0.3, 0.9, 0.5}, h = 1e-3;
@@ -254,11 +254,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coordinates_are_of_actuated_joints),
-        cmocka_unit_test(documents_come_back),
+        cmocka_unit_test(canonical_text_reads_back),
         cmocka_unit_test(refusals),
         cmocka_unit_test(rows_are_derivatives),
         cmocka_unit_test(half_turns_are_open),
-        cmocka_unit_test(brackets_are_what_does_not_commute),
+        cmocka_unit_test(brackets_equal_the_commutator),
         cmocka_unit_test(products_have_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

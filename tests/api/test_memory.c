@@ -29,7 +29,7 @@ static void assert_refused(bool claimed, api_code code, const char *said)
 }
 
 /* A budget must be exact to the byte, and a refused claim must change nothing. */
-static void a_budget_to_the_byte(void **state)
+static void budgets_are_exact_to_the_byte(void **state)
 {
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
@@ -49,7 +49,7 @@ static void a_budget_to_the_byte(void **state)
 
 /* A claim beyond the whole limit must be refused as too much; a claim that only does not fit beside others, as
  * temporary. */
-static void what_fits_never(void **state)
+static void claims_above_the_limit_are_refused(void **state)
 {
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
@@ -93,7 +93,7 @@ static void many_threads(void **state)
 }
 
 /* A pool must claim pieces of 64 KiB, or the missing bytes if that is more, and return all of them at its end. */
-static void a_pool_claims(void **state)
+static void pools_claim_in_pieces(void **state)
 {
     api_budget  budget  = {.limit = 10 * CLAIM};
     api_share   share   = {.budget = &budget};
@@ -176,7 +176,11 @@ static void scratch_pieces(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, no_problem)
-    const struct CMUnitTest tests[] = {TEST(a_budget_to_the_byte), TEST(what_fits_never), TEST(many_threads),
-                                       TEST(a_pool_claims),        TEST(zeroed_numbers),  TEST(scratch_pieces)};
+    const struct CMUnitTest tests[] = {TEST(budgets_are_exact_to_the_byte),
+                                       TEST(claims_above_the_limit_are_refused),
+                                       TEST(many_threads),
+                                       TEST(pools_claim_in_pieces),
+                                       TEST(zeroed_numbers),
+                                       TEST(scratch_pieces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

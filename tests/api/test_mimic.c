@@ -52,7 +52,7 @@ static void chains_are_composed(void **state)
 }
 
 /* Canonical text must keep mimics as given: not composed, and without members that state a default. */
-static void documents_keep_what_was_said(void **state)
+static void documents_keep_mimics_as_given(void **state)
 {
     api_model *model = model_of(ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK(
         "b", "a",
@@ -83,7 +83,7 @@ static void kinds(void **state)
 
 /* A coordinate that moves some mass must not be reported as suspicious, whether the leader or the mimic moves the
  * mass. */
-static void one_of_them_is_enough(void **state)
+static void one_joint_with_mass_is_enough(void **state)
 {
 #define BARE(name, parent, joint) "{'name':'" name "','parent':'" parent "'," joint "}"
     api_model *model =
@@ -152,9 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_are_composed),
-        cmocka_unit_test(documents_keep_what_was_said),
+        cmocka_unit_test(documents_keep_mimics_as_given),
         cmocka_unit_test(kinds),
-        cmocka_unit_test(one_of_them_is_enough),
+        cmocka_unit_test(one_joint_with_mass_is_enough),
         cmocka_unit_test(refusals),
         cmocka_unit_test(long_chain),
     };

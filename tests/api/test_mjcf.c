@@ -75,7 +75,7 @@ static double mass_of_one(const char *text)
 /* --- what elements mean ------------------------------------------------------------------------------------------ */
 
 /* Checks the mass of a geom on a slide: by volume and density, or as given. */
-static void geoms_weigh(void **state)
+static void geoms_have_mass(void **state)
 {
 #define GEOM(attributes) mass_of_one(WORLD("<body><joint type='slide'/><geom " attributes "/></body>", ""))
     const double pi = 3.14159265358979323846;
@@ -299,7 +299,7 @@ static void joints_are_coupled(void **state)
 
 /* Of two equalities with the same joint1, the first must be inverted: j follows k through the first, so k follows j,
  * and j follows l through the second. */
-static void couplings_turn_round(void **state)
+static void couplings_are_inverted(void **state)
 {
     const char *text  = WORLD(PAIR "<body name='c'><joint name='l' axis='0 1 0'/>"
                                     "<inertial pos='1 0 0' mass='1' diaginertia='0.1 0.1 0.1'/></body>",
@@ -510,7 +510,7 @@ static void bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geoms_weigh),
+        cmocka_unit_test(geoms_have_mass),
         cmocka_unit_test(joints_have_anchors),
         cmocka_unit_test(defaults_nest),
         cmocka_unit_test(references_shift),
@@ -521,7 +521,7 @@ int main(void)
         cmocka_unit_test(efforts_are_symmetric),
         cmocka_unit_test(sites_give_way_to_bodies),
         cmocka_unit_test(joints_are_coupled),
-        cmocka_unit_test(couplings_turn_round),
+        cmocka_unit_test(couplings_are_inverted),
         cmocka_unit_test(equalities_may_be_left_out),
         cmocka_unit_test(connect_closes_a_loop),
         cmocka_unit_test(includes),

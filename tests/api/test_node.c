@@ -150,7 +150,7 @@ static void members_by_key(void **state)
     }
 }
 
-static void keys_that_stand_twice(void **state)
+static void repeated_keys(void **state)
 {
     for (size_t n = 1; n < 2000; n = n * 2 + 1)
         for (size_t twice = 0; twice < n; twice = twice * 2 + 1) {
@@ -220,15 +220,9 @@ static void infinite_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(packing),
-        cmocka_unit_test(packed_numbers),
-        cmocka_unit_test(floats),
-        cmocka_unit_test(members_by_key),
-        cmocka_unit_test(keys_that_stand_twice),
-        cmocka_unit_test(growing),
-        cmocka_unit_test(infinite_numbers),
+        cmocka_unit_test(kinds),          cmocka_unit_test(texts),   cmocka_unit_test(packing),
+        cmocka_unit_test(packed_numbers), cmocka_unit_test(floats),  cmocka_unit_test(members_by_key),
+        cmocka_unit_test(repeated_keys),  cmocka_unit_test(growing), cmocka_unit_test(infinite_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -82,7 +82,7 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void random_bits_come_back(void **state)
+static void random_doubles_read_back(void **state)
 {
     uint64_t seed = 1;
     for (int i = 0; i < 3000000; i++) {
@@ -507,7 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout),
-        cmocka_unit_test(random_bits_come_back),
+        cmocka_unit_test(random_doubles_read_back),
         cmocka_unit_test(digits_are_the_fewest),
         cmocka_unit_test(sixteen_digits),
         cmocka_unit_test(every_length_at_every_point),
@@ -523,7 +523,7 @@ int main(void)
         cmocka_unit_test(rows_are_read_alike),
         cmocka_unit_test(rows_are_written_alike),
         cmocka_unit_test(zeros_beside_another_number),
-        WITH_AVX2(random_bits_come_back),
+        WITH_AVX2(random_doubles_read_back),
         WITH_AVX2(sixteen_digits),
         WITH_AVX2(every_length_at_every_point),
         WITH_AVX2(lists_are_written_as_one_by_one),

@@ -255,7 +255,7 @@ static void test_a_client_that_is_gone(void **state)
 
 /* Measured times of a request on several threads must change the estimate. The number of calls is odd, so that equal
  * steps up and down cannot cancel. */
-static void test_what_a_crew_did_is_learnt(void **state)
+static void test_times_of_helpers_change_the_estimate(void **state)
 {
     enum { CALLS = 11 };
     const api_request head = {
@@ -303,9 +303,12 @@ static int close_door(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_answer),           cmocka_unit_test(test_the_same_problem),
-        cmocka_unit_test(test_the_same_singular_row),     cmocka_unit_test(test_a_client_that_is_gone),
-        cmocka_unit_test(test_what_a_crew_did_is_learnt), cmocka_unit_test(test_the_same_failed_rows),
+        cmocka_unit_test(test_the_same_answer),
+        cmocka_unit_test(test_the_same_problem),
+        cmocka_unit_test(test_the_same_singular_row),
+        cmocka_unit_test(test_a_client_that_is_gone),
+        cmocka_unit_test(test_times_of_helpers_change_the_estimate),
+        cmocka_unit_test(test_the_same_failed_rows),
         cmocka_unit_test(test_the_same_failed_motions),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);

@@ -37,7 +37,7 @@ static void targets(void **state)
     }
 }
 
-static void targets_that_lead_nowhere(void **state)
+static void unknown_targets(void **state)
 {
     static const char *const cases[] = {
         "",
@@ -371,7 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets),
-        cmocka_unit_test(targets_that_lead_nowhere),
+        cmocka_unit_test(unknown_targets),
         cmocka_unit_test(methods),
         cmocka_unit_test(head_is_get_without_a_body),
         cmocka_unit_test(queries),

@@ -101,7 +101,7 @@ static void memory(void **state)
 
 /* Memory is claimed for numbers of full length; an answer with short numbers must hold no more than its bytes until it
  * is sent. */
-static void answers_hold_what_they_are(void **state)
+static void answers_hold_only_their_bytes(void **state)
 {
     enum { ROWS = 5000, REST = 32 * 1024 };
     api_limits        limits = door_limits;
@@ -171,7 +171,7 @@ int main(void)
         cmocka_unit_test(answers),
         cmocka_unit_test(models),
         cmocka_unit_test(memory),
-        cmocka_unit_test(answers_hold_what_they_are),
+        cmocka_unit_test(answers_hold_only_their_bytes),
         cmocka_unit_test(bodies_and_syntax),
         cmocka_unit_test(watches),
     };

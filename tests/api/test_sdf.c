@@ -128,7 +128,7 @@ static void joints_mimic(void **state)
 }
 
 /* A default of the format must be reported, since users rarely intend it. */
-static void defaults_are_told(void **state)
+static void defaults_are_reported(void **state)
 {
     api_model *model = taken(FILE_OF("<link name='a'/>" HINGE("world", "a", "")), NULL);
     double     q     = 0, M;
@@ -144,7 +144,7 @@ static void defaults_are_told(void **state)
 }
 
 /* The tree must be found whichever way joints point, and whatever their order. */
-static void any_root(void **state)
+static void any_link_may_be_the_root(void **state)
 {
     const char *text  = FILE_OF(LINK("c") LINK("b") LINK("a") "<joint name='k' type='revolute'>" ENDS(
          "c", "b") "<axis><xyz>1 0 0</xyz></axis></joint>" HINGE("a", "b", ""));
@@ -267,8 +267,8 @@ int main(void)
         cmocka_unit_test(gravity),
         cmocka_unit_test(screws_advance),
         cmocka_unit_test(joints_mimic),
-        cmocka_unit_test(defaults_are_told),
-        cmocka_unit_test(any_root),
+        cmocka_unit_test(defaults_are_reported),
+        cmocka_unit_test(any_link_may_be_the_root),
         cmocka_unit_test(refusals),
         cmocka_unit_test(nothing_is_dropped_silently),
         cmocka_unit_test(every_cut_is_refused),

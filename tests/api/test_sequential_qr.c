@@ -60,7 +60,7 @@ static api_solved solve_two(double a, double b, double c, double *condition, boo
 
 /* Two directions must count as dependent below 1e-8 of the larger one, and a column as zero below 1e-12 of the
  * longest. */
-static void what_is_told_apart(void **state)
+static void dependent_columns_are_found(void **state)
 {
     double condition;
     bool   unseen[2];
@@ -112,7 +112,7 @@ static void blocks_make_the_least_squares(void **state)
 
 /* Rows that involve only the last columns, factored separately and then joined, must give the same solution as all rows
  * factored at once. */
-static void triangles_are_joined(void **state)
+static void joined_factors_equal_one_factor(void **state)
 {
     enum { FIRST = 3, LEFT = N + 1 - FIRST };
     double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_qr_scratch(N + 1)), part[(N + 1) * ROWS];
@@ -161,7 +161,7 @@ static void condition_is_of_unit_columns(void **state)
     free(rows);
 }
 
-static void what_rows_do_not_tell(void **state)
+static void undetermined_unknowns_are_found(void **state)
 {
     double  *rows = numbers((N + 1) * ROWS);
     solution s;
@@ -233,9 +233,9 @@ static void columns_are_combined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_apart),    cmocka_unit_test(blocks_make_the_least_squares),
-        cmocka_unit_test(triangles_are_joined),  cmocka_unit_test(condition_is_of_unit_columns),
-        cmocka_unit_test(what_rows_do_not_tell), cmocka_unit_test(columns_are_combined),
+        cmocka_unit_test(dependent_columns_are_found),     cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(joined_factors_equal_one_factor), cmocka_unit_test(condition_is_of_unit_columns),
+        cmocka_unit_test(undetermined_unknowns_are_found), cmocka_unit_test(columns_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

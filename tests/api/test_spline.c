@@ -186,7 +186,7 @@ static void ends_before_equal_knots(void **state)
 }
 
 /* For any range and any rounding of its end, the last parameter must not lie beyond the last control point. */
-static void the_end_is_the_end(void **state)
+static void range_ends_at_the_last_point(void **state)
 {
     uint64_t seed       = 5;
     size_t   rounded_up = 0;
@@ -281,7 +281,7 @@ int main(void)
                                        cmocka_unit_test(jumps),
                                        cmocka_unit_test(clamped),
                                        cmocka_unit_test(ends_before_equal_knots),
-                                       cmocka_unit_test(the_end_is_the_end),
+                                       cmocka_unit_test(range_ends_at_the_last_point),
                                        cmocka_unit_test(bad_knots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

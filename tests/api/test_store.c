@@ -25,7 +25,7 @@ static void changes_are_stored_before_they_are_seen(void **state)
     door_close();
 }
 
-static void what_is_refused_has_not_happened(void **state)
+static void refused_changes_have_no_effect(void **state)
 {
     static const struct {
         api_code    code;
@@ -60,7 +60,7 @@ static void what_is_refused_has_not_happened(void **state)
     door_close();
 }
 
-static void what_is_refused_before_never_reaches_the_store(void **state)
+static void invalid_changes_never_reach_the_store(void **state)
 {
     disk_wipe();
     disk_start(NULL);
@@ -82,7 +82,7 @@ static void what_is_refused_before_never_reaches_the_store(void **state)
 
 /* --- restarts --------------------------------------------------------------------------------------------------- */
 
-static void models_come_back_as_they_were(void **state)
+static void models_are_restored(void **state)
 {
     disk_wipe();
     disk_start(NULL);
@@ -131,7 +131,7 @@ static void a_deleted_bundled_model_stays_deleted(void **state)
     door_close();
 }
 
-static void deleting_ones_own_leaves_nothing(void **state)
+static void deleted_models_leave_no_tombstone(void **state)
 {
     disk_wipe();
     disk_start(NULL);
@@ -332,7 +332,7 @@ static void a_damaged_change_is_not_served(void **state)
     door_close();
 }
 
-static void what_a_shared_store_has_forgotten_is_removed(void **state)
+static void models_deleted_long_ago_are_removed(void **state)
 {
     static const char *const names[] = {"kept"};
     start_shared();
@@ -359,16 +359,16 @@ static void what_a_shared_store_has_forgotten_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_shared_store_has_forgotten_is_removed),
+        cmocka_unit_test(models_deleted_long_ago_are_removed),
         cmocka_unit_test(changes_of_other_servers_are_checked_again),
         cmocka_unit_test(older_changes_are_skipped),
         cmocka_unit_test(a_damaged_change_is_not_served),
         cmocka_unit_test(changes_are_stored_before_they_are_seen),
-        cmocka_unit_test(what_is_refused_has_not_happened),
-        cmocka_unit_test(what_is_refused_before_never_reaches_the_store),
-        cmocka_unit_test(models_come_back_as_they_were),
+        cmocka_unit_test(refused_changes_have_no_effect),
+        cmocka_unit_test(invalid_changes_never_reach_the_store),
+        cmocka_unit_test(models_are_restored),
         cmocka_unit_test(a_deleted_bundled_model_stays_deleted),
-        cmocka_unit_test(deleting_ones_own_leaves_nothing),
+        cmocka_unit_test(deleted_models_leave_no_tombstone),
         cmocka_unit_test(stored_models_come_back_beyond_the_limit),
         cmocka_unit_test(unreadable_records_hide_and_say_why),
         cmocka_unit_test(readyz_tells_reasons),

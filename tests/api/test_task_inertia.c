@@ -152,7 +152,7 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
 
 /* A row of J whose entries are rounding errors (relative to the length scale) must become zero; beside a larger entry,
  * all entries stay. */
-static void directions_that_stand_still(void **state)
+static void rounding_errors_in_rows_become_zero(void **state)
 {
     (void)state;
     double   room[1000];
@@ -215,7 +215,7 @@ static void redundant_directions(void **state)
     }
 }
 
-static void what_cannot_be_computed(void **state)
+static void invalid_tasks_are_not_computed(void **state)
 {
     (void)state;
     problem negative = random_problem(3, 4, 2, 0.1), endless = random_problem(4, 4, 2, 0.1), wild = endless;
@@ -233,10 +233,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(directions_that_stand_still),
+        cmocka_unit_test(rounding_errors_in_rows_become_zero),
         cmocka_unit_test(missing_directions),
         cmocka_unit_test(redundant_directions),
-        cmocka_unit_test(what_cannot_be_computed),
+        cmocka_unit_test(invalid_tasks_are_not_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void usual_requests_are_taken(void **state)
 }
 
 /* The one-pass reader must not take these texts: jansson alone reads them, or refuses them. */
-static void the_unusual_is_left_alone(void **state)
+static void unusual_texts_are_left_to_jansson(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -222,7 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usual_requests_are_taken),
-        cmocka_unit_test(the_unusual_is_left_alone),
+        cmocka_unit_test(unusual_texts_are_left_to_jansson),
         cmocka_unit_test(mutants),
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(memory),

@@ -121,7 +121,7 @@ static void same_bits_on_all_targets(void **state)
 }
 
 /* The operation that takes states must give the same results for the sampled states, to the bit. */
-static void as_torque_derivative(void **state)
+static void samples_equal_torque_derivative(void **state)
 {
     char  *text  = evaluated("trajectory", "arm",
                              "{" MOTION ",'samples':7,'control_points':" POINTS
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test(requests_that_mean_the_same),
         cmocka_unit_test(batches),
         cmocka_unit_test(same_bits_on_all_targets),
-        cmocka_unit_test(as_torque_derivative),
+        cmocka_unit_test(samples_equal_torque_derivative),
         cmocka_unit_test(order_of_joints),
         cmocka_unit_test(bad_motions),
         cmocka_unit_test(bad_times),

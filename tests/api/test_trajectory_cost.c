@@ -34,7 +34,7 @@ static double seconds(api_model *model, const char *body)
 #define OUTPUTS(list) "{\"degree\":3,\"samples\":9,\"outputs\":[" list "]}"
 #define FREE(list)    "{\"degree\":3,\"samples\":9,\"free\":[\"panda_joint2\"],\"outputs\":[" list "]}"
 
-static void torques_cost_nothing_more(void **state)
+static void torques_have_no_additional_cost(void **state)
 {
     assert_true(seconds(panda, "{\"degree\":3,\"samples\":9}") == 0);
     assert_true(seconds(panda, OUTPUTS("\"tau\",\"dtau_dcontrol_points\"")) == 0);
@@ -53,7 +53,7 @@ static void outputs_cost_more(void **state)
     assert_true(seconds(panda, OUTPUTS("\"dtau_dot_dknots\"")) > seconds(panda, OUTPUTS("\"dtau_dknots\"")));
 }
 
-static void the_degree_counts(void **state)
+static void costs_grow_with_the_degree(void **state)
 {
     assert_true(seconds(panda, "{\"degree\":7,\"outputs\":[\"dtau_dknots\"]}") >
                 1.9 * seconds(panda, "{\"degree\":3,\"outputs\":[\"dtau_dknots\"]}"));
@@ -76,9 +76,9 @@ static void free_coordinates_cost_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torques_cost_nothing_more),
+        cmocka_unit_test(torques_have_no_additional_cost),
         cmocka_unit_test(outputs_cost_more),
-        cmocka_unit_test(the_degree_counts),
+        cmocka_unit_test(costs_grow_with_the_degree),
         cmocka_unit_test(free_coordinates_cost_more),
     };
     return cmocka_run_group_tests(tests, start, end);

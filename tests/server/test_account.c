@@ -66,7 +66,7 @@ static size_t count_all(void)
     return n;
 }
 
-static void test_the_oldest_is_forgotten(void **state)
+static void test_the_oldest_account_is_forgotten(void **state)
 {
     srv_accounts_open(&accounts);
     srv_account *used = take_number(0), *back;
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_has_one_account),
-        cmocka_unit_test(test_the_oldest_is_forgotten),
+        cmocka_unit_test(test_the_oldest_account_is_forgotten),
         cmocka_unit_test(test_many_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void test_the_oldest_go_first(void **state)
     assert_int_equal(all.count, 0);
 }
 
-static void test_a_request_just_come_in_is_not_cut_off(void **state)
+static void test_a_request_that_has_arrived_is_not_cut_off(void **state)
 {
     srv_connections all   = make();
     pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
@@ -114,7 +114,7 @@ static void test_a_request_just_come_in_is_not_cut_off(void **state)
 }
 
 /* A first request that arrives just before the deadline must get the full time for reading. */
-static void test_a_first_request_just_come_in(void **state)
+static void test_a_first_request_just_before_the_deadline(void **state)
 {
     srv_connections all   = make();
     pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
@@ -156,7 +156,7 @@ static void test_a_client_that_ends_its_side(void **state)
     disconnect(&all, closing);
 }
 
-static void test_hurry(void **state)
+static void test_a_shorter_limit_for_idle_connections(void **state)
 {
     srv_connections all  = make();
     pair            idle = connect_pair(&all), arrived = connect_pair(&all), reading = connect_pair(&all);
@@ -254,10 +254,10 @@ int main(void)
         cmocka_unit_test(test_no_reader_is_waited_for),
         cmocka_unit_test(test_a_slow_reader_gives_way),
         cmocka_unit_test(test_the_oldest_go_first),
-        cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
-        cmocka_unit_test(test_a_first_request_just_come_in),
+        cmocka_unit_test(test_a_request_that_has_arrived_is_not_cut_off),
+        cmocka_unit_test(test_a_first_request_just_before_the_deadline),
         cmocka_unit_test(test_a_client_that_ends_its_side),
-        cmocka_unit_test(test_hurry),
+        cmocka_unit_test(test_a_shorter_limit_for_idle_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

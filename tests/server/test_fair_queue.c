@@ -104,7 +104,7 @@ static void test_estimates_do_not_matter(void **state)
 }
 
 /* A job that has just started must not put its client behind others by its whole cost. */
-static void test_little_is_charged_ahead(void **state)
+static void test_little_is_charged_before_the_run(void **state)
 {
     static client  greedy, polite;
     srv_fair_queue queue = {0};
@@ -120,7 +120,7 @@ static void test_little_is_charged_ahead(void **state)
     assert_true(fabs(polite.flow.time - greedy.flow.time - 0.02) < 1e-9);
 }
 
-static void test_no_time_is_saved_up(void **state)
+static void test_idle_clients_save_no_time(void **state)
 {
     static client  steady, late;
     srv_fair_queue queue = {0};
@@ -157,7 +157,7 @@ static void test_a_running_job_is_charged(void **state)
     assert_true(fabs(slow.flow.time - 1) < 1e-9);
 }
 
-static void test_sums_end_at_nothing(void **state)
+static void test_sums_return_to_zero(void **state)
 {
     static client  one, two;
     srv_fair_queue queue = {0};
@@ -248,10 +248,10 @@ int main(void)
         cmocka_unit_test(test_one_job_behind_five_hundred),
         cmocka_unit_test(test_equal_shares_of_unequal_jobs),
         cmocka_unit_test(test_estimates_do_not_matter),
-        cmocka_unit_test(test_little_is_charged_ahead),
-        cmocka_unit_test(test_no_time_is_saved_up),
+        cmocka_unit_test(test_little_is_charged_before_the_run),
+        cmocka_unit_test(test_idle_clients_save_no_time),
         cmocka_unit_test(test_a_running_job_is_charged),
-        cmocka_unit_test(test_sums_end_at_nothing),
+        cmocka_unit_test(test_sums_return_to_zero),
         cmocka_unit_test(test_jobs_leave_from_any_place),
         cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),

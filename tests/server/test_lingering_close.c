@@ -53,7 +53,7 @@ static int lowest_free_descriptor(void)
     return fd;
 }
 
-static void test_input_is_read_away(void **state)
+static void test_further_input_is_discarded(void **state)
 {
     static char data[100000];
     int         client = linger();
@@ -109,7 +109,7 @@ static void test_time(void **state)
 }
 
 /* Beyond the limit of lingering closes a connection must be closed at once; an ended one makes room for another. */
-static void test_most(void **state)
+static void test_limit_of_their_number(void **state)
 {
     int clients[MOST + 3];
     for (int i = 0; i < MOST + 3; i++)
@@ -150,7 +150,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_loop, close_loop)
     const struct CMUnitTest tests[] = {
-        TEST(test_input_is_read_away), TEST(test_bytes), TEST(test_time), TEST(test_most), TEST(test_nothing_is_leaked),
+        TEST(test_further_input_is_discarded), TEST(test_bytes), TEST(test_time), TEST(test_limit_of_their_number),
+        TEST(test_nothing_is_leaked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

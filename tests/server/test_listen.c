@@ -213,7 +213,7 @@ static void test_ipv6(void **state)
     close(fd);
 }
 
-static void test_what_cannot_be(void **state)
+static void test_impossible_addresses(void **state)
 {
     int  fd;
     char bound[100], error[300];
@@ -315,7 +315,7 @@ static void test_a_dead_socket_is_replaced(void **state)
     close(fd);
 }
 
-static void test_what_is_no_socket_stays(void **state)
+static void test_other_files_are_not_removed(void **state)
 {
     int   fd;
     char  bound[100], error[300];
@@ -342,11 +342,11 @@ int main(void)
         cmocka_unit_test(test_a_port_with_old_connections),
         cmocka_unit_test(test_ipv6_serves_ipv4),
         cmocka_unit_test(test_a_dead_socket_is_replaced),
-        cmocka_unit_test(test_what_is_no_socket_stays),
+        cmocka_unit_test(test_other_files_are_not_removed),
         cmocka_unit_test(test_several_sockets_share_one_port),
         cmocka_unit_test(test_sockets_beyond_the_limit_of_descriptors),
         cmocka_unit_test(test_ipv6),
-        cmocka_unit_test(test_what_cannot_be),
+        cmocka_unit_test(test_impossible_addresses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

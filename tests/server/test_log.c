@@ -229,7 +229,7 @@ static void log_x(srv_log *log)
 }
 
 /* The report of lost lines must precede any later line: a short line is not accepted while the report does not fit. */
-static void test_the_account_comes_first(void **state)
+static void test_the_report_of_lost_lines_comes_first(void **state)
 {
     srv_log log;
     char    bytes[4096];
@@ -257,7 +257,7 @@ static void test_the_account_comes_first(void **state)
 }
 
 /* A pipe that is never read must not prevent the log from closing. */
-static void test_nobody_reads(void **state)
+static void test_a_pipe_that_is_never_read(void **state)
 {
     srv_log log;
     open_log(&log, true);
@@ -330,8 +330,8 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_sampling_below_the_level),
         cmocka_unit_test(test_full_pipe),
-        cmocka_unit_test(test_the_account_comes_first),
-        cmocka_unit_test(test_nobody_reads),
+        cmocka_unit_test(test_the_report_of_lost_lines_comes_first),
+        cmocka_unit_test(test_a_pipe_that_is_never_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void test_a_clock_that_stands_still(void **state)
     assert_true(srv_rate_take(&rate, 4, 3 * second) > 0);
 }
 
-static void test_a_pace(void **state)
+static void test_delays_grow_to_the_longest(void **state)
 {
     const srv_pace pace = {.burst = 3, .per_second = 10, .longest = 2};
     srv_rate       rate = {0};
@@ -68,7 +68,7 @@ int main(void)
         cmocka_unit_test(test_a_burst_and_then_the_rate),
         cmocka_unit_test(test_one_per_second),
         cmocka_unit_test(test_a_clock_that_stands_still),
-        cmocka_unit_test(test_a_pace),
+        cmocka_unit_test(test_delays_grow_to_the_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void test_a_socket_that_is_not_attached(void **state)
     close_channel(&c);
 }
 
-static void test_a_look_ahead_is_not_checked(void **state)
+static void test_peeked_bytes_are_not_passed_on(void **state)
 {
     channel c;
     char    bytes[64];
@@ -244,7 +244,7 @@ static void count_begun(srv_inflow *inflow)
     n_begun++;
 }
 
-static void test_the_begin_of_a_request(void **state)
+static void test_the_start_of_a_request(void **state)
 {
     channel c;
     buffer_size = 16384;
@@ -276,9 +276,9 @@ int main(void)
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_shapes_over_tls),
         cmocka_unit_test(test_a_socket_that_is_not_attached),
-        cmocka_unit_test(test_a_look_ahead_is_not_checked),
+        cmocka_unit_test(test_peeked_bytes_are_not_passed_on),
         cmocka_unit_test(test_the_end_of_the_input),
-        cmocka_unit_test(test_the_begin_of_a_request),
+        cmocka_unit_test(test_the_start_of_a_request),
     };
     return cmocka_run_group_tests(tests, NULL, end_thread);
 }

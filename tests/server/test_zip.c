@@ -48,7 +48,7 @@ static cli_zip two_files(void)
     return zip;
 }
 
-static void test_stored(void **state)
+static void test_stored_files_read_back(void **state)
 {
     found   f;
     cli_zip zip = two_files();
@@ -129,7 +129,7 @@ static void test_every_changed_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_stored_files_read_back),
         cmocka_unit_test(test_deflated),
         cmocka_unit_test(test_every_changed_byte),
     };
