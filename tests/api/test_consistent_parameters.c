@@ -111,7 +111,7 @@ static void check_least(uint64_t seed, double known)
         for (size_t k = 0; k < n; k++)
             near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : reference[k]);
         if (objective(&c, reference, near) < least * (1 - 1e-13))
-            fail_msg("known %g: better at a size of %g", known, size);
+            fail_msg("known %g: a step of %g lowers the objective", known, size);
     }
     c.go_on = never;
     memcpy(found, reference, n * sizeof *reference);

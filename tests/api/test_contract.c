@@ -35,7 +35,7 @@ static const json_t *member_at(const json_t *value, ...)
     va_start(keys, value);
     for (const char *key; (key = va_arg(keys, const char *));) {
         const json_t *member = json_object_get(value, key);
-        if (!member) fail_msg("the contract has no \"%s\" where it is looked for", key);
+        if (!member) fail_msg("the contract lacks the member \"%s\"", key);
         value = member;
     }
     va_end(keys);

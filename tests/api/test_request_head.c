@@ -30,7 +30,7 @@ static void targets(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_route route;
-        if (!api_route_find(api_resources, cases[i].target, &route)) fail_msg("%s leads nowhere", cases[i].target);
+        if (!api_route_find(api_resources, cases[i].target, &route)) fail_msg("%s has no route", cases[i].target);
         assert_string_equal(route.resource->pattern, cases[i].pattern);
         assert_string_equal(route.capture[0], cases[i].first);
         assert_string_equal(route.capture[1], cases[i].second);
@@ -76,7 +76,7 @@ static void unknown_targets(void **state)
     char      path[400] = "/v1/models/";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (api_route_find(api_resources, cases[i], &route))
-            fail_msg("%s leads to %s", cases[i], route.resource->pattern);
+            fail_msg("%s is routed to %s", cases[i], route.resource->pattern);
     memset(path + strlen(path), 'a', 300);
     assert_false(api_route_find(api_resources, path, &route));
 }
@@ -264,7 +264,7 @@ static void timeouts(void **state)
         double      seconds;
     } good[] = {{NULL, 10}, {"1", 1}, {"0.25", 0.25}, {"0.001", 0.001}, {"1000", 10}, {"99999999999999999999999", 10}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (status_with((api_request){.request_timeout = bad[i]}) != 400) fail_msg("\"%s\" is taken", bad[i]);
+        if (status_with((api_request){.request_timeout = bad[i]}) != 400) fail_msg("\"%s\" is accepted", bad[i]);
     assert_problem(400, "bad-timeout", NULL, -1);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         api_request head = {.method = "GET", .target = "/v1", .request_timeout = good[i].text};

@@ -342,7 +342,7 @@ static void options(void **state)
     api_problem              problem;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         api_problem_clear(&problem);
-        if (api_urdf_options_read(bad[i], &o, &problem)) fail_msg("%s is taken", bad[i]);
+        if (api_urdf_options_read(bad[i], &o, &problem)) fail_msg("%s is accepted", bad[i]);
         assert_int_equal(api_problem_kind_of(problem.code)->status, 422);
     }
     api_problem_clear(&problem);

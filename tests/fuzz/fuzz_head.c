@@ -26,11 +26,11 @@ static void check_stranger(drive *d, api_request request)
     api_call *call            = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
     unsigned status = api_reply_of(call)->status;
-    drive_expect(!api_wants_body(call), "no body of a stranger");
+    drive_expect(!api_wants_body(call), "the service asks for no body of a client without a credential");
     const char *route   = api_call_route(call);
     bool        unnamed = status == 404 && strcmp(route, "/v1/models/{model}/{operation}") == 0;
     drive_expect(strncmp(route, "/v1", 3) != 0 || status == 204 || status == 405 || unnamed,
-                 "no resource for a stranger");
+                 "a client without a credential reaches no resource under /v1");
     api_end(call);
 }
 
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     api_call *call           = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
     if (api_wants_run(call)) api_run(call, d->worker, "{}", 2, NULL);
-    drive_expect(api_reply_of(call)->status >= 200, "a status");
+    drive_expect(api_reply_of(call)->status >= 200, "every answer has a status");
     api_end(call);
     check_stranger(d, request);
     free(text);

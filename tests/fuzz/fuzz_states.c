@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!coordinates.model) {
         drive_expect(
             cli_coordinates_read("{\"position_names\":[\"a\",\"b\"],\"velocity_names\":[\"a\",\"b\"]}", &coordinates),
-            "names");
+            "the names are valid");
     }
     if (size < 2) return 0;
     const char *bytes = (const char *)data + 1;

@@ -51,7 +51,7 @@ static void expect_same(const char *name, size_t place)
 {
     if (cut.framing.stage != whole.framing.stage || cut.framing.messages != whole.framing.messages ||
         cut.length != whole.length || memcmp(cut.passed, whole.passed, cut.length) != 0)
-        fail_msg("%s: another result when it is cut at byte %zu", name, place);
+        fail_msg("%s: cut at byte %zu, the result differs", name, place);
 }
 
 static void cut_everywhere(const framing_shape *shape)
@@ -76,7 +76,7 @@ static void expect_canonical(const char *name)
     feed(&cut, whole.passed, whole.length);
     if (cut.framing.stage == SRV_MALFORMED || cut.held != 0 || cut.length != whole.length ||
         memcmp(cut.passed, whole.passed, whole.length) != 0)
-        fail_msg("%s: what was passed on is not canonical: %s", name, cut.framing.detail);
+        fail_msg("%s: the bytes passed on do not pass again: %s", name, cut.framing.detail);
 }
 
 static void check_shape(const framing_shape *shape)

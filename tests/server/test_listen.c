@@ -68,7 +68,7 @@ static void test_bad_addresses(void **state)
                                       "host:18446744073709551696"};
     srv_address              address;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (srv_address_parse(bad[i], &address)) fail_msg("\"%s\" was taken", bad[i]);
+        if (srv_address_parse(bad[i], &address)) fail_msg("\"%s\" is accepted", bad[i]);
     char text[400];
     memset(text, 'h', sizeof text);
     memcpy(text + sizeof text - 4, ":80", 4);
