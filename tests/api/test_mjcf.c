@@ -297,8 +297,8 @@ static void joints_are_coupled(void **state)
     api_model_release(model);
 }
 
-/* Of two equalities with the same joint1, the first must be inverted: j follows k through the first, so k follows j,
- * and j follows l through the second. */
+/* Two equalities with the same joint1: the first must be inverted. j follows k through the first, so k follows j; j
+ * follows l through the second. */
 static void couplings_are_inverted(void **state)
 {
     const char *text  = WORLD(PAIR "<body name='c'><joint name='l' axis='0 1 0'/>"

@@ -151,7 +151,7 @@ static void test_the_same_answer(void **state)
     api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
 }
 
-/* Of two rows with a problem the first must be reported, even if another thread meets the other one earlier. The
+/* If two rows have a problem, the first must be reported, even if another thread meets the second one earlier. The
  * problem is found while reading (an angle) or while writing (an overflow of velocities). */
 static void test_the_same_problem(void **state)
 {

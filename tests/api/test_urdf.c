@@ -159,7 +159,7 @@ static void every_cut_is_refused(void **state)
     }
 }
 
-/* Whatever one byte becomes, the file must be read, or refused with an error that explains why. */
+/* A file with any one byte changed must be read, or refused with an error that explains why. */
 static void every_byte_may_change(void **state)
 {
     static const char others[] = {'<', '>', '"', '\'', '&', '0', '\0', '\x80', ' '};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As for inverse dynamics: rounding of sums along at most 40 bodies. */
+/* Rounding of sums along at most 40 bodies, as for inverse dynamics. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 5, PARTS = 4 };

@@ -11,7 +11,8 @@
 
 enum { ROBOTS = 400, ROWS = 3 };
 
-/* As for forward dynamics: a few units in the last place of M and of the forces, times the condition of the robot. */
+/* Rounding errors of a few units in the last place of M and of the forces, times the condition of the robot
+ * (trial_leverage). */
 #define TOLERANCE (8 * DBL_EPSILON)
 
 /* Holds a robot with some coordinates driven: `driven_qdd` is their qdd, 0 for all others. */

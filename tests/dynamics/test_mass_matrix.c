@@ -108,7 +108,7 @@ static void test_columns_are_inverse_dynamics(void **state)
     }
 }
 
-/* Both products M X and X M must be 1 up to the condition of M: |M X - 1| <= eps |M| |X| n, with magnitudes entry by
+/* The products M X and X M must be 1 up to the condition of M: |M X - 1| <= eps |M| |X| n, with magnitudes entry by
  * entry. */
 static void assert_inverse(const double *M, const double *X, size_t n, uint64_t seed)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both models have the same sums, added in another order. */
+/* The two models have the same sums, added in another order. */
 #define TOLERANCE 1e-14
 
 enum { ROBOTS = 120, PAYLOADS = 3, ROWS = 3 };

@@ -280,7 +280,7 @@ static void *listen_locally(void *done)
     return NULL;
 }
 
-/* Of two servers that start together, the second must wait for the lock of the folder until the first listens. */
+/* If two servers start together, the second must wait for the lock of the folder until the first listens. */
 static void test_one_server_at_a_time(void **state)
 {
     int         lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
