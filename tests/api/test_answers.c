@@ -228,7 +228,7 @@ static void targets_agree(void **state)
         free(expected[m / 2][m % 2]);
 }
 
-/* --- sizes ------------------------------------------------------------------------------------------------------ */
+/* --- sizes of numbers and models -------------------------------------------------------------------------------- */
 
 /* Fills an answer with the longest numbers: their computed bound must hold, or the answer would be an internal
  * error. */

@@ -209,7 +209,7 @@ static void texts(void **state)
     assert_hex_is("7fff", "\"\"");
 }
 
-/* --- limits ----------------------------------------------------------------------------------------------------- */
+/* --- hostile bodies ---------------------------------------------------------------------------------------------- */
 
 /* The error must say that a body looks like JSON: read as CBOR, its first byte begins a string longer than any body. */
 static void json_is_named(void **state)

@@ -138,7 +138,7 @@ static void test_fields(void **state)
     }
 }
 
-/* Counts the fields of the state that an answer for a platform begins with and that are no outputs. */
+/* Counts the fields of the state with which an answer for a platform begins, unless they are outputs. */
 static size_t given_back(const api_operation *o)
 {
     size_t n = 0;

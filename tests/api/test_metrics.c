@@ -324,7 +324,7 @@ static void test_steps(void **state)
     }
 }
 
-/* --- the page ----------------------------------------------------------------------------------------------------- */
+/* --- the page of metrics ------------------------------------------------------------------------------------------ */
 
 /* Returns the value of a series on the last page. */
 static double page_value(const answer *page, const char *series)

@@ -72,7 +72,7 @@ static double mass_of_one(const char *text)
     return M;
 }
 
-/* --- what elements mean ------------------------------------------------------------------------------------------ */
+/* --- meaning of the elements ------------------------------------------------------------------------------------- */
 
 /* Checks the mass of a geom on a slide: by volume and density, or as given. */
 static void geoms_have_mass(void **state)
@@ -386,7 +386,7 @@ static void includes(void **state)
     refused(good, "not-supported", "a request holds one file");
 }
 
-/* --- what is refused --------------------------------------------------------------------------------------------- */
+/* --- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void refusals(void **state)
 {
@@ -443,7 +443,7 @@ static void nothing_is_dropped_silently(void **state)
                     "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
               NULL);
     assert_int_equal(count_reports(model, "not-held"), 4); /* damping, tendon, muscle, density */
-    assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, own */
+    assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, <own> */
     assert_int_equal(count_reports(model, "dropped"), 2);  /* solreflimit, light */
     api_model_release(model);
 }

@@ -146,7 +146,7 @@ static void decimals(void **state)
     }
 }
 
-/* --- bytes ----------------------------------------------------------------------------------------------------- */
+/* --- cut and changed bytes ------------------------------------------------------------------------------------- */
 
 static void every_cut_is_refused(void **state)
 {
@@ -205,7 +205,7 @@ static void utf8(void **state)
         assert_int_equal(api_utf8_prefix(cases[i].text, cases[i].length), cases[i].prefix);
 }
 
-/* --- what is refused ------------------------------------------------------------------------------------------- */
+/* --- refusals -------------------------------------------------------------------------------------------------- */
 
 #define TREE(inside)                                                                                                   \
     "<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"                                          \

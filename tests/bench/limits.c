@@ -32,7 +32,7 @@ static bool applies(const kernel_pass *kernel, const robot *r)
     return !kernel->fixed_base || r->model->body[0].joint.kind != DYN_FLOATING;
 }
 
-/* --- counting ----------------------------------------------------------------------------------------------- */
+/* --- calls under Valgrind ----------------------------------------------------------------------------------- */
 
 void limits_measured(const kernel_pass *kernel, workload *w);
 

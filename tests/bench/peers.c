@@ -180,7 +180,7 @@ static double difference(const figure *f)
     return worst;
 }
 
-/* --- all figures ---------------------------------------------------------------------------------------------- */
+/* --- measurements --------------------------------------------------------------------------------------------- */
 
 /* Adds torqued's figures at the least and the greatest width, then those of every peer that has the operation and the
  * robot. */

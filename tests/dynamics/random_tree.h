@@ -7,7 +7,7 @@
 /* Generates random numbers by SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */
 typedef struct random_source {
     uint64_t state;
-    bool     neat; /* only rotations by multiples of 90 deg and axes along x, y, z, as in most real robots */
+    bool     neat; /* true: only rotations by multiples of 90 deg and axes along x, y, z, as in most real robots */
 } random_source;
 
 uint64_t random_bits(random_source *source);

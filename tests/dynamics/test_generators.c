@@ -125,7 +125,7 @@ static void count_fields(const field *fields, size_t n, tally *tallies, const vo
 enum {
     ON_BASE,
     ON_PREVIOUS,
-    ON_OTHER, /* parent of a link */
+    ON_OTHER, /* parents of links */
     MOTOR_ON_BASE,
     MOTOR_ON_LINK,
     MOTOR_ON_PARENT,
@@ -221,7 +221,7 @@ static void count_states(const trial *t)
         }
 }
 
-/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+/* --- checks of the counts ----------------------------------------------------------------------------------------- */
 
 static void expect(const char *name, const tally *t, unsigned needs)
 {

@@ -496,7 +496,7 @@ static void test_regressor_rate(void **state)
     }
 }
 
-/* --- edges -------------------------------------------------------------------------------------------------------- */
+/* --- special cases ------------------------------------------------------------------------------------------------ */
 
 /* A state must give the same bits in every batch and on every target of its class. */
 static void test_same_bits(void **state)

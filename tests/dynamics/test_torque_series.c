@@ -11,7 +11,7 @@
  * rounding error. */
 #define TOLERANCE 1e-11
 
-enum { ROBOTS = 120, ORDER = 8 /* of the highest derivative of tau */, TERMS = ORDER + 3 };
+enum { ROBOTS = 120, ORDER = 8 /* order of the highest derivative of tau */, TERMS = ORDER + 3 };
 
 extern dyn_torque_series_kernel dyn_torque_series_complex;
 

@@ -191,8 +191,8 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
         p[i]    = connect_pair(&all);
         give(p[i], i % 2 ? &greedy : &other, 10 - (i % 2 == 0));
     }
-    srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* not silent, because it works */
-    srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent only from this instant on */
+    srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* a working connection is not silent */
+    srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent from this instant on */
     assert_false(srv_connections_displace(&all, &greedy, NULL)); /* none of its connections is silent for long enough */
     assert_false(srv_connections_displace(&all, NULL, NULL));    /* and the other client has fewer connections */
     all.now += second;

@@ -29,7 +29,7 @@ static int free_models(void **state)
     return 0;
 }
 
-/* --- standard error ----------------------------------------------------------------------------------------------- */
+/* --- captured standard error -------------------------------------------------------------------------------------- */
 
 static FILE *caught;
 static int   kept;

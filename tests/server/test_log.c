@@ -191,7 +191,7 @@ static void test_full_pipe(void **state)
         pthread_mutex_unlock(&log.mutex);
     }
     assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
-    for (bool room = false; !room;) { /* until a new line is accepted, which follows the report of the lost ones */
+    for (bool room = false; !room;) { /* until the log accepts a line, which follows the report of lost ones */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         room = log.length < SRV_LOG_CAPACITY / 2;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- system calls in between ----------------------------------------------------------------------------------- */
+/* --- faults injected into system calls ------------------------------------------------------------------------- */
 
 /* Describes the injected fault: at call number `call` (0: never), and with `from_there` at all later calls. */
 static struct {

@@ -1,8 +1,6 @@
-/* peer.h - declares an adapter for another library for robot dynamics, which performs the same operations on the same
- * robot.
- *
- * An adapter builds the library's robot from the canonical model, body by body, so that both sides compute the same
- * numbers; peers.c compares them before it measures times. Joints are plain: no friction, springs, gears or mimics. */
+/* peer.h - declares the adapter of another library for robot dynamics. An adapter builds the library's robot from the
+ * canonical model, body by body, so that both sides compute the same numbers; peers.c compares them before it measures
+ * times. Joints are plain: no friction, springs, gears or mimics. */
 #pragma once
 #include "dynamics/model/model.h"
 
