@@ -1,5 +1,4 @@
-/* test_authorize.c - checks which roles may use which method of which resource, and that a client sees only its own
- * models. */
+/* test_authorize.c - checks which roles may use which method of which resource, and which models a client may use. */
 #include "api/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>

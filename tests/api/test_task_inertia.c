@@ -150,9 +150,9 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
-/* A row of J whose entries are rounding errors (relative to the length scale) must become zero; beside a larger entry,
- * all entries stay. */
-static void rounding_errors_in_rows_become_zero(void **state)
+/* A row of J that is negligible beside `scale` must become zero; a row that is not must keep even its smallest
+ * entries. */
+static void negligible_rows_become_zero(void **state)
 {
     (void)state;
     double   room[1000];
@@ -233,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(rounding_errors_in_rows_become_zero),
+        cmocka_unit_test(negligible_rows_become_zero),
         cmocka_unit_test(missing_directions),
         cmocka_unit_test(redundant_directions),
         cmocka_unit_test(invalid_tasks_are_not_computed),

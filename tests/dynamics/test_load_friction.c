@@ -325,8 +325,8 @@ static void test_derivatives(void **state)
     }
 }
 
-/* Compares dtau/dg with a difference in gravity, which is exact: tau is linear in gravity where T keeps its sign. The
- * complex step is not possible, because gravity is a real constant of the scene. */
+/* Compares dtau/dg with a central difference, which has no truncation error: tau is linear in gravity where T keeps its
+ * sign. The complex step is not possible, because gravity is a real constant of the scene. */
 static void test_gravity(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -215,7 +215,7 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
 }
 
 /* A silent connection must be closed even though another client, which reads its answers, has more connections. */
-static void test_no_reader_is_waited_for(void **state)
+static void test_silent_connections_are_closed_before_slow_readers(void **state)
 {
     static srv_account greedy, other;
     srv_connections    all     = make();
@@ -251,7 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_longest_silent_of_the_greediest_gives_way),
-        cmocka_unit_test(test_no_reader_is_waited_for),
+        cmocka_unit_test(test_silent_connections_are_closed_before_slow_readers),
         cmocka_unit_test(test_a_slow_reader_gives_way),
         cmocka_unit_test(test_the_oldest_go_first),
         cmocka_unit_test(test_a_request_that_has_arrived_is_not_cut_off),
