@@ -12,7 +12,7 @@ enum { NESTING = 32, LINKS = 100 };
 static api_model *read_with(const char *text, size_t length, const char *query, api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* of exactly this length, for the sanitizer */
+    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {

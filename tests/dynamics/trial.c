@@ -91,7 +91,7 @@ trial trial_make(uint64_t seed, size_t rows)
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
 }
 
-/* Gives most joints and motors load coefficients, some with a smooth sense of motion. */
+/* Gives most joints and motors load coefficients, some with a smoothed sign of the velocity (coulomb_velocity). */
 static void add_loads(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {

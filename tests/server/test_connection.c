@@ -194,7 +194,7 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
     srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* a working connection is not silent */
     srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent from this instant on */
     assert_false(srv_connections_displace(&all, &greedy, NULL)); /* none of its connections is silent for long enough */
-    assert_false(srv_connections_displace(&all, NULL, NULL));    /* and the other client has fewer connections */
+    assert_false(srv_connections_displace(&all, NULL, NULL));    /* the silent client has fewer connections */
     all.now += second;
     assert_true(srv_connections_displace(&all, NULL, NULL));
     assert_true(is_shut(p[3]) != is_shut(p[5]));
