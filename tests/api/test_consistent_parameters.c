@@ -1,4 +1,5 @@
-/* test_consistent_parameters.c - parameters of robots that could be built: none fits better. */
+/* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
+ * lower objective. */
 #include "dynamics/identification/consistent_parameters.h"
 #include "draws.h"
 #include "models.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* log det of a 4 x 4 matrix by Gauss; NaN unless it is positive definite. */
+/* Computes log det of a 4 x 4 matrix by Gaussian elimination; NaN unless the matrix is positive definite. */
 static double log_determinant(const double from[16])
 {
     double A[4][4], sum = 0;
@@ -22,7 +23,7 @@ static double log_determinant(const double from[16])
     return sum;
 }
 
-/* X with J0 X = J, by Gauss and Jordan; its trace. */
+/* Solves J0 X = J by Gauss-Jordan elimination and returns trace X. */
 static double trace_of_quotient(const double J0[16], const double J[16])
 {
     double A[4][8], trace = 0;
@@ -40,8 +41,8 @@ static double trace_of_quotient(const double J0[16], const double J[16])
     return trace;
 }
 
-/* What consistent_parameters.h says is least, written down as it stands there. */
-static double objective(const dyn_consistent *c, const double *own, const double *pi)
+/* Computes the objective that consistent_parameters.h defines, term by term. */
+static double objective(const dyn_consistent *c, const double *reference, const double *pi)
 {
     const dyn_base *base = c->base;
     double          sum = 0, d = 0, J0[16], J[16];
@@ -60,7 +61,7 @@ static double objective(const dyn_consistent *c, const double *own, const double
         size_t rotor = dyn_joint_parameter(c->tree, j, DYN_ROTOR_INERTIA);
         d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
         for (size_t k = DYN_VISCOUS; k < DYN_PER_JOINT; k++)
-            d += pow(pi[rotor + k] - own[rotor + k], 2) / 2;
+            d += pow(pi[rotor + k] - reference[rotor + k], 2) / 2;
     }
     return sum + DYN_CONSISTENT_WEIGHT * d;
 }
@@ -75,8 +76,9 @@ static bool never(void *arg)
     return false;
 }
 
-/* Base parameters of a robot that cannot be: the least value lies at no border, and every step away is uphill. `known`:
- * how well the measurements tell the base parameters. */
+/* Starts from base parameters that no real robot has: the minimum must lie inside the feasible region, and each of 2000
+ * random steps away must raise the objective. `known` scales the information R of the measurements about the base
+ * parameters. */
 static void check_least(uint64_t seed, double known)
 {
     enum { WITH = DYN_BASE_ROTORS | DYN_BASE_FRICTION };
@@ -89,7 +91,7 @@ static void check_least(uint64_t seed, double known)
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(dyn_consistent_scratch(m->dyn, base, WITH));
     dyn_parameters_compute(m->dyn, own);
     for (size_t k = 0; k < nb; k++) {
-        beta[k] = dyn_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
+        beta[k] = dyn_base_value(base, k, reference) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
@@ -104,18 +106,19 @@ static void check_least(uint64_t seed, double known)
                         .parameters = found,
                         .go_on      = always};
     assert_true(dyn_consistent_find(&c, scratch));
-    double least = objective(&c, own, found);
-    assert_true(isfinite(least) && least < objective(&c, own, own));
+    double least = objective(&c, reference, found);
+    assert_true(isfinite(least) && least < objective(&c, reference, reference));
     for (int i = 0; i < 2000; i++) {
         double size = pow(10, -1 - 5 * fabs(draw(&seed)));
         for (size_t k = 0; k < n; k++)
-            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : own[k]);
-        if (objective(&c, own, near) < least * (1 - 1e-13)) fail_msg("known %g: better at a size of %g", known, size);
+            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : reference[k]);
+        if (objective(&c, reference, near) < least * (1 - 1e-13))
+            fail_msg("known %g: a step of %g lowers the objective", known, size);
     }
     c.go_on = never;
-    memcpy(found, own, n * sizeof *own);
+    memcpy(found, reference, n * sizeof *reference);
     assert_false(dyn_consistent_find(&c, scratch));
-    free(own);
+    free(reference);
     free(found);
     free(near);
     free(beta);
@@ -125,17 +128,17 @@ static void check_least(uint64_t seed, double known)
     api_model_release(m);
 }
 
-static void nothing_fits_better(void **state)
+static void no_parameters_nearby_are_better(void **state)
 {
     check_least(7, 1);
     for (uint64_t seed = 7; seed < 10; seed++)
-        check_least(seed, 0.01); /* the model's own figures count as much as the measurements */
+        check_least(seed, 0.01); /* the model's own parameters weigh as much as the measurements */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_fits_better),
+        cmocka_unit_test(no_parameters_nearby_are_better),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

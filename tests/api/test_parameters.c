@@ -1,5 +1,5 @@
-/* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
- * of the regressor makes the torques. */
+/* test_parameters.c - checks numbers and names of the parameters of bodies and joints, and base parameters: the
+ * regressor's columns times the parameters must be the torques. */
 #include "dynamics/identification/base_parameters.h"
 #include "api/robots/model/parameter_names.h"
 #include "draws.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One random state, and the kernels on it in one lane. */
+/* Holds one random state, and the kernels for one lane. */
 typedef struct motion {
     const dyn_kernels *kernels;
     dyn_scene          scene;
@@ -19,51 +19,53 @@ typedef struct motion {
 
 static motion motion_open(const api_model *m)
 {
-    motion at = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
-    memcpy(at.scene.gravity, m->dyn->gravity, sizeof at.scene.gravity);
-    at.workspace = numbers(at.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
-    at.q         = numbers(m->nq);
-    at.qd        = numbers(m->nv);
-    at.qdd       = numbers(m->nv);
-    at.tau       = numbers(m->nv);
-    at.Y         = numbers(m->nv * 10 * m->n_bodies);
-    at.joint     = numbers(m->nv * 3 * m->n_movers);
-    return at;
+    motion sample = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
+    memcpy(sample.scene.gravity, m->dyn->gravity, sizeof sample.scene.gravity);
+    sample.workspace = numbers(sample.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
+    sample.q         = numbers(m->nq);
+    sample.qd        = numbers(m->nv);
+    sample.qdd       = numbers(m->nv);
+    sample.tau       = numbers(m->nv);
+    sample.Y         = numbers(m->nv * 10 * m->n_bodies);
+    sample.joint     = numbers(m->nv * 3 * m->n_movers);
+    return sample;
 }
 
-static void motion_draw(const api_model *m, motion *at, uint64_t *seed)
+static void motion_draw(const api_model *m, motion *sample, uint64_t *seed)
 {
     double norm = 0;
     for (size_t i = 0; i < m->nq; i++)
-        at->q[i] = 2 * draw(seed);
+        sample->q[i] = 2 * draw(seed);
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        norm += at->q[i] * at->q[i];
+        norm += sample->q[i] * sample->q[i];
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        at->q[i] /= sqrt(norm);
+        sample->q[i] /= sqrt(norm);
     for (size_t v = 0; v < m->nv; v++) {
-        at->qd[v]  = 2 * draw(seed);
-        at->qdd[v] = 3 * draw(seed);
+        sample->qd[v]  = 2 * draw(seed);
+        sample->qdd[v] = 3 * draw(seed);
     }
-    dyn_regressor io = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .regressor = at->Y, .joint_regressor = at->joint};
-    dyn_inverse_dynamics id = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .tau = at->tau};
-    at->kernels->regressor(&at->scene, at->workspace, &io, 1);
-    at->kernels->inverse_dynamics(&at->scene, at->workspace, &id, 1);
+    dyn_regressor io = {
+        .q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .regressor = sample->Y, .joint_regressor = sample->joint};
+    dyn_inverse_dynamics id = {.q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .tau = sample->tau};
+    sample->kernels->regressor(&sample->scene, sample->workspace, &io, 1);
+    sample->kernels->inverse_dynamics(&sample->scene, sample->workspace, &id, 1);
 }
 
-static void motion_close(motion *at)
+static void motion_close(motion *sample)
 {
-    free(at->workspace);
-    free(at->q);
-    free(at->qd);
-    free(at->qdd);
-    free(at->tau);
-    free(at->Y);
-    free(at->joint);
+    free(sample->workspace);
+    free(sample->q);
+    free(sample->qd);
+    free(sample->qdd);
+    free(sample->tau);
+    free(sample->Y);
+    free(sample->joint);
 }
 
-static dyn_regressor_lane regressed(const motion *at)
+static dyn_regressor_lane regressed(const motion *sample)
 {
-    return (dyn_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+    return (dyn_regressor_lane){
+        .regressor = sample->Y, .joint_regressor = sample->joint, .rates = sample->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
@@ -78,8 +80,8 @@ static void check_own_parameters(const char *document)
     uint64_t      seed = 3;
     dyn_parameters_compute(m->dyn, own);
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        dyn_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        dyn_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             tau[v] = 0;
             for (size_t k = 0; k < n; k++) {
@@ -88,22 +90,24 @@ static void check_own_parameters(const char *document)
                 tau[v] += effort * own[k];
             }
         }
-        assert_close(tau, at.tau, m->nv, 1e-12);
+        assert_close(tau, sample.tau, m->nv, 1e-12);
     }
-    motion_close(&at);
-    free(own);
+    motion_close(&sample);
+    free(parameters);
     free(tau);
     api_model_release(m);
 }
 
-/* A model's own parameters times its columns are its torques, asymmetric friction and all. */
+/* The regressor times a model's own parameters must be the torques of inverse dynamics, including asymmetric
+ * friction. */
 static void own_parameters_make_the_torques(void **state)
 {
     check_own_parameters(ROBOT("fixed"));
     check_own_parameters(ROBOT("floating"));
 }
 
-/* Friction of motors, as the joint sees it: through the gear, and the other way round where that reverses. */
+/* Checks the friction of motors as the joint feels it through the gear; a negative ratio exchanges the two
+ * directions. */
 static void motors_own_parameters(void **state)
 {
     static const char *const ratios[] = {"20", "-20"};
@@ -119,7 +123,7 @@ static void motors_own_parameters(void **state)
     }
 }
 
-/* The rotor of a motor on a link that moves acts on the joints of that link as well. */
+/* The rotor of a motor on a moving link must act on the joints of that link as well. */
 static void motors_on_a_moving_link(void **state)
 {
     static const char *const elastic[] = {"", ",'elastic':{'stiffness':50}"};
@@ -169,7 +173,7 @@ static void pseudo_inertia_there_and_back(void **state)
 
 /* --- base parameters -------------------------------------------------------------------------------------------- */
 
-/* Whatever the parameters, all columns times them are the kept columns times their groups. */
+/* For random parameters, all columns times the parameters must equal the kept columns times the base parameters. */
 static void check_base(const char *document, unsigned with)
 {
     api_model    *m     = model_of(document);
@@ -187,8 +191,8 @@ static void check_base(const char *document, unsigned with)
         pi[k]    = !joint || (with & (rotor ? DYN_BASE_ROTORS : DYN_BASE_FRICTION)) ? x : 0;
     }
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        dyn_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        dyn_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             whole[v] = grouped[v] = 0;
             for (size_t k = 0; k < n; k++)
@@ -201,7 +205,7 @@ static void check_base(const char *document, unsigned with)
         assert_close(grouped, whole, m->nv, 1e-8);
     }
     dyn_base_free(base);
-    motion_close(&at);
+    motion_close(&sample);
     free(pi);
     free(whole);
     free(grouped);
@@ -216,7 +220,7 @@ static void base_parameters_make_the_torques(void **state)
     }
 }
 
-/* Joints that share a coordinate share their rotors and friction; with the ratio -2, positive and negative change
+/* Joints that share a coordinate must share their rotors and friction; with the ratio -2, positive and negative change
  * places: tau_a = -2 tau_c. */
 static void joints_on_one_coordinate(void **state)
 {

@@ -1,4 +1,5 @@
-/* test_rotation_vector.c - compares rotations of moving rotation vectors with identities that hold exactly. */
+/* test_rotation_vector.c - checks rotations, velocities and derivatives of moving rotation vectors against exact
+ * identities and differences. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static void skew(const double a[3], double K[3][3])
         K[i / 3][i % 3] = entries[i / 3][i % 3];
 }
 
-/* A path whose rotation vector has lengths from 1e-12 to 2 pi. */
+/* Draws a path whose rotation vector has lengths from 1e-12 to 2 pi. */
 static dyn_rotation_path draw_path(uint64_t *seed)
 {
     dyn_rotation_path p;
@@ -47,7 +48,7 @@ static void near(double got, double expected)
     assert_true(fabs(got - expected) <= TOLERANCE * (1 + fabs(expected)));
 }
 
-/* R is orthogonal, turns about x by |x|, and is the rotation of the quaternion. */
+/* R must be orthogonal, rotate about x by |x|, and be the rotation of the quaternion. */
 static void rotations(void **state)
 {
     uint64_t seed = 1;
@@ -72,7 +73,7 @@ static void rotations(void **state)
     }
 }
 
-/* w = J x', and Leibniz' rule for w' and w''; w' = dw/dx x' + J x''. */
+/* Checks w = J x', w' = dw/dx x' + J x'', and the product rule for w''. */
 static void velocities(void **state)
 {
     uint64_t seed = 2;
@@ -95,7 +96,7 @@ static void velocities(void **state)
     }
 }
 
-/* w'' = (dw/dx)' x' + dw/dx x'' + J' x'' + J x''', the derivative of w' = dw/dx x' + J x''. */
+/* Checks w'' = (dw/dx)' x' + dw/dx x'' + J' x'' + J x''', the derivative of w' = dw/dx x' + J x''. */
 static void accelerations(void **state)
 {
     uint64_t seed = 3;
@@ -113,7 +114,7 @@ static void accelerations(void **state)
     }
 }
 
-/* The derivatives of w, w' and w'' by x, against differences of sixth order. */
+/* Compares the derivatives of w, w' and w'' by x with differences of sixth order. */
 static void by_position(void **state)
 {
     static const double weight[7] = {-1, 9, -45, 0, 45, -9, 1}, step = 2e-3;

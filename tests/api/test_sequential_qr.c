@@ -1,4 +1,5 @@
-/* test_sequential_qr.c - least squares block by block: what they solve, how well, and what the rows do not tell. */
+/* test_sequential_qr.c - checks least squares solved block by block: normal equations, condition, and unknowns that the
+ * rows do not determine. */
 #include "dynamics/identification/sequential_qr.h"
 #include "draws.h"
 #include "models.h"
@@ -8,7 +9,7 @@
 
 enum { N = 7, ROWS = 200 };
 
-/* Rows of unknowns and right side, by columns. */
+/* Draws rows of unknowns and right side, stored by columns. */
 static void draw_rows(double *rows, uint64_t seed)
 {
     for (size_t j = 0; j <= N; j++)
@@ -16,7 +17,7 @@ static void draw_rows(double *rows, uint64_t seed)
             rows[j * ROWS + i] = draw(&seed) * pow(10, (double)j - 3);
 }
 
-/* Factored in blocks of `block`; the caller frees. */
+/* Factors the rows in blocks of `block`; the caller frees the result. */
 static double *factor(const double *rows, size_t block)
 {
     double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
@@ -45,7 +46,7 @@ static dyn_solved solve(const double *R, solution *s)
     return solved;
 }
 
-/* Two unknowns, columns (a, 0) and (b, c): what the solver makes of them. */
+/* Solves for two unknowns with the columns (a, 0) and (b, c). */
 static dyn_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
 {
     double       R[9]    = {[0] = a, [3] = b, [4] = c, [6] = 1, [7] = 1}, x[2], inverse[4];
@@ -57,8 +58,9 @@ static dyn_solved solve_two(double a, double b, double c, double *condition, boo
     return solved;
 }
 
-/* Directions are told apart down to 1e-8 of the best, columns of any length down to 1e-12 of the longest. */
-static void what_is_told_apart(void **state)
+/* Two directions must count as dependent below 1e-8 of the larger one, and a column as zero below 1e-12 of the
+ * longest. */
+static void dependent_columns_are_found(void **state)
 {
     double condition;
     bool   unseen[2];
@@ -72,7 +74,7 @@ static void what_is_told_apart(void **state)
     assert_true(!unseen[0] && unseen[1]);
 }
 
-/* AT (A x - b) = 0, and inverse inverseT AT A = 1. */
+/* Checks A^T (A x - b) = 0, and that `inverse` times its transpose is the inverse of A^T A. */
 static void blocks_make_the_least_squares(void **state)
 {
     static const size_t blocks[] = {1, 5, 64, ROWS};
@@ -108,8 +110,9 @@ static void blocks_make_the_least_squares(void **state)
     free(rows);
 }
 
-/* Rows that know only the last columns, factored by themselves and then joined, beside all rows factored at once. */
-static void triangles_are_joined(void **state)
+/* Rows that involve only the last columns, factored separately and then joined, must give the same solution as all rows
+ * factored at once. */
+static void joined_factors_equal_one_factor(void **state)
 {
     enum { FIRST = 3, LEFT = N + 1 - FIRST };
     double *rows = numbers((N + 1) * ROWS), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
@@ -132,7 +135,7 @@ static void triangles_are_joined(void **state)
     for (size_t j = 0; j < N; j++)
         assert_true(fabs(joined.x[j] - whole.x[j]) <= 1e-11 * fabs(whole.x[j]));
     assert_true(fabs(joined.condition / whole.condition - 1) < 1e-12);
-    assert_true(fabs(fabs(R[N * (N + 1) + N] / all[N * (N + 1) + N]) - 1) < 1e-12); /* what is left */
+    assert_true(fabs(fabs(R[N * (N + 1) + N] / all[N * (N + 1) + N]) - 1) < 1e-12); /* the norm of the residual */
     free(rows);
     free(scratch);
     free(all);
@@ -140,7 +143,8 @@ static void triangles_are_joined(void **state)
     free(small);
 }
 
-/* Columns of any length count alike: two at an angle of cosine c have the condition sqrt((1 + c) / (1 - c)). */
+/* The condition must not depend on the lengths of columns: two at an angle of cosine c have the condition sqrt((1 + c)
+ * / (1 - c)). */
 static void condition_is_of_unit_columns(void **state)
 {
     double *rows = numbers((N + 1) * ROWS), c = 0.6;
@@ -157,7 +161,7 @@ static void condition_is_of_unit_columns(void **state)
     free(rows);
 }
 
-static void what_rows_do_not_tell(void **state)
+static void undetermined_unknowns_are_found(void **state)
 {
     double  *rows = numbers((N + 1) * ROWS);
     solution s;
@@ -186,8 +190,8 @@ static bool goes_on(void *arg)
     return arg == NULL;
 }
 
-/* Columns of any length: column 4 is 2 column 1 - 3 column 0 and column 6 is zero. Another order keeps other columns.
- */
+/* With columns of any length, column 4 = 2 column 1 - 3 column 0 and column 6 = 0 must be found. Another order keeps
+ * other columns. */
 static void columns_are_combined(void **state)
 {
     static const size_t orders[2][N] = {{0, 1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}};
@@ -229,9 +233,9 @@ static void columns_are_combined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_apart),    cmocka_unit_test(blocks_make_the_least_squares),
-        cmocka_unit_test(triangles_are_joined),  cmocka_unit_test(condition_is_of_unit_columns),
-        cmocka_unit_test(what_rows_do_not_tell), cmocka_unit_test(columns_are_combined),
+        cmocka_unit_test(dependent_columns_are_found),     cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(joined_factors_equal_one_factor), cmocka_unit_test(condition_is_of_unit_columns),
+        cmocka_unit_test(undetermined_unknowns_are_found), cmocka_unit_test(columns_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_spline.c - basis functions of B-splines: against their definition, against polynomials whose control points are
- * known, and at knots that coincide. */
+/* test_spline.c - checks basis functions of B-splines against their definition, against polynomials whose control
+ * points are known, and at coincident knots. */
 #include "dynamics/motion/spline.h"
 #include <float.h>
 #include "draws.h"
@@ -18,13 +18,14 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/* A random spline: of any degree, in any range, clamped or not, with inner knots that coincide, gaps of 1 or so. */
+/* Makes a random spline of any degree and range, clamped or not, with inner knots that coincide or are about 1
+ * apart. */
 static dyn_spline random_spline(double knots[KNOTS])
 {
     size_t     degree = 1 + (size_t)rand() % DYN_SPLINE_DEGREE, n = degree + 1 + (size_t)rand() % (MOST - degree);
     dyn_spline s       = {.degree = degree, .n = n, .knots = knots};
     bool       clamped = rand() % 2;
-    size_t     equal   = 1, at;
+    size_t     equal   = 1, knot;
     dyn_knots  what;
     knots[0] = uniform(-5, 5);
     for (size_t i = 1; i < n + degree + 1; i++) {
@@ -33,11 +34,11 @@ static dyn_spline random_spline(double knots[KNOTS])
         knots[i] = knots[i - 1] + (same ? 0 : uniform(0.3, 2));
         equal    = same ? equal + 1 : 1;
     }
-    assert_false(dyn_spline_knots_fail(&s, &at, &what));
+    assert_false(dyn_spline_knots_fail(&s, &knot, &what));
     return s;
 }
 
-/* By the definition, over all indices: B_k,d and its derivatives by u, where 0/0 is 0. */
+/* Computes B_k,d and its derivatives by u from the recursive definition over all indices, where 0/0 is 0. */
 static double defined(const dyn_spline *s, size_t k, size_t d, size_t order, double u)
 {
     const double *t = s->knots;
@@ -56,7 +57,7 @@ static double defined(const dyn_spline *s, size_t k, size_t d, size_t order, dou
     return sum;
 }
 
-/* Fractions of the range: anywhere, at the ends, and on every knot. */
+/* Returns a fraction of the range: anywhere, at the ends, and on every knot. */
 static double fraction_of(const dyn_spline *s, size_t trial)
 {
     const double *t = s->knots;
@@ -97,8 +98,8 @@ static void by_definition(void **state)
     }
 }
 
-/* u^m is the spline whose control point k is the mean of all products of m of the knots k + 1 to k + degree (its polar
- * form); so far as m <= degree, the basis gives it and its derivatives everywhere. */
+/* Returns the control point of u^m: its coefficient k is the mean of all products of m of the knots k + 1 to k + degree
+ * (the polar form). For m <= degree the basis must reproduce u^m and its derivatives everywhere. */
 static double polar(const double *t, size_t degree, size_t m)
 {
     double e[DYN_SPLINE_DEGREE + 1] = {1}, choose = 1;
@@ -136,7 +137,7 @@ static void polynomials(void **state)
     }
 }
 
-/* Without inner knots: the polynomials of Bernstein, and the sum of all is 1. */
+/* Without inner knots the basis must be the Bernstein polynomials, whose sum is 1. */
 static void bernstein(void **state)
 {
     for (size_t degree = 1; degree <= DYN_SPLINE_DEGREE; degree++) {
@@ -156,7 +157,8 @@ static void bernstein(void **state)
     }
 }
 
-/* Two spans of a line with a corner: behind the knot its slope is that of the second, at the end there is no third. */
+/* A line with a corner: at the knot the slope must be that of the second span, and at the end no third span may be
+ * used. */
 static void jumps(void **state)
 {
     double     knots[] = {0, 0, 1, 2, 2}, basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
@@ -170,7 +172,8 @@ static void jumps(void **state)
     assert_true(basis[0][0] == 0.5 && basis[0][1] == 0.5);
 }
 
-/* Knots go on behind the range, which ends where two coincide: its last span is the one before them. */
+/* If two knots coincide at the end of the range and further ones follow, the last span must be the one before the
+ * two. */
 static void ends_before_equal_knots(void **state)
 {
     double     knots[] = {0, 0, 0, 1, 1, 2, 2}, basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
@@ -182,8 +185,8 @@ static void ends_before_equal_knots(void **state)
     assert_near(basis[0][2], 1, 1);
 }
 
-/* Wherever the range begins and ends, and however it is rounded: at its end nothing lies beyond the last point. */
-static void the_end_is_the_end(void **state)
+/* For any range and any rounding of its end, the last parameter must not lie beyond the last control point. */
+static void range_ends_at_the_last_point(void **state)
 {
     uint64_t seed       = 5;
     size_t   rounded_up = 0;
@@ -207,19 +210,19 @@ static void clamped(void **state)
     assert_memory_equal(knots, expected, sizeof expected);
 }
 
-static void expect_fault(size_t degree, size_t n, double *knots, size_t at, dyn_knots what)
+static void expect_fault(size_t degree, size_t n, double *knots, size_t knot, dyn_knots what)
 {
     dyn_spline s = {.degree = degree, .n = n, .knots = knots};
     size_t     found;
     dyn_knots  kind;
     assert_true(dyn_spline_knots_fail(&s, &found, &kind));
-    assert_int_equal(found, at);
+    assert_int_equal(found, knot);
     assert_int_equal(kind, what);
 }
 
 static void bad_knots(void **state)
 {
-    size_t     at;
+    size_t     knot;
     dyn_knots  what;
     double     fall[] = {0, 0, 1, 0.5, 2, 2}, inner[] = {0, 0, 0, 1, 1, 1, 2, 2, 2}, start[] = {0, 0, 0, 0, 1, 1, 1};
     double     end[] = {0, 0, 0, 1, 1, 1, 1}, equal[] = {1, 1, 1, 1, 2}, far[] = {-1e308, 0, 1, 1e308};
@@ -235,11 +238,11 @@ static void bad_knots(void **state)
     expect_fault(1, 2, (double[]){0, 0, 5e-324, 5e-324}, 2, DYN_KNOTS_NEAR);
     expect_fault(1, 3, (double[]){0, 0, 1e-101, 1, 1}, 2, DYN_KNOTS_NEAR);
     expect_fault(1, 2, (double[]){0, 1, 1, 2}, 2, DYN_KNOTS_NO_RANGE);
-    assert_false(dyn_spline_knots_fail(&s, &at, &what));
+    assert_false(dyn_spline_knots_fail(&s, &knot, &what));
 }
 
-/* The basis does not change where all knots are shifted or scaled: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots
- * beyond those of the span, and of the range, have no effect. */
+/* Shifting or scaling all knots must not change the basis: sum dB/dt_i = 0 and sum t_i dB/dt_i = 0. Knots beyond those
+ * of the span, and beyond the range, must have no effect. */
 static void by_knots(void **state)
 {
     double knots[KNOTS], basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], by_knot[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
@@ -278,7 +281,7 @@ int main(void)
                                        cmocka_unit_test(jumps),
                                        cmocka_unit_test(clamped),
                                        cmocka_unit_test(ends_before_equal_knots),
-                                       cmocka_unit_test(the_end_is_the_end),
+                                       cmocka_unit_test(range_ends_at_the_last_point),
                                        cmocka_unit_test(bad_knots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

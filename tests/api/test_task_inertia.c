@@ -1,4 +1,4 @@
-/* test_task_inertia.c - the inertia of a task against the equations it solves. */
+/* test_task_inertia.c - checks task-space inertia Lambda and inverse Jbar against the equations that define them. */
 #include "dynamics/contact/task_inertia.h"
 #include "draws.h"
 #include <float.h>
@@ -14,11 +14,11 @@ enum { MOST = 12 /* coordinates */, AXES = 6 };
 
 typedef struct problem {
     dyn_task task;
-    double   M[MOST * MOST], J[AXES * MOST]; /* by columns: nv x nv, k x nv */
+    double   M[MOST * MOST], J[AXES * MOST]; /* stored by columns: nv x nv, k x nv */
     double  *room;
 } problem;
 
-/* M = A A^T + 1 is positive, J has any directions. */
+/* Draws a task: M = A A^T + 1 is positive definite, J has random directions. */
 static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping)
 {
     problem p = {.task = {.nv = nv, .k = k, .damping = damping}};
@@ -49,7 +49,7 @@ static dyn_task_status solve(problem *p)
     return dyn_task_solve(&p->task);
 }
 
-/* M Jbar = J^T Lambda and J Jbar + damping^2 Lambda = 1: these two make Lambda and Jbar what they are. */
+/* Checks M Jbar = J^T Lambda and J Jbar + damping^2 Lambda = 1, which define Lambda and Jbar. */
 static void check_equations(const problem *p, double tolerance)
 {
     const dyn_task *t  = &p->task;
@@ -90,7 +90,7 @@ static void equations_hold(void **state)
     }
 }
 
-/* Directions along the coordinates feel their masses; the eigenvalues come with the least first. */
+/* Directions along the coordinates must have the masses of these coordinates; eigenvalues are in ascending order. */
 static void directions_of_coordinates(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void directions_of_coordinates(void **state)
     free(p.room);
 }
 
-/* Two equal rows of J, or fewer coordinates than directions: singular, with the rank, unless damped. */
+/* Two equal rows of J, or fewer coordinates than directions, must be reported as singular, with the rank, unless
+ * damped. */
 static void missing_directions(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void missing_directions(void **state)
     free(none.room);
 }
 
-/* to <- a b, of k x k by columns */
+/* Computes `to` = a b of k x k matrices by columns. */
 static void multiply(size_t k, const double *a, const double *b, double *to)
 {
     for (size_t i = 0; i < k; i++)
@@ -149,8 +150,9 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
-/* What is left of a direction that cannot move, by rounding, is nothing; next to it all counts. */
-static void directions_that_stand_still(void **state)
+/* A row of J that is negligible beside `scale` must become zero; a row that is not must keep even its smallest
+ * entries. */
+static void negligible_rows_become_zero(void **state)
 {
     (void)state;
     double   room[1000];
@@ -163,8 +165,8 @@ static void directions_that_stand_still(void **state)
     assert_true(task.X[3] == 1e-12 && task.X[4] == -1e-8 && task.X[5] == 0);
 }
 
-/* More directions than coordinates, each a mixture of `rank` of them, M = 1: Lambda is the pseudo-inverse of A = J J^T,
- * by Penrose's equations, and Jbar = J^T Lambda. */
+/* Checks more directions than coordinates, each a mixture of `rank` of them, with M = 1: Lambda is the pseudo-inverse
+ * of A = J J^T, by Penrose's equations, and Jbar = J^T Lambda. */
 static void redundant_directions(void **state)
 {
     (void)state;
@@ -213,7 +215,7 @@ static void redundant_directions(void **state)
     }
 }
 
-static void what_cannot_be_computed(void **state)
+static void invalid_tasks_are_not_computed(void **state)
 {
     (void)state;
     problem negative = random_problem(3, 4, 2, 0.1), endless = random_problem(4, 4, 2, 0.1), wild = endless;
@@ -231,10 +233,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(directions_that_stand_still),
+        cmocka_unit_test(negligible_rows_become_zero),
         cmocka_unit_test(missing_directions),
         cmocka_unit_test(redundant_directions),
-        cmocka_unit_test(what_cannot_be_computed),
+        cmocka_unit_test(invalid_tasks_are_not_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-// numbers.cc - nanoseconds to read and to write a number as text, by the kind of number: the server's portable and AVX2
-// code beside the C library, fast_float, dragonbox and, with BASE, the server's code of another commit. All take turns;
-// medians of thread CPU time.
+// numbers.cc - measures nanoseconds to read and to write a number as text, by the kind of number: the server's portable
+// and AVX2 code beside the C library, fast_float, dragonbox and, with BASE, the server's code of another commit. The
+// runs of all are interleaved; the figures are medians of thread CPU time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -70,7 +70,7 @@ double now()
     return 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
 }
 
-// Numbers of one kind, and their text in rows.
+// Holds numbers of one kind, and their text in rows.
 struct sample {
     std::vector<double> values, got;
     std::vector<char>   out;

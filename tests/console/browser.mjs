@@ -24,7 +24,7 @@ export function missingPackages() {
 
 export const installed = () => createRequire(join(BUILD, 'console', 'package.json'));
 
-/** A torqued on a port that the system chooses; restart() keeps the port. */
+/** Runs a torqued on a port that the system chooses; restart() keeps the port. */
 export class Server {
     /** Starts a server. `prepare(folder)` makes files there and returns further arguments of the server; with `https` the
      * server speaks TLS. */

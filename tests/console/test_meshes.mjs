@@ -119,7 +119,7 @@ function differing(a, b) {
 
 const count = mask => mask.filter(Boolean).length;
 
-test('STL, OBJ and Collada files are drawn as they are, in the browser alone', {skip}, async () => {
+test('STL, OBJ and Collada files are drawn like the box, without a request to the server', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, '', {width: 800, height: 600}), unit = box(SIZE), doubled = box(SIZE.map(x => 2 * x));
     const sent = [];
     page.on('request', r => r.method() === 'PUT' && sent.push(r.postData()));

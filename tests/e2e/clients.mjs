@@ -29,7 +29,7 @@ test('a thousand requests on kept connections', {skip}, async () => {
         assert.deepEqual(await ask('puma560', 'bias', {q: qn}), first);
 });
 
-test('two hundred at once', {skip}, async () => {
+test('two hundred requests at once', {skip}, async () => {
     const answers = await Promise.all(Array.from({length: 200}, (_, i) =>
         ask('puma560', 'inverse-dynamics', {q: [i / 100, 0, 0, 0, 0, 0], qdd: ones})));
     assert.equal(answers.length, 200);
@@ -45,7 +45,7 @@ test('a batch of 20 000 states', {skip}, async () => {
         assert.deepEqual(tau[i], (await ask('puma560', 'inverse-dynamics', {q: q[i], qd: ones})).tau);
 });
 
-test('numbers are as JavaScript writes them', {skip}, async () => {
+test('numbers are written as JavaScript writes them', {skip}, async () => {
     const answer = await post('/v1/models/puma560/mass-matrix', {q: qn.map(x => x + 0.1)});
     const numbers = (await answer.text()).match(/-?\d[\d.e+-]*/g);
     assert.equal(numbers.length, 36);

@@ -40,7 +40,7 @@ import glob, sys
 from PIL import Image
 pictures = [Image.open(name).convert("RGB").resize((600, 360), Image.LANCZOS) for name in sorted(glob.glob(sys.argv[1] + "/*.png"))]
 common = pictures[len(pictures) // 2].quantize(28).getpalette()[:84]
-hues = bytes.fromhex("1f77b4d9730d2f8f46c0392b7d5bbf8a5a44c2529c")     # of the curves: too thin to be common
+hues = bytes.fromhex("1f77b4d9730d2f8f46c0392b7d5bbf8a5a44c2529c")     # colours of the curves, which are too thin to be among the common ones
 palette = Image.new("P", (1, 1))
 palette.putpalette(common + list(hues))
 plain = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]

@@ -1,5 +1,5 @@
-// mujoco.mjs - answer requests for the dynamics that MuJoCo computes, one JSON object a line, for tests of the reader and
-// the writer of MJCF.
+// mujoco.mjs - answers requests for the dynamics that MuJoCo computes, one JSON object per line, for tests of the MJCF
+// reader and writer.
 //
 //     {"xml": TEXT, "states": [[qpos, qvel, qacc], ...], "constraints": BOOL}     -> {"about": {...}, "states": [...]}
 //     {"xml": TEXT, "assets": {NAME: BASE64}}                                     files beside the first
