@@ -141,8 +141,8 @@ static void divide(division *d, double h, double rate)
     api_ode *ode  = d->ode;
     double   left = h;
     store(ode, ode->fixed->start, true);
+    store(ode, ode->fixed->part, false);
     for (int stops = 0; rate < 0; stops++) {
-        store(ode, ode->fixed->part, false);
         const double passed = attempt_to_stop(d, left, rate);
         const bool   stay   = stops >= STOPS || passed <= AT_ONCE * left;
         d->time += passed;
