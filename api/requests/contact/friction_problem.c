@@ -10,13 +10,16 @@
 #define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
 #define UNHELD    1e-9  /* relative acceleration above which no friction holds a row */
 #define SHARED    1e-9  /* relative tolerance of limits where several rows can share the load */
-#define DECREASE  1e-12 /* relative to the terms of the objective: smaller decreases count as none */
+#define SOFTENED                                                                                                       \
+    1e-11 /* part of a row's own diagonal entry that is added to it where rounding decides which rows move */
+#define DECREASE 1e-12 /* relative to the terms of the objective: smaller decreases count as none */
 
 enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and more than one per row rare */ };
 
 /* The arrays of `room`, and properties of the present sides. Friction is scaled: f = span p. */
 typedef struct solver {
     const api_friction_problem *s;
+    double                     *A;             /* n x n: that of the problem, or softened */
     size_t                      n, held, rank; /* rows; rows with side 0; rank of their block of A */
     bool                        shares;        /* the rank of A may be less than n */
     double                     *factor;        /* n x n: Cholesky factor, or QR factors, of the held block */
@@ -31,14 +34,15 @@ typedef struct solver {
 
 size_t api_friction_problem_entries(size_t n)
 {
-    return n * n + 16 * n;
+    return 2 * n * n + 16 * n;
 }
 
 static solver open(const api_friction_problem *s)
 {
     const size_t n = s->n;
     solver       o = {.s = s, .n = n, .factor = s->room};
-    o.unit         = o.factor + n * n;
+    o.A            = o.factor + n * n;
+    o.unit         = o.A + n * n;
     o.span         = o.unit + n;
     o.a            = o.span + n;
     o.terms        = o.a + n;
@@ -54,14 +58,22 @@ static solver open(const api_friction_problem *s)
     o.index        = integers;
     o.pivot        = o.index + n;
     o.before       = o.pivot + n;
+    memcpy(o.A, s->A, n * n * sizeof *o.A);
     for (size_t i = 0; i < n; i++) {
         const double diagonal = s->free_diagonal ? s->free_diagonal[i] : s->A[i * n + i];
         o.span[i]             = s->positive[i] + s->negative[i];
         o.unit[i]             = diagonal > 0 ? 1 / sqrt(diagonal) : 0;
-        s->side[i]            = o.unit[i] > 0 && o.span[i] > 0 ? 0 : 1;
-        s->f[i]               = 0;
     }
     return o;
+}
+
+/* Sets all rows held, without friction. */
+static void start(const solver *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        o->s->side[i] = o->unit[i] > 0 && o->span[i] > 0 ? 0 : 1;
+        o->s->f[i]    = 0;
+    }
 }
 
 /* --- the held rows ------------------------------------------------------------------------------------------------ */
@@ -69,12 +81,11 @@ static solver open(const api_friction_problem *s)
 /* Sets the held block of C = unit A unit. Returns its largest diagonal entry; NaN if a number is not finite. */
 static double set_block(const solver *o)
 {
-    const api_friction_problem *s    = o->s;
-    double                      most = 0;
+    double most = 0;
     for (size_t c = 0; c < o->held; c++)
         for (size_t r = c; r < o->held; r++) {
             const size_t i = (size_t)o->index[r], j = (size_t)o->index[c];
-            const double value         = s->A[i * o->n + j] * o->unit[i] * o->unit[j];
+            const double value         = o->A[i * o->n + j] * o->unit[i] * o->unit[j];
             o->factor[c * o->held + r] = value;
             if (!isfinite(value)) return NAN;
             if (r == c) most = fmax(most, value);
@@ -163,7 +174,7 @@ static bool find_target(solver *o)
         const size_t i   = row_of(o, r);
         double       sum = s->b[i];
         for (size_t j = 0; j < o->n; j++)
-            if (s->side[j] != 0) sum -= s->A[i * o->n + j] * s->f[j];
+            if (s->side[j] != 0) sum -= o->A[i * o->n + j] * s->f[j];
         o->x[r] = sum * o->span[i];
     }
     if (!solve_held(o, o->x)) return false;
@@ -181,7 +192,7 @@ static bool find_accelerations(const solver *o)
         o->a[i]     = s->b[i];
         o->terms[i] = s->size ? s->size[i] : fabs(s->b[i]);
         for (size_t j = 0; j < o->n; j++) {
-            const double part = s->A[i * o->n + j] * o->target[j];
+            const double part = o->A[i * o->n + j] * o->target[j];
             o->a[i] -= part;
             o->terms[i] += fabs(part);
         }
@@ -201,7 +212,7 @@ static bool find_slopes(const solver *o)
         if (s->side[i] == 0 || !(o->span[i] > 0)) continue;
         double sum = 0;
         for (size_t r = 0; r < o->held; r++)
-            sum += s->A[i * o->n + row_of(o, r)] * o->span[row_of(o, r)] * o->y[r];
+            sum += o->A[i * o->n + row_of(o, r)] * o->span[row_of(o, r)] * o->y[r];
         o->slope[i] = o->span[i] * sum - s->f[i] / o->span[i];
     }
     return true;
@@ -241,7 +252,7 @@ static bool decreases(const solver *o)
         const double d = o->next[i] - s->f[i];
         double       a = s->b[i];
         for (size_t j = 0; j < o->n; j++)
-            a -= s->A[i * o->n + j] * 0.5 * (o->next[j] + s->f[j]);
+            a -= o->A[i * o->n + j] * 0.5 * (o->next[j] + s->f[j]);
         change -= a * d;
         size += fabs(d) * o->terms[i];
         if (!(o->span[i] > 0)) continue;
@@ -358,33 +369,52 @@ static bool evaluate(solver *o)
     return find_target(o) && find_accelerations(o) && (!o->shares || find_slopes(o));
 }
 
-api_friction_status api_friction_problem_solve(const api_friction_problem *s, const api_deadline *deadline,
-                                               api_problem *problem)
+/* Moves rows between their limits until all conditions hold. */
+static api_friction_status pivot(solver *o, const api_deadline *deadline, api_problem *problem)
 {
-    solver o        = open(s);
-    bool   released = false; /* several rows since the last step */
+    const api_friction_problem *s        = o->s;
+    bool                        released = false; /* several rows since the last step */
+    start(o);
     for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
         if (!api_deadline_check(deadline, problem)) return API_FRICTION_STOPPED;
-        if (!evaluate(&o)) return API_FRICTION_UNDECIDED;
-        if (is_within(&o)) {
-            memcpy(s->f, o.target, s->n * sizeof *s->f);
-            const size_t n = release(&o, true);
+        if (!evaluate(o)) return API_FRICTION_UNDECIDED;
+        if (is_within(o)) {
+            memcpy(s->f, o->target, s->n * sizeof *s->f);
+            const size_t n = release(o, true);
             if (n == 0) {
-                finish(&o);
-                if (s->follows) mark_followers(&o, o.before);
+                finish(o);
+                if (s->follows) mark_followers(o, o->before);
                 return API_FRICTION_FOUND;
             }
             released = n > 1;
-        } else if (step_to_limits(&o)) {
+        } else if (step_to_limits(o)) {
             released = false;
         } else if (released) {
-            memcpy(s->side, o.before, s->n * sizeof *s->side);
-            if (!evaluate(&o)) return API_FRICTION_UNDECIDED;
-            release(&o, false);
+            memcpy(s->side, o->before, s->n * sizeof *s->side);
+            if (!evaluate(o)) return API_FRICTION_UNDECIDED;
+            release(o, false);
             released = false;
         } else {
-            step_to_first_limit(&o);
+            step_to_first_limit(o);
         }
     }
     return API_FRICTION_UNDECIDED;
+}
+
+/* Adds a part to the diagonal entries, so that no rows depend on each other. */
+static void soften(solver *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->unit[i] > 0) o->A[i * o->n + i] += SOFTENED / (o->unit[i] * o->unit[i]);
+    o->shares = false;
+}
+
+api_friction_status api_friction_problem_solve(const api_friction_problem *s, const api_deadline *deadline,
+                                               api_problem *problem)
+{
+    solver              o      = open(s);
+    api_friction_status status = pivot(&o, deadline, problem);
+    if (status != API_FRICTION_UNDECIDED || !o.shares) return status;
+    soften(&o);
+    return pivot(&o, deadline, problem);
 }

@@ -86,35 +86,43 @@ typedef struct division {
     double          time; /* s, of ode->fixed->part */
 } division;
 
-/* The least velocity of a sliding joint in the direction of its side: negative if one has turned. */
-static double least_rate(const division *d)
+/* The velocities at the start of the part. */
+static const double *part_rates(const division *d)
+{
+    return d->ode->fixed->part + d->ode->e->model->nq * d->ode->W;
+}
+
+/* The least api_stiction_events_advance of the joints, since they had the velocities `from`: negative if one has
+ * turned. */
+static double least_advance(const division *d, const double *from)
 {
     const api_ode          *ode   = d->ode;
     const api_ode_stiction *s     = ode->stiction;
+    const double           *qd    = ode->y + ode->e->model->nq * ode->W;
     double                  least = HUGE_VAL;
     for (size_t k = 0; k < s->n; k++) {
-        const int side = s->joint[k].side[d->lane];
-        if (side != 0) least = fmin(least, side * ode->y[(ode->e->model->nq + s->joint[k].v) * ode->W + d->lane]);
+        const size_t at = s->joint[k].v * ode->W + d->lane;
+        least           = fmin(least, api_stiction_events_advance(&s->joint[k], d->lane, qd[at], from[at]));
     }
     return least;
 }
 
-/* Integrates the part from its start over h, and returns least_rate. */
+/* Integrates the part from its start over h, and returns least_advance. */
 static double attempt(const division *d, double h)
 {
     api_ode *ode = d->ode;
     store(ode, ode->fixed->part, true);
     ode->fault[d->lane] = (api_fault){.kind = API_FAULT_NONE};
     api_fixed_advance(ode, d->time, h, d->step);
-    return least_rate(d);
+    return least_advance(d, part_rates(d));
 }
 
 /* Integrates up to the first instant within `left` at which a joint has turned, by the Illinois method. `last` is the
- * least rate after all of `left`, negative. Returns the time that has passed. */
+ * least_advance after all of `left`, negative. Returns the time that has passed. */
 static double attempt_to_stop(const division *d, double left, double last)
 {
     store(d->ode, d->ode->fixed->part, true);
-    double low = 0, high = left, at_low = fmax(least_rate(d), 0), at_high = last, passed = left;
+    double low = 0, high = left, at_low = fmax(least_advance(d, part_rates(d)), 0), at_high = last, passed = left;
     for (int i = 0; i < TRIALS && high - low > LOCATED * left && (low > 0 || high > AT_ONCE * left); i++) {
         const bool   halve = !(at_low > 0);
         const double h     = halve ? 0.5 * (low + high) : low + (high - low) * at_low / (at_low - at_high);
@@ -128,26 +136,26 @@ static double attempt_to_stop(const division *d, double left, double last)
             if (high < left) at_low *= 0.5;
             high    = h;
             at_high = rate;
-            if (-rate <= LOCATED * -last) return h;
+            if (-rate <= fmax(LOCATED * -last, API_TURNED_RATE)) return h;
         }
     }
     if (passed != high) attempt(d, high);
     return high;
 }
 
-/* Integrates from the start of the step over h, part by part. `rate` is least_rate after the undivided step. */
+/* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. */
 static void divide(division *d, double h, double rate)
 {
     api_ode *ode  = d->ode;
     double   left = h;
     store(ode, ode->fixed->start, true);
-    for (int stops = 0; rate < 0; stops++) {
-        store(ode, ode->fixed->part, false);
+    store(ode, ode->fixed->part, false);
+    for (int stops = 0; rate < -API_TURNED_RATE; stops++) {
         const double passed = attempt_to_stop(d, left, rate);
         const bool   stay   = stops >= STOPS || passed <= AT_ONCE * left;
         d->time += passed;
         left -= passed;
-        api_stiction_events_stop(ode, d->time, d->lane, stay);
+        api_stiction_events_stop(ode, d->time, d->lane, part_rates(d), stay);
         if (!(left > LOCATED * h)) return;
         store(ode, ode->fixed->part, false);
         rate = attempt(d, left);
@@ -156,6 +164,23 @@ static void divide(division *d, double h, double rate)
 
 /* --- a step --------------------------------------------------------------------------------------------------------
  */
+
+/* Corrects the velocities of the lanes in which a joint has lost a rate at the end of a step, and no others. */
+static void correct_lanes(api_ode *ode, double t)
+{
+    const bool *uncorrected = ode->stiction->uncorrected;
+    bool        any         = false;
+    for (size_t l = 0; ode->contact && l < ode->rows; l++) {
+        if (!uncorrected[l]) continue;
+        if (!any) store(ode, ode->fixed->end, false);
+        any        = true;
+        ode->alone = l + 1;
+        api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+        ode->alone = 0;
+        store_lane(ode, ode->fixed->end, l);
+        store(ode, ode->fixed->end, true);
+    }
+}
 
 void api_fixed_events_step(api_ode *ode, double t, double h, api_fixed_step *step)
 {
@@ -169,8 +194,8 @@ void api_fixed_events_step(api_ode *ode, double t, double h, api_fixed_step *ste
     memcpy(f->faults, ode->fault, sizeof ode->fault);
     for (size_t l = 0; l < ode->rows; l++) {
         division     d    = {.ode = ode, .lane = l, .step = step, .time = t};
-        const double rate = least_rate(&d);
-        if (had_fault[l] || !(rate < 0)) continue;
+        const double rate = least_advance(&d, f->start + ode->e->model->nq * ode->W);
+        if (had_fault[l] || !(rate < -API_TURNED_RATE)) continue;
         if (!any) store(ode, f->end, false);
         any            = true;
         ode->violation = NULL; /* other lanes are not at states of their simulations */
@@ -184,4 +209,5 @@ void api_fixed_events_step(api_ode *ode, double t, double h, api_fixed_step *ste
     }
     memcpy(ode->fault, f->faults, sizeof ode->fault);
     api_stiction_events_end_step(ode, t + h);
+    correct_lanes(ode, t + h);
 }

@@ -93,6 +93,16 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
+/* Lets ARKODE locate the instants at which joints stop or break loose: where their margins fall to zero. */
+static bool set_up_events(api_adaptive *a)
+{
+    const size_t n = api_ode_stiction_count(a->ode);
+    for (size_t k = 0; k < n; k++)
+        a->ode->stiction->roots[k] = -1;
+    return ARKStepRootInit(a->arkode, (int)n, margins) == ARK_SUCCESS &&
+           (n == 0 || ARKStepSetRootDirection(a->arkode, a->ode->stiction->roots) == ARK_SUCCESS);
+}
+
 static bool set_up(api_adaptive *a, bool is_implicit, api_choose_pair *choose_pair)
 {
     if (SUNContext_Create(NULL, &a->context) != 0) return false;
@@ -106,8 +116,7 @@ static bool set_up(api_adaptive *a, bool is_implicit, api_choose_pair *choose_pa
            ARKStepWFtolerances(a->arkode, set_weights) == ARK_SUCCESS &&
            ARKStepSetMaxNumSteps(a->arkode, 1 + CHECK / (long)a->ode->e->model->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->ode->s->duration) == ARK_SUCCESS &&
-           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
-           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_pair(a);
+           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && set_up_events(a) && choose_pair(a);
 }
 
 typedef struct opening {

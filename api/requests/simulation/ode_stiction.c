@@ -20,6 +20,7 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
     s->efforts       = api_take_zeroed(e->query->pool, nv * W, &all);
     s->needed        = api_take_zeroed(e->query->pool, nv * W, &all);
     s->qdd           = api_take_zeroed(e->query->pool, nv * W, &all);
+    s->before        = api_take_zeroed(e->query->pool, nv * W, &all);
     s->singular      = api_take_zeroed(e->query->pool, W, &all);
     s->mass          = api_take_zeroed(e->query->pool, nv * nv * W, &all);
     s->rows          = api_take_zeroed(e->query->pool, api_friction_rows_entries(nv, nv), &all);

@@ -34,17 +34,20 @@ typedef struct api_friction_joint {
 
 struct api_ode_stiction {
     size_t              n;
-    api_friction_joint *joint;    /* [n] */
-    int                *roots;    /* [n] from ARKODE: not 0 where an event occurred */
-    bool               *driven;   /* [W][nv] coordinates that stick or are prescribed */
-    double             *efforts;  /* in lanes: nv, those without the friction of joints that can stick */
-    double             *needed;   /* in lanes: nv, the friction that sticking joints need */
-    double             *qdd;      /* in lanes: nv */
-    double             *singular; /* in lanes: 1 */
-    double             *mass;     /* in lanes: nv x nv */
-    double             *rows;     /* the room of api_friction_rows */
-    size_t             *index;    /* [n] for each row of the problem, its index in `joint` */
-    bool               *breaks;   /* [n] joints whose friction has reached a limit */
+    api_friction_joint *joint;       /* [n] */
+    int                *roots;       /* [n] from ARKODE: not 0 where an event occurred */
+    bool               *driven;      /* [W][nv] coordinates that stick or are prescribed */
+    double             *efforts;     /* in lanes: nv, those without the friction of joints that can stick */
+    double             *needed;      /* in lanes: nv, the friction that sticking joints need */
+    double             *qdd;         /* in lanes: nv */
+    double             *singular;    /* in lanes: 1 */
+    double             *mass;        /* in lanes: nv x nv */
+    double             *before;      /* in lanes: nv, velocities before joints stopped */
+    double             *rows;        /* the room of api_friction_rows */
+    size_t             *index;       /* [n] for each row of the problem, its index in `joint` */
+    bool               *breaks;      /* [n] joints whose friction has reached a limit */
+    bool uncorrected[DYN_MAX_LANES]; /* lanes in which a joint has lost a rate, and the others are not corrected to that
+                                      */
 };
 
 /* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */

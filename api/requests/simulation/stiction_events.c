@@ -2,13 +2,9 @@
 #include "stiction_events.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
-#include "ode_prescribed.h"
-#include "ode_stiction.h"
+#include "stiction_problem.h"
 #include <math.h>
 #include <string.h>
-
-/* A joint whose friction has reached a limit starts to slide if it needs more than this part of the limit. */
-#define REACHED (1 - 1e-6)
 
 /* A joint is immobile if held frames reduce its acceleration under a force below this share of the free one. */
 #define IMMOBILE 1e-12
@@ -19,77 +15,14 @@
 /* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. */
 #define STARTS 1e-9
 
+/* Joints that stop leave other rates as they are up to this many times the rates that they lose. A larger change is
+ * that of a joint that passes through zero while the others move on, such as at the dead point of a crank. */
+#define GAIN 1e3
+
 /* Updates stiction->needed, the friction that sticking joints need. */
 static void update_needed(api_ode *ode, double t, const double *y)
 {
     api_ode_rate(ode, t, y, ode->stage_rate[0]);
-}
-
-/* --- the problem of the joints that stick ------------------------------------------------------------------------- */
-
-/* Finds accelerations under efforts T, without held frames. */
-static void accelerate(api_ode *ode, const double *qd, const double *T)
-{
-    api_ode_stiction    *s  = ode->stiction;
-    dyn_forward_dynamics io = {.q          = ode->q,
-                               .qd         = qd,
-                               .tau        = T,
-                               .wrenches   = ode->wrenches,
-                               .driven     = ode->s->prescribed.mask,
-                               .driven_qdd = api_ode_prescribed_accelerations(ode),
-                               .qdd        = s->qdd,
-                               .singular   = s->singular};
-    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
-}
-
-/* Finds accelerations and, without held frames, the mass matrix at the last evaluation, with joints that stick free of
- * friction. */
-static void prepare(api_ode *ode, const double *qd)
-{
-    dyn_mass_matrix M = {.q = ode->q, .mass_matrix = ode->stiction->mass};
-    api_ode_friction_transmit_resting(ode, qd, ode->stiction->efforts);
-    accelerate(ode, qd, ode->stiction->efforts);
-    if (!ode->contact) ode->kernels->mass_matrix(api_ode_friction_scene(ode), ode->workspace, &M, 1);
-}
-
-/* Lists the joints of a lane that are at rest, or those that slide, with their limits. */
-static api_friction_rows gather(const api_ode *ode, const api_friction_state *state, bool at_rest)
-{
-    const api_ode_stiction *s = ode->stiction;
-    api_friction_rows       r = api_friction_rows_lay_out(ode->e->model->nv, ode->e->model->nv, s->rows);
-    for (size_t k = 0; k < s->n; k++) {
-        const api_friction_joint *j = &s->joint[k];
-        if ((j->side[state->lane] == 0) != at_rest) continue;
-        const api_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
-        const double             of = s->breaks[k] ? REACHED : 1;
-        r.positive[r.n]             = of * at.positive;
-        r.negative[r.n]             = of * at.negative;
-        s->index[r.n]               = k;
-        api_friction_row_fill(state, &j->at_rest, r.W + r.n * r.nv);
-        r.n++;
-    }
-    return r;
-}
-
-static api_friction_state state_of(const api_ode *ode, size_t lane)
-{
-    return (api_friction_state){.model = ode->e->model, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
-}
-
-/* Solves the friction problem of the joints of a lane at rest, after `prepare`. Returns false if it is not solved. */
-static bool solve(api_ode *ode, size_t lane, api_friction_rows *r)
-{
-    const api_friction_state state    = state_of(ode, lane);
-    const api_deadline      *deadline = ode->e->query->input->deadline;
-    api_contact_block       *held     = ode->contact ? api_ode_contact_block(ode) : NULL;
-    api_problem              late;
-    *r = gather(ode, &state, true);
-    if (r->n == 0) return true;
-    api_problem_clear(&late);
-    if (held ? !api_contact_solve(held, lane) || !api_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
-             : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
-        return false;
-    return api_friction_rows_solve(r, deadline, &late) == API_FRICTION_FOUND;
 }
 
 /* Evaluates the rate at ode->y. While it is not decided which joints stick, held frames may contradict them: that is no
@@ -124,6 +57,7 @@ static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
 {
     double      *rate = ode->y + (ode->e->model->nq + j->v) * ode->W;
     const size_t last = simulations(ode) - 1;
+    if (rate[lane] != 0) ode->stiction->uncorrected[lane] = true;
     set_side(ode, j, lane, 0);
     rate[lane] = 0;
     for (size_t l = last + 1; l < ode->W && lane == last; l++)
@@ -174,11 +108,11 @@ static void decide(api_ode *ode, double t, range of)
 {
     if (!api_ode_stiction_any_rests(ode)) return;
     evaluate(ode, t);
-    prepare(ode, ode->y + ode->e->model->nq * ode->W);
+    api_stiction_problem_prepare(ode, ode->y + ode->e->model->nq * ode->W);
     for (size_t l = of.first; l < of.end; l++) {
         api_friction_rows r;
         if (ode->fault[l].kind != API_FAULT_NONE) continue;
-        if (!solve(ode, l, &r)) {
+        if (!api_stiction_problem_solve(ode, l, &r)) {
             record_undecided(ode, t, l);
             continue;
         }
@@ -192,48 +126,115 @@ static double rate_of(const api_ode *ode, const double *y, const api_friction_jo
     return y[(ode->e->model->nq + j->v) * ode->W + lane];
 }
 
-/* Stops the joints whose q' has the sign against their side. Returns true if there are any. */
-static bool stop_turning(api_ode *ode, range of)
+/* Stops the joints that move against their side at a rate above `still`, since they had the velocities `from` (nv in
+ * lanes). Returns true if there are any. */
+static bool stop_turning(api_ode *ode, const double *from, double still, range of)
 {
     bool any = false;
     for (size_t k = 0; k < ode->stiction->n; k++)
         for (size_t l = of.first; l < of.end; l++) {
             api_friction_joint *j = &ode->stiction->joint[k];
-            if (!(rate_of(ode, ode->y, j, l) * j->side[l] < 0)) continue;
+            if (api_stiction_events_advance(j, l, rate_of(ode, ode->y, j, l), from[j->v * ode->W + l]) >= -still)
+                continue;
             stop(ode, j, l);
             any = true;
         }
     return any;
 }
 
-/* Stops the joints of a lane that held frames and joints that stick leave no motion: their q' is a rounding error. */
-static bool stop_immobile(api_ode *ode, size_t lane)
+/* Stops the joints of a lane that held frames and joints that stick leave no motion: their q' is a rounding error. Sets
+ * *any if there are any. Returns false, and stops none, if one moves faster than `allowed`. */
+static bool stop_immobile(api_ode *ode, size_t lane, double allowed, bool *any)
 {
-    const api_friction_state state = state_of(ode, lane);
+    const api_friction_state state = api_stiction_problem_state(ode, lane);
     api_contact_block       *held  = api_ode_contact_block(ode);
-    api_friction_rows        r     = gather(ode, &state, false);
-    bool                     any   = false;
+    api_friction_rows        r     = api_stiction_problem_gather(ode, &state, false);
     held->driven                   = api_ode_driven(ode, lane);
     if (!api_contact_solve(held, lane) || !api_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
-        return false;
+        return true;
     for (size_t i = 0; i < r.n; i++) {
-        if (r.A[i * r.n + i] > IMMOBILE * r.free_diagonal[i]) continue;
-        stop(ode, &ode->stiction->joint[ode->stiction->index[i]], lane);
-        any = true;
+        const api_friction_joint *j = &ode->stiction->joint[ode->stiction->index[i]];
+        r.follows[i]                = r.A[i * r.n + i] <= IMMOBILE * r.free_diagonal[i];
+        if (r.follows[i] && fabs(rate_of(ode, ode->y, j, lane)) > allowed) return false;
     }
-    return any;
+    for (size_t i = 0; i < r.n; i++) {
+        if (!r.follows[i]) continue;
+        stop(ode, &ode->stiction->joint[ode->stiction->index[i]], lane);
+        *any = true;
+    }
+    return true;
 }
 
-/* Stops further joints after some have stopped, until none moves against its side. */
-static void settle(api_ode *ode, double t, range of)
+/* Stores the velocities, before joints stop. */
+static void remember(const api_ode *ode)
 {
+    memcpy(ode->stiction->before, ode->y + ode->e->model->nq * ode->W, ode->e->model->nv * ode->W * sizeof(double));
+}
+
+/* The largest change of a velocity in a lane that the rates account for which joints have lost since `remember`. */
+static double allowed_change(const api_ode *ode, size_t lane)
+{
+    const api_ode_stiction *s    = ode->stiction;
+    double                  lost = 0;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->joint[k].side[lane] == 0) lost = fmax(lost, fabs(s->before[s->joint[k].v * ode->W + lane]));
+    return GAIN * lost + STARTS;
+}
+
+/* The largest change of a velocity in a lane since `remember`. */
+static double change(const api_ode *ode, size_t lane)
+{
+    const double *qd   = ode->y + ode->e->model->nq * ode->W;
+    double        most = 0;
+    for (size_t v = lane; v < ode->e->model->nv * ode->W; v += ode->W)
+        most = fmax(most, fabs(qd[v] - ode->stiction->before[v]));
+    return most;
+}
+
+/* Corrects the velocities of a simulation after joints have stopped, and stops those that turn then or are left without
+ * motion. Returns false if a velocity changes by more than that accounts for. Sets *again if more joints have stopped.
+ */
+static bool correct(api_ode *ode, double t, size_t lane, bool *again)
+{
+    const range  of      = {lane, lane + 1};
+    const double allowed = allowed_change(ode, lane);
+    api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    if (change(ode, lane) > allowed) return false;
+    *again = stop_turning(ode, ode->stiction->before, API_TURNED_RATE, of);
+    evaluate(ode, t);
+    return stop_immobile(ode, lane, allowed, again);
+}
+
+/* Stops further joints after some have stopped, until none moves against its side. If velocities would jump, they stay
+ * as they are: then accelerations tell which joints stop. Returns false in that case. */
+static bool settle(api_ode *ode, double t, size_t lane)
+{
+    const size_t bytes = ode->entries * ode->W * sizeof *ode->y;
     for (bool stopped = true; stopped && ode->contact;) {
-        api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
-        stopped = stop_turning(ode, of);
-        evaluate(ode, t);
-        for (size_t l = of.first; l < of.end; l++)
-            if (stop_immobile(ode, l)) stopped = true;
+        memcpy(ode->stage_y, ode->y, bytes);
+        if (!correct(ode, t, lane, &stopped)) {
+            memcpy(ode->y, ode->stage_y, bytes);
+            for (size_t k = 0; k < ode->stiction->n; k++)
+                if (ode->stiction->joint[k].side[lane] == 0) stop(ode, &ode->stiction->joint[k], lane);
+            return false;
+        }
+        remember(ode);
     }
+    ode->stiction->uncorrected[lane] = false;
+    return true;
+}
+
+static void clear_uncorrected(const api_ode *ode)
+{
+    memset(ode->stiction->uncorrected, 0, sizeof ode->stiction->uncorrected);
+}
+
+/* Decides which joints of a simulation at rest stick. If joints have lost a rate to which the others are not corrected,
+ * corrects these. */
+static void decide_and_correct(api_ode *ode, double t, size_t lane)
+{
+    decide(ode, t, (range){lane, lane + 1});
+    if (ode->contact && ode->stiction->uncorrected[lane]) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
 }
 
 void api_stiction_events_restart(api_ode *ode, double t)
@@ -262,10 +263,10 @@ void api_stiction_events_share_load(api_ode *ode)
     api_ode_stiction *s  = ode->stiction;
     if (!ode->contact || !api_ode_stiction_any_rests(ode)) return;
     memset(s->breaks, 0, s->n * sizeof *s->breaks);
-    prepare(ode, qd);
+    api_stiction_problem_prepare(ode, qd);
     for (size_t l = 0; l < ode->W; l++) {
         api_friction_rows r;
-        if (!solve(ode, l, &r)) continue;
+        if (!api_stiction_problem_solve(ode, l, &r)) continue;
         for (size_t i = 0; i < r.n; i++)
             s->needed[s->joint[s->index[i]].v * ode->W + l] = r.f[i];
     }
@@ -274,7 +275,7 @@ void api_stiction_events_share_load(api_ode *ode)
         for (size_t l = 0; l < ode->W; l++)
             if (s->joint[k].side[l] == 0)
                 s->efforts[s->joint[k].v * ode->W + l] -= s->needed[s->joint[k].v * ode->W + l];
-    accelerate(ode, qd, s->efforts);
+    api_stiction_problem_accelerate(ode, qd, s->efforts);
     api_ode_contact_set_wrenches(ode, s->qdd);
 }
 
@@ -295,7 +296,9 @@ void api_stiction_events_margins(api_ode *ode, double t, const double *y, double
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j    = &s->joint[k];
         const double              rate = rate_of(ode, y, j, 0);
-        margins[k] = j->side[0] != 0 ? rate : j->follows[0] ? 1 - fabs(rate) / STARTS : margin(ode, j);
+        margins[k]                     = j->side[0] != 0 ? j->side[0] * rate + API_TURNED_RATE
+                                         : j->follows[0] ? 1 - fabs(rate) / STARTS
+                                                         : margin(ode, j);
     }
 }
 
@@ -316,6 +319,9 @@ void api_stiction_events_switch(api_ode *ode, double t)
 {
     api_ode_stiction *s       = ode->stiction;
     bool              stopped = false;
+    clear_uncorrected(ode);
+    if (ode->contact) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    remember(ode);
     for (size_t k = 0; k < s->n; k++) {
         s->breaks[k] = s->roots[k] != 0 && api_ode_stiction_sticks(&s->joint[k], 0);
         if (s->roots[k] == 0 || s->joint[k].side[0] == 0) continue;
@@ -323,20 +329,30 @@ void api_stiction_events_switch(api_ode *ode, double t)
         stopped = true;
     }
     start_following(ode, all_of(ode));
-    if (stopped) settle(ode, t, all_of(ode));
-    decide(ode, t, all_of(ode));
+    if (stopped) settle(ode, t, 0);
+    decide_and_correct(ode, t, 0);
 }
 
-void api_stiction_events_stop(api_ode *ode, double t, size_t lane, bool stay)
+double api_stiction_events_advance(const api_friction_joint *j, size_t lane, double rate, double from)
 {
-    const range of = {lane, lane + 1};
+    const int side = j->side[lane];
+    return side == 0 ? HUGE_VAL : side * rate - fmin(side * from, 0);
+}
+
+void api_stiction_events_stop(api_ode *ode, double t, size_t lane, const double *from, bool stay)
+{
+    const range of     = {lane, lane + 1};
+    bool        smooth = true;
+    clear_uncorrected(ode);
     memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
-    if (stop_turning(ode, of)) settle(ode, t, of);
-    if (!stay) decide(ode, t, of);
+    remember(ode);
+    if (stop_turning(ode, from, 0, of)) smooth = settle(ode, t, lane);
+    if (!stay || !smooth) decide_and_correct(ode, t, lane);
 }
 
 void api_stiction_events_end_step(api_ode *ode, double t)
 {
+    clear_uncorrected(ode);
     memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
     start_following(ode, all_of(ode));
     decide(ode, t, all_of(ode));
