@@ -266,7 +266,7 @@ static void report(void **state)
     api_model_release(model);
 
     model = model_of(weightless);
-    assert_reported(model, "suspicious", "/links"); /* one entry, not one for each joint and the base */
+    assert_reported(model, "suspicious", "/links"); /* one entry for the robot, none per joint */
     assert_int_equal(json_array_size(model->report), 1);
     api_model_release(model);
 

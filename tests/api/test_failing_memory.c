@@ -427,7 +427,7 @@ static unsigned restore_status(const question *q)
     bool            restored = door_restore("restored", q->body, q->length, &problem);
     armed                    = false;
     api_problem_clear(&deleted.problem);
-    api_restore(door_api(), "restored", &deleted); /* a restore that failed leaves the deleted state */
+    api_restore(door_api(), "restored", &deleted); /* resets to deleted, the state after a failed restore */
     return restored ? 200 : api_problem_kind_of(problem.code)->status;
 }
 

@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t PATIENCE = 60000000000u; /* ns after the end, for the first answers of slow requests */
+static const uint64_t PATIENCE = 60000000000u; /* ns to wait after SECONDS for missing first answers */
 
 /* Latencies are counted in buckets by their leading FINE + 1 bits. */
 enum { MAX_CONNECTIONS = 1000, FINE = 6, BUCKETS = (64 - FINE) << FINE, HEAD = 4096, PIECE = 1 << 16 };

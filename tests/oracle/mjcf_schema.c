@@ -3,7 +3,7 @@
 #include "api/robots/mjcf/mjcf_schema.h"
 #include <stdio.h>
 
-/* Names of the uses in mjcf_schema.h, in lower case. */
+/* Names of the values of api_mjcf_use in mjcf_schema.h, in lower case. */
 static const char *const uses[API_MJCF_USES] = {"held",     "expanded", "silent",   "irrelevant", "contact",
                                                 "softness", "control",  "reported", "not_held",   "old"};
 
