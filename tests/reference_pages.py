@@ -5,6 +5,7 @@
     api/MJCF.md                 from api/load/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     README.md                   its tables of operations and of latencies, between markers
+    dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
     tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
     tests/bench/results/*.svg   the charts, from the same
     tests/pictures/*.svg
@@ -240,11 +241,19 @@ def read(path):
         return file.read()
 
 
+def book():
+    """The functions that the tests compare the kernels with, as a block of code."""
+    source = read("tests/dynamics/book/algorithms.c")
+    parts = [re.search(rf"^void {name}\(.*?^}}\n", source, re.M | re.S).group(0) for name in ("book_rnea", "book_crba", "book_aba")]
+    return "```c\n" + "\n".join(parts) + "```\n"
+
+
 def pages():
     """Path: text."""
     operations, run = Operations(), results.Run()
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
             "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
+            "dynamics/ALGORITHMS.md": results.fill(read("dynamics/ALGORITHMS.md"), {"book": book()}),
             "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
             "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}

@@ -13,7 +13,7 @@ LAYERS_server   := libserver.a libapi.a libdynamics.a
 # no product. With PLAIN_KERNELS=1 the product's kernels are left out too.
 $(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
-# What the test programs of a folder share: every .c there that is not a test itself.
+# What the test programs of a folder share: every .c there that is not a test itself; test_book alone has book/.
 define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
@@ -22,6 +22,7 @@ $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
 	$$(Q)$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
 endef
 $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
+$(BUILD)/tests/dynamics/test_book: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/dynamics/book/*.c))
 
 # cmocka's signatures have a parameter that most tests leave alone.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
